@@ -1,0 +1,1 @@
+"""The path engine and what it learns."""

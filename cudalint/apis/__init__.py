@@ -1,0 +1,1 @@
+"""What each API does, as data."""

@@ -1,0 +1,1 @@
+"""Findings, suppressions and severities."""

@@ -1,0 +1,1 @@
+"""Source text in, programs out: one frontend for each language."""

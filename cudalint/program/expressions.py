@@ -1,0 +1,237 @@
+"""Expressions of the program model: pure, without calls.
+
+A frontend lowers every call to a ``Call`` operation whose result lands in a temporary variable, so
+that an expression can be evaluated any number of times. An expression that can be assigned to is a
+*place*: ``Variable``, ``Member``, ``Index`` or ``Dereference``.
+"""
+
+from __future__ import annotations
+
+from typing import Union
+
+import msgspec
+
+
+class Type(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+    """What the engine must know of a type; sizes in bytes, ``None`` where unknown."""
+
+    text: str
+    kind: str = "other"
+    """pointer, reference, integer, float, bool, array, record, enumeration, function, void, other
+    (Python values: other)."""
+    bytes: int | None = None
+    signed: bool = True
+    pointee: Type | None = None
+    """Of a pointer, a reference or an array: the type of what it points to or of one element."""
+    elements: int | None = None
+    """Of an array: how many elements."""
+    record: str | None = None
+    """Of a record: the key of its ``Record`` (clang's USR)."""
+    constant: bool = False
+
+
+class Constant(msgspec.Struct, frozen=True, tag="constant"):
+    """A literal, or a constant that the frontend folded (enumerator, macro, ``sizeof``).
+
+    ``text`` keeps the spelling where it matters (``cudaSuccess``, ``cudaMemcpyHostToDevice``).
+    ``None`` is the null pointer in C++ and ``None`` in Python.
+    """
+
+    value: int | float | str | bool | None
+    text: str = ""
+
+
+class Variable(msgspec.Struct, frozen=True, tag="variable"):
+    """A variable. ``symbol`` is unique within its function (shadowed names differ: ``n``, ``n#2``).
+
+    Temporaries are ``%1``, ``%2``...; globals and statics start with ``::`` and are the same in
+    every function of the file; the receiver is ``this`` in both languages (also for ``self``).
+    Python module variables are ``::name``.
+    """
+
+    name: str
+    symbol: str
+
+
+class Member(msgspec.Struct, frozen=True, tag="member"):
+    """``base.field``. ``p->field`` is ``Member(Dereference(p), field)``; the receiver's own member
+    is ``Member(this, field)`` in both languages (never ``Member(Dereference(this), field)``)."""
+
+    base: Expression
+    field: str
+
+
+class Index(msgspec.Struct, frozen=True, tag="index"):
+    """``base[index]``, in both languages; the element of an iteration is
+    ``Index(iterable, Unknown("each"))``."""
+
+    base: Expression
+    index: Expression
+
+
+class Slice(msgspec.Struct, frozen=True, tag="slice"):
+    """Python's ``base[lower:upper:step]``: a view."""
+
+    base: Expression
+    lower: Expression | None = None
+    upper: Expression | None = None
+    step: Expression | None = None
+
+
+class Dereference(msgspec.Struct, frozen=True, tag="dereference"):
+    """``*pointer``. A C++ reference is transparent: no dereference is written for it."""
+
+    pointer: Expression
+
+
+class AddressOf(msgspec.Struct, frozen=True, tag="address"):
+    """``&place``."""
+
+    place: Expression
+
+
+class Unary(msgspec.Struct, frozen=True, tag="unary"):
+    """Operators ``-  ~  !`` (also Python's ``not``), ``len`` (elements), and ``more``: whether the
+    iteration over the operand goes on (the condition of a Python ``for`` or a C++ range-for)."""
+
+    operator: str
+    operand: Expression
+
+
+class Binary(msgspec.Struct, frozen=True, tag="binary"):
+    """C's spelling in both languages: ``+ - * / % << >> & | ^ == != < <= > >= && ||``; Python adds
+    ``// ** in is @``. ``&&`` and ``||`` only where neither side contains a call, else the frontend
+    lowers to branches. ``result`` is the integer type in which C++ computes it (GPU505)."""
+
+    operator: str
+    left: Expression
+    right: Expression
+    result: Type | None = None
+
+
+class Conditional(msgspec.Struct, frozen=True, tag="conditional"):
+    """``condition ? then : otherwise`` without calls in it."""
+
+    condition: Expression
+    then: Expression
+    otherwise: Expression
+
+
+class Cast(msgspec.Struct, frozen=True, tag="cast"):
+    """An explicit or a value-changing implicit conversion (integer width, float to int, pointer to
+    integer). Pointer-to-pointer casts are transparent and not written."""
+
+    to: Type
+    operand: Expression
+
+
+class Tuple(msgspec.Struct, frozen=True, tag="tuple"):
+    """A tuple or list display, an initialiser list, a ``dim3``: a fixed number of items."""
+
+    items: tuple[Expression, ...]
+    kind: str = "tuple"
+    """tuple, list, set, dict (items alternate key, value), initializer, dim3."""
+
+
+class FunctionReference(msgspec.Struct, frozen=True, tag="function"):
+    """A function, lambda, class or API name used as a value. ``key`` links to ``Function.key`` (or
+    ``Record.key``); ``name`` is the API name (``cudaFree``, ``cupy.asarray``)."""
+
+    name: str
+    key: str | None = None
+
+
+class Unknown(msgspec.Struct, frozen=True, tag="unknown"):
+    """What could not be lowered. ``reads`` are places whose value flows into it: they are used, and
+    a resource among them escapes if the unknown value is stored."""
+
+    text: str = ""
+    reads: tuple[Expression, ...] = ()
+
+
+Expression = Union[
+    Constant, Variable, Member, Index, Slice, Dereference, AddressOf, Unary, Binary, Conditional,
+    Cast, Tuple, FunctionReference, Unknown,
+]  # fmt: skip
+Place = Union[Variable, Member, Index, Dereference]
+
+THIS = Variable("this", "this")
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The direct operands of an expression, left to right."""
+    match expression:
+        case Member(base=base):
+            return (base,)
+        case Index(base=base, index=index):
+            return (base, index)
+        case Slice(base=base, lower=lower, upper=upper, step=step):
+            return (base, *(part for part in (lower, upper, step) if part is not None))
+        case Dereference(pointer=operand) | AddressOf(place=operand):
+            return (operand,)
+        case Unary(operand=operand) | Cast(operand=operand):
+            return (operand,)
+        case Binary(left=left, right=right):
+            return (left, right)
+        case Conditional(condition=condition, then=then, otherwise=otherwise):
+            return (condition, then, otherwise)
+        case Tuple(items=items) | Unknown(reads=items):
+            return items
+        case _:
+            return ()
+
+
+def variables(expression: Expression) -> set[str]:
+    """The symbols of all variables that an expression reads."""
+    found: set[str] = set()
+    pending: list[Expression] = [expression]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Variable):
+            found.add(current.symbol)
+        else:
+            pending.extend(children(current))
+    return found
+
+
+def render(expression: Expression) -> str:
+    """The expression as a person would write it, for messages."""
+    match expression:
+        case Constant(value=value, text=text):
+            return text or ("nullptr" if value is None else str(value))
+        case Variable(name=name):
+            return name
+        case Member(base=Dereference(pointer=pointer), field=field):
+            return f"{render(pointer)}->{field}"
+        case Member(base=Variable(symbol="this", name=name), field=field):
+            return f"{name}.{field}" if name != "this" else field
+        case Member(base=base, field=field):
+            return f"{render(base)}.{field}"
+        case Index(base=base, index=Unknown(text="each")):
+            return f"{render(base)}[...]"
+        case Index(base=base, index=index):
+            return f"{render(base)}[{render(index)}]"
+        case Slice(base=base, lower=lower, upper=upper):
+            left = render(lower) if lower is not None else ""
+            right = render(upper) if upper is not None else ""
+            return f"{render(base)}[{left}:{right}]"
+        case Dereference(pointer=pointer):
+            return f"*{render(pointer)}"
+        case AddressOf(place=place):
+            return f"&{render(place)}"
+        case Unary(operator=operator, operand=operand):
+            if operator in ("len", "more"):
+                return f"{operator}({render(operand)})"
+            return f"{operator}{render(operand)}"
+        case Binary(operator=operator, left=left, right=right):
+            return f"{render(left)} {operator} {render(right)}"
+        case Conditional(condition=condition, then=then, otherwise=otherwise):
+            return f"{render(condition)} ? {render(then)} : {render(otherwise)}"
+        case Cast(operand=operand):
+            return render(operand)
+        case Tuple(items=items):
+            return f"({', '.join(render(item) for item in items)})"
+        case FunctionReference(name=name):
+            return name
+        case Unknown(text=text):
+            return text or "?"

@@ -1,0 +1,1 @@
+"""Configuration, files, compile flags and the cache."""

@@ -1,0 +1,1 @@
+"""cudalint's own rules, one per file."""
