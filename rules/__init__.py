@@ -1,1 +1,1 @@
-"""cudalint's own rules, one per file."""
+"""cudalint's own rules, one per file, discovered through the entry point ``cudalint.rules``."""

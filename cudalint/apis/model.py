@@ -1,0 +1,181 @@
+"""The format of API models: what one function acquires, releases, copies, returns.
+
+A model file is TOML: a ``language`` key, ``[families.NAME]`` tables and one table per function,
+named as ``Call.name`` is (``cudaMalloc``, ``"cupy.cuda.runtime.malloc"``, ``".close"`` for a method
+of any object of a family, see ``receiver``). Users write the same format for their own wrappers
+(``[tool.cudalint] models = [...]``).
+
+*Paths* say where a value stands: ``arg0`` (positional), ``*arg0`` (what argument 0 points to),
+``return``, ``return[1]``, ``this`` (the receiver), or a name from ``parameters`` (``size``,
+``*size``). *Amounts* are arithmetic over paths that hold values: ``"arg1 * arg2"``,
+``"product(shape) * itemsize(dtype)"``, ``"nbytes(arg0)"``, ``"arg1 * template_bytes"``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Space = Literal["host", "pinned", "device", "managed", "array"]
+Direction = Literal[
+    "host-to-device", "device-to-host", "device-to-device", "host-to-host", "default"
+]
+
+
+class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A kind of resource: what it is called, and whose functions release it."""
+
+    kind: Literal["memory", "handle"]
+    noun: str
+    """``device memory``, ``CUDA stream``, ``cuBLAS handle``."""
+    releases: tuple[str, ...] = ()
+    """Functions that release it, the usual one first; for messages."""
+    space: Space | None = None
+    """Where the memory lives; ``None`` for handles."""
+    reset: bool = False
+    """``cudaDeviceReset`` releases it too."""
+    managed: bool = False
+    """Reference-counted or collected (CuPy, PyTorch, PyCUDA arrays): no release is owed."""
+
+
+class Acquisition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A resource that a call acquires."""
+
+    family: str
+    handle: str
+    """Path of the pointer or handle."""
+    bytes: str | None = None
+    """Amount of memory."""
+    status: str | None = None
+    """Path of the status value; on another value than ``success`` nothing was acquired."""
+    null_on_failure: bool = False
+    """The handle is null when it fails (``malloc``)."""
+    managed: bool = False
+    """As ``Family.managed``, for one function."""
+    pinned: bool = False
+
+
+class ReleaseEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A resource that a call releases."""
+
+    handle: str
+    families: tuple[str, ...] = ()
+    """Families that it fits; releasing another one is GPU203."""
+    null: Literal["ignored", "error"] = "ignored"
+
+
+class CopyEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Bytes that a call copies."""
+
+    to: str
+    source: str = msgspec.field(name="from")
+    bytes: str | None = None
+    direction: str = "default"
+    """A path of a ``cudaMemcpyKind`` argument, or a ``Direction``."""
+    stream: str | None = None
+    asynchronous: bool = False
+    rows: str | None = None
+    """2D copies: number of rows (``bytes`` is then the width of one)."""
+    whole_data_set: bool = False
+    """The argument is typically a whole data set of unknown size (``cudf.DataFrame(df)``)."""
+
+
+class SetEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Memory that a call fills."""
+
+    to: str
+    value: str
+    bytes: str | None = None
+    element_bytes: int = 1
+
+
+class ReturnValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The array that a call returns (Python libraries)."""
+
+    space: Literal["host", "device", "pinned", "same", "unknown"] = "unknown"
+    """``same``: where the first array among receiver and arguments lives. A parameter
+    ``device=`` given as "cuda..." overrides (PyTorch)."""
+    shape: str | None = None
+    """A parameter name or path (an int or a tuple), ``args`` (all positional arguments), or
+    ``like PATH``."""
+    dtype: str | None = None
+    """A parameter name or path, with a default after ``|``: ``dtype|float64``; or ``like PATH``."""
+    temporary_bytes: str | None = None
+    view_of: str | None = None
+    """Path of the array whose memory it shares: the result keeps it alive."""
+
+
+class LaunchEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A launch by function call (``cudaLaunchKernel``, ``cuLaunchKernel``)."""
+
+    kernel: str
+    grid: tuple[str, ...]
+    """One path of a ``dim3``, or three paths of numbers."""
+    block: tuple[str, ...]
+    shared: str | None = None
+    stream: str | None = None
+
+
+class OptIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Raises a kernel's dynamic shared memory limit (``cudaFuncSetAttribute``)."""
+
+    kernel: str
+    value: str
+    attribute: str | None = None
+    only: tuple[str, ...] = ()
+    """Spellings of ``attribute`` for which it applies."""
+
+
+class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What one API function does."""
+
+    parameters: tuple[str, ...] = ()
+    """Names of the parameters in order, for keywords and for paths by name."""
+    receiver: str | None = None
+    """For ``.method`` entries: the family (or ``array``) that the receiver must hold."""
+    acquires: tuple[Acquisition, ...] | Acquisition = ()
+    releases: tuple[ReleaseEffect, ...] | ReleaseEffect = ()
+    copies: CopyEffect | None = None
+    sets: SetEffect | None = None
+    returns: ReturnValue | None = None
+    launches: LaunchEffect | None = None
+    opts_in: OptIn | None = None
+    status: str | None = None
+    """Path of the status value, for calls that acquire nothing too."""
+    success: int | bool = 0
+    """The status that means success."""
+    reads_last_error: bool = False
+    """Looks at the status of earlier calls (``cudaGetLastError``)."""
+    takes: tuple[str, ...] = ()
+    """Paths whose ownership the call takes: escape."""
+    aliases: str | None = None
+    """The result is this path's value (an identity: ``std::move``, ``numpy.asarray``)."""
+    swaps: tuple[str, str] | tuple[()] = ()
+    unwraps: str | None = None
+    """Takes the path's (status, value...) tuple or status, raises or exits on failure, returns the
+    values."""
+    invokes: str | None = None
+    """Calls the function value at this path later, at an unknown time (``atexit.register``)."""
+    dangles: str | None = None
+    """The result is a raw device pointer into the array at this path, which does not keep it
+    alive (``.data_ptr``)."""
+    keeps: tuple[str, ...] = ()
+    """Paths of arrays that the result keeps alive."""
+    host_writes: tuple[str, ...] = ()
+    synchronizes: bool = False
+    resets: bool = False
+    """Destroys the device's context: everything of a ``reset`` family is gone."""
+    creates_context: bool = False
+    may_throw: bool | None = None
+    noreturn: bool = False
+    overflow_bits: int | None = None
+
+
+class ModelFile(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One parsed model file."""
+
+    path: str
+    language: Literal["cuda", "python"]
+    families: dict[str, Family]
+    functions: dict[str, ApiFunction]

@@ -1,0 +1,65 @@
+"""What a rule reports: one finding, with the steps of its path."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from cudalint.source import Span
+
+
+class Severity(enum.Enum):
+    """How much a finding matters; ``rank`` orders them."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+    @property
+    def rank(self) -> int:
+        """0 for info, 1 for warning, 2 for error."""
+        return list(Severity).index(self)
+
+
+class Confidence(enum.Enum):
+    """How sure a rule is; ``low`` is shown only with ``--preview``."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+    @property
+    def rank(self) -> int:
+        """0 for low, 1 for medium, 2 for high."""
+        return list(Confidence).index(self)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One station of the path that leads to a finding."""
+
+    filename: str
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding. ``filename`` and ``span`` are its primary location (for a leak: the allocation).
+
+    ``subject`` names what it is about (a variable, a member, a kernel) for the fingerprint, which
+    holds no line number. ``suppressed`` is the text of the suppression that hides it, if any.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    confidence: Confidence
+    message: str
+    filename: str
+    span: Span
+    function: str = ""
+    subject: str = ""
+    steps: tuple[Step, ...] = ()
+    fingerprint: str = ""
+    suppressed: str | None = None

@@ -1,0 +1,95 @@
+"""The base of every rule: its metadata, and how it makes a finding."""
+
+from __future__ import annotations
+
+import abc
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.source import Span
+
+DOCUMENTATION = "https://cudalint.readthedocs.io/rules/{code}"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the selected targets offer; bytes. Rules compare with these."""
+
+    targets: tuple[str, ...] = ()
+    """Compute capabilities (``sm_86``); empty: every device that CUDA supports."""
+    static_shared: int = 48 * 1024
+    """CUDA C++ Programming Guide, Technical Specifications: 48 KB on every device."""
+    default_shared: int = 48 * 1024
+    """Static plus dynamic per block without opt-in."""
+    largest_shared: int = 227 * 1024
+    """The largest opt-in limit among the targets."""
+    largest_shared_target: str = "sm_100"
+    threads_per_block: int = 1024
+    block: tuple[int, int, int] = (1024, 1024, 64)
+    grid: tuple[int, int, int] = (2**31 - 1, 65535, 65535)
+    device_memory: int = 288 * 1000**3
+    """The budget for GPU501: ``--device-memory``, else the largest device of the targets."""
+    device_memory_text: str = ""
+    """How the budget was given (``3GiB``); empty when it is the default."""
+    max_transfer: int = 256 * 1024**2
+    """The chunk threshold of GPU401: ``--max-transfer``."""
+
+
+class Rule(abc.ABC):
+    """One rule: class attributes are its metadata, the docstring is its page.
+
+    The docstring's sections are *What it does*, *Why is this bad?*, *Example*, *Use instead*,
+    *Known problems* and *References* (the last two where there is something to say).
+    """
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    severity: ClassVar[Severity] = Severity.WARNING
+    confidence: ClassVar[Confidence] = Confidence.HIGH
+    preview: ClassVar[bool] = False
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+
+    @classmethod
+    def documentation(cls) -> str:
+        """The rule's page, in Markdown."""
+        return inspect.cleandoc(cls.__doc__ or "")
+
+    @classmethod
+    def url(cls) -> str:
+        """Where the page is published."""
+        return DOCUMENTATION.format(code=cls.code)
+
+    @abc.abstractmethod
+    def check(self, facts: Any) -> Iterator[Finding]:
+        """Yield the findings among the facts."""
+
+    def finding(
+        self,
+        message: str,
+        *,
+        filename: str,
+        span: Span,
+        function: str = "",
+        subject: str = "",
+        steps: tuple[Step, ...] = (),
+        severity: Severity | None = None,
+        confidence: Confidence | None = None,
+    ) -> Finding:
+        """A finding of this rule, with its default severity and confidence unless given."""
+        return Finding(
+            code=self.code,
+            name=self.name,
+            severity=severity or self.severity,
+            confidence=confidence or self.confidence,
+            message=message,
+            filename=filename,
+            span=span,
+            function=function,
+            subject=subject,
+            steps=steps,
+        )
