@@ -1,0 +1,29 @@
+"""How to parse a file: what a compile database, the configuration and guesses say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class ParseOptions:
+    """What decides how a file is parsed, besides its text."""
+
+    include_folders: tuple[str, ...] = ()
+    """Folders searched for headers (``-I``), in this order."""
+    system_folders: tuple[str, ...] = ()
+    """Folders searched after those (``-isystem``)."""
+    defines: tuple[str, ...] = ()
+    """``NAME`` or ``NAME=VALUE``."""
+    undefines: tuple[str, ...] = ()
+    forced_includes: tuple[str, ...] = ()
+    """Files read before the source (``-include``)."""
+    standard: str | None = None
+    """``c++20``, ``gnu++14``, ``c11``...; ``None`` is a good default for the language."""
+    flags: tuple[str, ...] = ()
+    """Further flags of clang, already known to be harmless."""
+    root: Path | None = None
+    """The project's folder: missing headers are looked for below it."""
+    cache_folder: Path | None = None
+    """Where precompiled headers are kept; ``None`` keeps none."""
