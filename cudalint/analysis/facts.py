@@ -94,6 +94,8 @@ class Leak:
     variable."""
     place_released: bool = False
     """The variable that held it is released later (with another value in it)."""
+    handed_over: tuple[Site, ...] = ()
+    """Where other paths of the function pass its ownership on (return it, store it in an owner)."""
 
     def exits_of(self, *kinds: Exit) -> tuple[LeakExit, ...]:
         """The exits of some kinds."""
@@ -125,6 +127,8 @@ class Misuse:
     resource: Resource | None = None
     fitting: tuple[str, ...] = ()
     """Of MISMATCH: functions that would fit."""
+    released: Site | None = None
+    """Of DOUBLE_FREE and USE_AFTER_FREE: the earlier release."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +173,9 @@ class Endpoint:
     size_ratio: int | None = None
     """Where sizes are symbolic: the allocation's size divided by the copy's, if an exact integer
     (``n * sizeof(float)`` over ``n`` is 4)."""
+    overrun_ratio: int | None = None
+    """The other way round: the copy's size divided by the allocation's (``n`` allocated,
+    ``n * sizeof(float)`` copied: 4)."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +242,8 @@ class Cleanup:
     """No CUDA work follows on any path, other than resets."""
     owned: tuple[Resource, ...] = ()
     """What is still owned when it runs."""
+    first: bool = False
+    """No CUDA work precedes it in the function: the idiom that creates the context."""
 
 
 @dataclass(frozen=True)
@@ -267,6 +276,7 @@ class FunctionFacts:
     filename: str
     span: Span
     is_main: bool = False
+    language: str = "cuda"
     leaks: tuple[Leak, ...] = ()
     misuses: tuple[Misuse, ...] = ()
     allocations: tuple[Allocation, ...] = ()
@@ -309,6 +319,22 @@ class ClassFacts:
     """Members whose value leaves the class (returned, handed to an owner): silence."""
     unseen_destructor: bool = False
     """It is declared but its body is not in the run: silence."""
+    replaced: frozenset[str] = frozenset()
+    """Members whose releases in ``released_elsewhere`` all make room for a new value in the same
+    function (``resize``): such a release ends no lifetime."""
+
+
+@dataclass(frozen=True)
+class UnusedSuppression:
+    """A suppression, or one code of it, that hid nothing (GPU001)."""
+
+    span: Span
+    text: str
+    """The comment as written."""
+    codes: tuple[str, ...] = ()
+    """The codes that hid nothing; empty: a suppression of every rule."""
+    unknown: tuple[str, ...] = ()
+    """Those of them that are no rule's."""
 
 
 @dataclass(frozen=True)
@@ -320,3 +346,5 @@ class FileFacts:
     kernels: tuple[Kernel, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     functions_read: int = 0
+    unused_suppressions: tuple[UnusedSuppression, ...] = ()
+    """Filled by the linter when the findings of all other rules are known."""
