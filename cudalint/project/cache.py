@@ -1,0 +1,141 @@
+"""Keeps what was read of a file until the file changes. Data only: MessagePack, never pickle.
+
+An entry is found by a digest of everything that decides its content except the headers that the
+file includes; those are named in the entry, each with the digest that it had. A path that did not
+exist then (a missing header) has an empty digest and must not exist now.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from cudalint import __version__
+
+FOLDER_NAME = ".cudalint_cache"
+_DAY = 24 * 3600.0
+_KEPT_SECONDS = 30 * _DAY
+
+
+class _Entry(msgspec.Struct, array_like=True):
+    payload: bytes
+    included: dict[str, str]
+
+
+def digest(*parts: str | bytes) -> str:
+    """A digest of parts, in order; their boundaries count."""
+    state = hashlib.blake2b(digest_size=20)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        state.update(len(data).to_bytes(8, "little"))
+        state.update(data)
+    return state.hexdigest()
+
+
+class Cache:
+    """The cache folder of a project. Whatever goes wrong with it costs time, never a result."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._version = folder / __version__
+        self._file_digest = functools.cache(file_digest)
+        self._ready = False
+
+    def load(self, key: str) -> bytes | None:
+        """The payload kept under a key, if the files that it depends on are unchanged."""
+        path = self._path(key)
+        try:
+            entry = msgspec.msgpack.decode(path.read_bytes(), type=_Entry)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        for name, expected in entry.included.items():
+            if self._file_digest(name) != expected:
+                return None
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _DAY:
+                os.utime(path)
+        return entry.payload
+
+    def store(self, key: str, payload: bytes, included: Iterable[str] = ()) -> None:
+        """Keep a payload; ``included`` are the files that it depends on besides the key."""
+        entry = _Entry(payload, {name: self._file_digest(name) for name in included})
+        with contextlib.suppress(OSError):
+            self._prepare()
+            self._write(self._path(key), msgspec.msgpack.encode(entry))
+
+    def _path(self, key: str) -> Path:
+        return self._version / key[:2] / f"{key[2:]}.msgpack"
+
+    def _write(self, path: Path, data: bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Readers see the old entry or the new one, never half of one:
+        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    def _prepare(self) -> None:
+        if self._ready:
+            return
+        self._ready = True
+        self._version.mkdir(parents=True, exist_ok=True)
+        ignore = self.folder / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("# Made by cudalint.\n*\n", encoding="utf-8")
+        stamp = self._version / "pruned"
+        if not stamp.exists():
+            stamp.touch()
+        elif time.time() - stamp.stat().st_mtime > _DAY:
+            stamp.touch()
+            self._prune()
+
+    def _prune(self) -> None:
+        oldest = time.time() - _KEPT_SECONDS
+        for path in self.folder.rglob("*"):
+            with contextlib.suppress(OSError):
+                if path.is_file() and path.name != ".gitignore" and path.stat().st_mtime < oldest:
+                    path.unlink()
+
+
+def file_digest(name: str) -> str:
+    """The digest of a file's content; empty if it cannot be read."""
+    try:
+        return digest(Path(name).read_bytes())
+    except OSError:
+        return ""
+
+
+def files_digest(paths: Sequence[Path]) -> str:
+    """A digest of names, sizes and times of files: whether any of them changed."""
+    parts = []
+    for path in sorted(paths):
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            parts.append(f"{path} {status.st_size} {status.st_mtime_ns}")
+    return digest(*parts)
+
+
+def remove(folder: Path) -> bool:
+    """Delete a cache folder; whether there was one. Refuses what does not look like one."""
+    if not folder.is_dir():
+        return False
+    marker = folder / ".gitignore"
+    if folder.name != FOLDER_NAME and not (
+        marker.is_file() and marker.read_text(encoding="utf-8").startswith("# Made by cudalint.")
+    ):
+        raise OSError(f"{folder} does not look like a cache of cudalint")
+    shutil.rmtree(folder)
+    return True

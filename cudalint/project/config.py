@@ -1,0 +1,227 @@
+"""Finds, reads and merges the configuration, and remembers where each value came from."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from cudalint.project.paths import absolute, repository_of
+from cudalint.project.settings import CHOICES, FOLDER_KEYS, KEYS, Settings, default_of, nearest
+
+CONFIG_NAMES = (".cudalint.toml", "cudalint.toml", "pyproject.toml")
+DEFAULT_ORIGIN = "default"
+
+_ADDED = ("ignore", "extend-select", "extend-exclude", "defines", "include-folders", "models")
+_TABLES = ("per-file-ignores", "severity")
+_MAP_KEY = re.compile(r"\[\.\.\.\]")
+
+
+class ConfigurationError(Exception):
+    """The configuration cannot be used; the message names the key and the file."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Settings that one source gives: a file or the command line."""
+
+    origin: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The settings in force."""
+
+    settings: Settings
+    root: Path
+    """The project's folder: patterns and fingerprints are relative to it."""
+    file: Path | None = None
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """Key to where its value came from; absent where it is the default."""
+
+    def origin(self, key: str) -> str:
+        """Where the value of a key came from."""
+        return self.origins.get(key, DEFAULT_ORIGIN)
+
+
+def load(
+    paths: Sequence[Path] = (),
+    *,
+    config: Sequence[str] = (),
+    isolated: bool = False,
+    overrides: Mapping[str, Any] | None = None,
+) -> Configuration:
+    """The configuration for linting ``paths``.
+
+    ``config`` holds files or ``KEY=VALUE`` pairs (``--config``); ``overrides`` are the command
+    line's own options, which win. ``isolated`` reads no configuration file.
+    """
+    files, pairs = _split_config(config)
+    if isolated and files:
+        raise ConfigurationError("--isolated reads no configuration file, but --config names one")
+    file = files[-1] if files else None
+    start = _common_folder(paths)
+    if file is None and not isolated:
+        file = find_config(start)
+    layers = []
+    if file is not None:
+        layers.append(_file_layer(file))
+    layers += [_pair_layer(pair) for pair in pairs]
+    if overrides:
+        layers.append(Layer("command line", dict(overrides)))
+    root = file.parent if file is not None else repository_of(start) or Path.cwd()
+    values, origins = merge(layers)
+    return Configuration(msgspec.convert(values, Settings), root, file, origins)
+
+
+def merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Later layers win; lists that extend are joined; a ``select`` starts the selection anew."""
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for layer in layers:
+        if "select" in layer.values:
+            for key in ("ignore", "extend-select"):
+                values.pop(key, None)
+                origins.pop(key, None)
+        for key, value in layer.values.items():
+            if key in values and key in _ADDED:
+                values[key] = [*values[key], *value]
+                origins[key] = f"{origins[key]}, {layer.origin}"
+            elif key in values and key in _TABLES:
+                values[key] = {**values[key], **value}
+                origins[key] = f"{origins[key]}, {layer.origin}"
+            else:
+                values[key] = value
+                origins[key] = layer.origin
+    return values, origins
+
+
+def find_config(folder: Path) -> Path | None:
+    """The nearest configuration file at or above a folder."""
+    for candidate in (folder, *folder.parents):
+        for name in CONFIG_NAMES:
+            file = candidate / name
+            if file.is_file() and (name != "pyproject.toml" or _section(file) is not None):
+                return file
+    return None
+
+
+def _section(file: Path) -> Mapping[str, Any] | None:
+    """The table of cudalint's settings in a file; ``None`` if there is none."""
+    document = _read_toml(file)
+    if file.name != "pyproject.toml":
+        return document
+    tool = document.get("tool", {})
+    section = tool.get("cudalint") if isinstance(tool, dict) else None
+    if section is not None and not isinstance(section, dict):
+        raise ConfigurationError(f"{file}: `tool.cudalint` must be a table")
+    return section
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise ConfigurationError(f"{file}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{file}: is not UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigurationError(f"{file}: is not valid TOML: {error}") from None
+
+
+def _file_layer(file: Path) -> Layer:
+    section = _section(file)
+    prefix = "tool.cudalint." if file.name == "pyproject.toml" else ""
+    if section is None:
+        raise ConfigurationError(f"{file}: has no table `[tool.cudalint]`")
+    values = validated(section, str(file), prefix)
+    for key in FOLDER_KEYS:
+        value = values.get(key)
+        if isinstance(value, str):
+            values[key] = os.path.normpath(file.parent / value)
+        elif isinstance(value, list | tuple):
+            values[key] = [os.path.normpath(file.parent / entry) for entry in value]
+    return Layer(str(file), values)
+
+
+def _pair_layer(pair: str) -> Layer:
+    key, _, text = pair.partition("=")
+    origin = f"--config {key.strip()}"
+    try:
+        values = tomllib.loads(f"{key} = {text}")
+    except tomllib.TOMLDecodeError:
+        try:
+            values = tomllib.loads(f"{key} = {_quoted(text.strip())}")
+        except tomllib.TOMLDecodeError:
+            raise ConfigurationError(
+                f"--config {pair}: is neither a file nor KEY=VALUE in TOML"
+            ) from None
+    return Layer(origin, validated(values, "--config", ""))
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def validated(values: Mapping[str, Any], origin: str, prefix: str = "") -> dict[str, Any]:
+    """The values of one source, checked: known keys, right types."""
+    for key in values:
+        if key not in KEYS:
+            near = nearest(key, KEYS)
+            hint = f"; did you mean `{prefix}{near}`?" if near else ""
+            raise ConfigurationError(f"{origin}: unknown key `{prefix}{key}`{hint}")
+    result = dict(values)
+    # A single string where a list is meant is plain enough:
+    for key, value in result.items():
+        if isinstance(value, str) and isinstance(default_of(key), tuple):
+            result[key] = [value]
+        elif key == "per-file-ignores" and isinstance(value, dict):
+            result[key] = {
+                pattern: [rules] if isinstance(rules, str) else rules
+                for pattern, rules in value.items()
+            }
+    for key, value in result.items():
+        try:
+            msgspec.convert({key: value}, Settings)
+        except msgspec.ValidationError as error:
+            message, _, where = str(error).partition(" - at ")
+            place = _MAP_KEY.sub("", where.strip("`").removeprefix("$.")) or key
+            message = message[:1].lower() + message[1:]
+            if key in CHOICES and "enum" in message:
+                message += f"; it is one of {', '.join(CHOICES[key])}"
+            raise ConfigurationError(f"{origin}: `{prefix}{place}`: {message}") from None
+    return result
+
+
+def _split_config(config: Sequence[str]) -> tuple[list[Path], list[str]]:
+    files: list[Path] = []
+    pairs: list[str] = []
+    for entry in config:
+        path = Path(entry)
+        if "=" in entry and not path.is_file():
+            pairs.append(entry)
+        elif path.is_file():
+            files.append(path.absolute())
+        else:
+            raise ConfigurationError(f"--config {entry}: no such file, and not KEY=VALUE")
+    if len(files) > 1:
+        raise ConfigurationError("--config: only one configuration file can be given")
+    return files, pairs
+
+
+def _common_folder(paths: Sequence[Path]) -> Path:
+    """The folder that holds all paths (themselves, where they are folders)."""
+    folders = [str(full if full.is_dir() else full.parent) for full in map(absolute, paths)]
+    if not folders:
+        return Path.cwd()
+    try:
+        return Path(os.path.commonpath(folders))
+    except ValueError:  # different drives
+        return Path.cwd()

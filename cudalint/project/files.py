@@ -1,0 +1,186 @@
+"""Finds the files to lint: walks folders, obeys excludes and git's ignore files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Protocol
+
+from cudalint.project.ignore import GitIgnore, Patterns
+from cudalint.project.paths import absolute, display_name
+from cudalint.project.reading import Language, reason_of
+
+CUDA_SUFFIXES = frozenset({".cu", ".cuh"})
+"""Always linted; the others only when they mention CUDA."""
+HOST_SUFFIXES = frozenset({".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"})
+PYTHON_SUFFIXES = frozenset({".py"})
+_EXPLICIT_SUFFIXES = frozenset({".c++", ".h++", ".hh", ".hxx", ".inc", ".inl", ".ipp", ".tpp"})
+STDIN_NAME = "<stdin>"
+
+
+@dataclass(frozen=True, order=True)
+class SourceFile:
+    """A file to lint. ``filename`` is as reports show it."""
+
+    filename: str
+    path: Path = field(compare=False)
+    language: Language = field(compare=False)
+    explicit: bool = field(default=False, compare=False)
+    """Named on the command line, not found in a folder."""
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether its name alone says that it is CUDA."""
+        return self.path.suffix.lower() in CUDA_SUFFIXES
+
+
+@dataclass(frozen=True, order=True)
+class FileError:
+    """Something that could not be linted, and why."""
+
+    filename: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.filename}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """The files found, sorted by name, and what went wrong on the way."""
+
+    files: tuple[SourceFile, ...]
+    errors: tuple[FileError, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Paths given that do not exist."""
+
+
+class DiscoveryOptions(Protocol):
+    """What of the settings decides which files are found."""
+
+    @property
+    def exclude(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def extend_exclude(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def force_exclude(self) -> bool: ...  # noqa: D102
+    @property
+    def respect_gitignore(self) -> bool: ...  # noqa: D102
+
+
+def language_of(path: PurePath) -> Language | None:
+    """The language that a file's name stands for; ``None`` if it is no source that we read."""
+    suffix = path.suffix.lower()
+    if suffix in PYTHON_SUFFIXES or suffix in (".pyi", ".pyw"):
+        return "python"
+    if suffix in CUDA_SUFFIXES | HOST_SUFFIXES | _EXPLICIT_SUFFIXES:
+        return "cuda"
+    return None
+
+
+def discover(paths: Sequence[Path], options: DiscoveryOptions, root: Path) -> Discovery:
+    """The files to lint among ``paths``; patterns are relative to ``root``."""
+    finder = _Finder(options, root)
+    for path in paths:
+        finder.add(path)
+    return Discovery(
+        tuple(sorted(finder.files.values())), tuple(sorted(finder.errors)), tuple(finder.missing)
+    )
+
+
+class _Finder:
+    def __init__(self, options: DiscoveryOptions, root: Path) -> None:
+        self.options = options
+        self.root = root
+        self.excluded = Patterns((*options.exclude, *options.extend_exclude))
+        self.files: dict[str, SourceFile] = {}
+        self.errors: set[FileError] = set()
+        self.missing: list[str] = []
+
+    def add(self, path: Path) -> None:
+        full = absolute(path)
+        if full.is_dir():
+            if not (self.options.force_exclude and self._is_excluded(full, folder=True)):
+                self._add_folder(full)
+        elif full.exists():
+            if not (self.options.force_exclude and self._is_excluded(full, folder=False)):
+                self._add_explicit(full)
+        else:
+            self.missing.append(display_name(path))
+
+    def _add_explicit(self, path: Path) -> None:
+        language = language_of(path) or _language_of_script(path)
+        name = display_name(path)
+        if language is None:
+            message = "is not a CUDA C++ or Python source file"
+            self.errors.add(FileError(name, message))
+        else:
+            self.files[str(path)] = SourceFile(name, path, language, explicit=True)
+
+    def _add_folder(self, folder: Path) -> None:
+        # A folder that is excluded itself but named explicitly is walked all the same: patterns
+        # then apply below it only.
+        base = folder if self._is_excluded(folder, folder=True) else self.root
+        ignore = GitIgnore.above(folder) if self.options.respect_gitignore else None
+        for path in self._walk(folder, base, ignore):
+            language = language_of(path)
+            if language is not None and str(path) not in self.files:
+                self.files[str(path)] = SourceFile(display_name(path), path, language)
+
+    def _walk(self, folder: Path, base: Path, ignore: GitIgnore | None) -> Iterator[Path]:
+        pending = [(folder, ignore)]
+        while pending:
+            current, ignore = pending.pop()
+            if ignore is not None:
+                ignore = ignore.below(current)
+            try:
+                entries = sorted(os.scandir(current), key=lambda entry: entry.name)
+            except OSError as error:
+                message = f"cannot be read: {reason_of(error)}"
+                self.errors.add(FileError(display_name(current), message))
+                continue
+            for entry in entries:
+                path = current / entry.name
+                try:
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    # Links to folders are not followed: no loops, nothing twice.
+                    wanted = is_folder or (_is_source(path) and entry.is_file())
+                except OSError:
+                    continue
+                if not wanted or self.excluded.match(_relative(path, base), is_folder):
+                    continue
+                if ignore is not None and ignore.ignores(path, is_folder):
+                    continue
+                if is_folder:
+                    pending.append((path, ignore))
+                else:
+                    yield path
+
+    def _is_excluded(self, path: Path, *, folder: bool) -> bool:
+        return self.excluded.match(_relative(path, self.root), folder)
+
+
+def _is_source(path: Path) -> bool:
+    suffix = path.suffix.lower()
+    return suffix in CUDA_SUFFIXES or suffix in HOST_SUFFIXES or suffix in PYTHON_SUFFIXES
+
+
+def _relative(path: Path, base: Path) -> str:
+    try:
+        return path.relative_to(base).as_posix()
+    except ValueError:
+        return path.name
+
+
+def _language_of_script(path: Path) -> Language | None:
+    """A script without a suffix says in its first line what it is."""
+    if path.suffix:
+        return None
+    try:
+        with path.open("rb") as file:
+            first = file.readline(200)
+    except OSError:
+        return None
+    return "python" if first.startswith(b"#!") and b"python" in first else None

@@ -1,0 +1,73 @@
+"""Patterns as in ``.gitignore``, and git's own nested ignore files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from cudalint.project.paths import repository_of
+
+
+class Patterns:
+    """A list of patterns; the last one that matches decides."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._spec = GitIgnoreSpec.from_lines(lines)
+
+    def match(self, path: str, folder: bool = False) -> bool:
+        """Whether a path (relative, with ``/``) matches."""
+        return self.decide(path, folder) is True
+
+    def decide(self, path: str, folder: bool = False) -> bool | None:
+        """True: ignored; False: re-included (``!pattern``); ``None``: no pattern matches."""
+        return self._spec.check_file(f"{path}/" if folder else path).include
+
+
+class GitIgnore:
+    """The ignore files in force in one folder: its own and those of the folders above, up to the
+    top of the repository. The deepest that says anything decides."""
+
+    def __init__(self, levels: tuple[tuple[Path, Patterns], ...]) -> None:
+        self._levels = levels
+
+    @classmethod
+    def above(cls, folder: Path) -> GitIgnore:
+        """The ignore files of the folders above; none that would ignore ``folder`` itself."""
+        top = repository_of(folder)
+        if top is None or top == folder:
+            return cls(())
+        ignore = cls(())
+        for parent in reversed([p for p in folder.parents if p == top or top in p.parents]):
+            ignore = ignore.below(parent)
+        walked = [p for p in (folder, *folder.parents) if top in p.parents]
+        if any(ignore.ignores(path, True) for path in walked):
+            return cls(())
+        return ignore
+
+    def below(self, folder: Path) -> GitIgnore:
+        """With the ignore files of ``folder`` added."""
+        lines = _lines(folder / ".gitignore")
+        if (folder / ".git").is_dir():
+            lines = _lines(folder / ".git" / "info" / "exclude") + lines
+        if not lines:
+            return self
+        return GitIgnore(((folder, Patterns(lines)), *self._levels))
+
+    def ignores(self, path: Path, folder: bool) -> bool:
+        """Whether git ignores a path."""
+        for base, patterns in self._levels:
+            if base not in path.parents:
+                continue
+            decision = patterns.decide(path.relative_to(base).as_posix(), folder)
+            if decision is not None:
+                return decision
+        return False
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,89 @@
+"""Reads source files: size, binary content and encodings."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import stat
+import tokenize
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Language = Literal["cuda", "python"]
+
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+LARGEST_SEARCHED = 256 * 1024**2
+"""A file above the size limit is still searched for CUDA up to this size."""
+
+
+class UnreadableError(Exception):
+    """A file that cannot be linted; the message says why, without its name."""
+
+
+@dataclass(frozen=True)
+class DecodedText:
+    """The text of a file, and what should be said about how it was decoded."""
+
+    text: str
+    note: str = ""
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a regular file."""
+    try:
+        # Not a FIFO or a device: opening one could block for ever.
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise UnreadableError("is not a regular file")
+        if status.st_size > LARGEST_SEARCHED:
+            raise UnreadableError(f"is enormous ({size_text(status.st_size)})")
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {reason_of(error)}") from None
+
+
+def reason_of(error: OSError) -> str:
+    """What went wrong, without the path that Python's message repeats."""
+    return error.strerror or (os.strerror(error.errno) if error.errno else str(error))
+
+
+def size_text(size: int) -> str:
+    """A size for people: ``12.3 MiB``."""
+    amount = float(size)
+    for unit in ("bytes", "KiB", "MiB"):
+        if amount < 1024:
+            return f"{amount:.0f} bytes" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} GiB"
+
+
+def check_content(data: bytes, limit: int) -> None:
+    """Refuse what no linter should read."""
+    if not data:
+        raise UnreadableError("is empty")
+    if len(data) > limit:
+        raise UnreadableError(
+            f"is enormous ({size_text(len(data))}; `max-file-size` is {size_text(limit)})"
+        )
+    if b"\0" in data and not data.startswith(_UTF16):
+        raise UnreadableError("is binary (it contains NUL bytes)")
+
+
+def decode(data: bytes, language: Language) -> DecodedText:
+    """The text, by byte-order mark, Python's coding line, UTF-8, or for C++ Latin-1."""
+    try:
+        if data.startswith(_UTF16):
+            return DecodedText(data.decode("utf-16"), "read as UTF-16")
+        if language == "python":
+            encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+            return DecodedText(data.decode(encoding))
+        return DecodedText(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        if language == "cuda" and not data.startswith(_UTF16):
+            return DecodedText(data.decode("latin-1"), "is not UTF-8: read as Latin-1")
+        row = data.count(b"\n", 0, error.start) + 1
+        raise UnreadableError(f"is not valid {error.encoding.upper()} (line {row})") from None
+    except (SyntaxError, LookupError) as error:
+        raise UnreadableError(f"cannot be decoded: {error}") from None
