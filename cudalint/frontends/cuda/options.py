@@ -21,8 +21,6 @@ class ParseOptions:
     """Files read before the source (``-include``)."""
     standard: str | None = None
     """``c++20``, ``gnu++14``, ``c11``...; ``None`` is a good default for the language."""
-    flags: tuple[str, ...] = ()
-    """Further flags of clang, already known to be harmless."""
     root: Path | None = None
     """The project's folder: missing headers are looked for below it."""
     cache_folder: Path | None = None

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 
-import clang.cindex
+from clang import cindex
 
 from cudalint.frontends.cuda.cursors import forget_files
-from cudalint.frontends.cuda.flags import clang_arguments
+from cudalint.frontends.cuda.flags import (
+    all_system_folders,
+    base_arguments,
+    language_of,
+    prefix_for,
+    project_arguments,
+)
+from cudalint.frontends.cuda.includes import find_includes
 from cudalint.frontends.cuda.options import ParseOptions
+from cudalint.frontends.cuda.precompiled import discard, precompiled_header, prefix_header
 from cudalint.frontends.cuda.toolchain import find_toolchain
 from cudalint.source import Source, Span
 
@@ -17,7 +26,13 @@ __all__ = ["Diagnostic", "MissingHeader", "ParseError", "ParseOptions", "ParsedU
 
 _KEEP_GOING = 0x200
 _MOST_ERRORS = 200
+_MOST_DIAGNOSTICS = 5000
 _NOT_FOUND = re.compile(r"'([^']+)' file not found")
+# What names of the C++ library, read before the source, can do to a source that did not ask for
+# them:
+_CROWDED = re.compile(r"is ambiguous|^redefinition of|^conflicting types|different kind of symbol")
+# The compiler's own search paths would make findings depend on the shell:
+_ENVIRONMENT = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH")
 
 
 @dataclass(frozen=True)
@@ -43,11 +58,12 @@ class Diagnostic:
 class ParsedUnit:
     """A translation unit with what could not be read of it."""
 
-    unit: clang.cindex.TranslationUnit
+    unit: cindex.TranslationUnit
     filename: str
     text: str
     missing_headers: tuple[MissingHeader, ...]
     errors: tuple[Diagnostic, ...]
+    """Errors in the file itself and in the project's headers, the first ones."""
 
 
 class ParseError(Exception):
@@ -56,44 +72,93 @@ class ParseError(Exception):
 
 def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
     """Parse ``text`` as the content of ``filename``, whatever is on the disk."""
-    arguments = clang_arguments(filename, text, options, find_toolchain())
-    index = clang.cindex.Index.create()
+    for name in _ENVIRONMENT:
+        os.environ.pop(name, None)
+    toolchain = find_toolchain()
+    language = language_of(filename, text)
+    system = all_system_folders(toolchain)
+    known = (*options.include_folders, *options.system_folders)
+    includes = find_includes(filename, text, known, system, options.root)
+    project = project_arguments(options)
+    for folder in includes.folders:
+        project += ["-idirafter", folder]
+    files = [(filename, _encoded(text)), *((name, b"") for name in includes.unreadable)]
+    base = base_arguments(language, options.standard, toolchain)
+
+    def attempt(prefix: str) -> ParsedUnit:
+        unit = None
+        if options.cache_folder is not None:
+            header = precompiled_header(prefix, base, toolchain, options.cache_folder)
+            if header is not None:
+                arguments = [*base, "-include-pch", str(header), *project]
+                unit = _translation_unit(filename, arguments, files)
+                if unit is None:
+                    discard(header)
+        if unit is None:
+            arguments = [*base, "-include", str(prefix_header(prefix)), *project]
+            unit = _translation_unit(filename, arguments, files)
+        if unit is None:
+            raise ParseError(f"libclang could not parse {filename}")
+        return _with_diagnostics(unit, Source(filename, text), system)
+
+    prefix = prefix_for(language, text, includes.names)
+    parsed = attempt(prefix)
+    if prefix not in ("runtime", "c") and any(
+        _CROWDED.search(error.message) for error in parsed.errors
+    ):
+        plain = attempt("runtime")
+        if len(plain.errors) < len(parsed.errors):
+            return plain
+    return parsed
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", errors="replace")
+
+
+def _translation_unit(
+    filename: str, arguments: list[str], files: list[tuple[str, bytes]]
+) -> cindex.TranslationUnit | None:
+    """The unit; ``None`` where libclang has none to give (a crash, a refused header)."""
+    index = cindex.Index.create(excludeDecls=True)
     try:
-        unit = clang.cindex.TranslationUnit.from_source(
-            filename,
-            args=arguments,
-            unsaved_files=[(filename, text)],
-            options=_KEEP_GOING,
-            index=index,
+        unit: cindex.TranslationUnit = cindex.TranslationUnit.from_source(
+            filename, args=arguments, unsaved_files=files, options=_KEEP_GOING, index=index
         )
-    except clang.cindex.TranslationUnitLoadError as error:
-        raise ParseError(f"libclang could not parse {filename}") from error
-    forget_files()
-    missing, errors = _diagnostics(unit, Source(filename, text))
-    return ParsedUnit(unit, filename, text, missing, errors)
+    except cindex.TranslationUnitLoadError:
+        return None
+    finally:
+        forget_files()
+    return unit
 
 
-def _diagnostics(
-    unit: clang.cindex.TranslationUnit, source: Source
-) -> tuple[tuple[MissingHeader, ...], tuple[Diagnostic, ...]]:
+def _with_diagnostics(
+    unit: cindex.TranslationUnit, source: Source, system: tuple[str, ...]
+) -> ParsedUnit:
     missing: dict[str, MissingHeader] = {}
     errors: list[Diagnostic] = []
     diagnostics = unit.diagnostics
-    for number in range(len(diagnostics)):
+    for number in range(min(len(diagnostics), _MOST_DIAGNOSTICS)):
         diagnostic = diagnostics[number]
-        if diagnostic.severity < clang.cindex.Diagnostic.Error:
+        if diagnostic.severity < cindex.Diagnostic.Error:
             continue
         location = diagnostic.location
         filename = location.file.name if location.file else source.filename
+        if filename.startswith(system):
+            continue
         row, column = location.line, location.column
         header = _NOT_FOUND.search(diagnostic.spelling)
         if header:
             name = header.group(1)
             if name not in missing:
-                line = source.line(row) if filename == source.filename else ""
-                end = len(line.rstrip()) + 1 if line else column + len(name) + 2
-                span = Span(row, max(line.find("#"), 0) + 1, row, end)
+                span = _include_span(source, filename, row, column, name)
                 missing[name] = MissingHeader(name, span, filename)
         elif len(errors) < _MOST_ERRORS:
             errors.append(Diagnostic(diagnostic.spelling, row, column, filename))
-    return tuple(missing.values()), tuple(errors)
+    return ParsedUnit(unit, source.filename, source.text, tuple(missing.values()), tuple(errors))
+
+
+def _include_span(source: Source, filename: str, row: int, column: int, name: str) -> Span:
+    line = source.line(row) if filename == source.filename else ""
+    end = line.find(name) + len(name) + 2 if name in line else column + len(name) + 2
+    return Span(row, max(line.find("#"), 0) + 1, row, end)

@@ -1,0 +1,179 @@
+"""What a file includes, and where a project keeps the headers that no flag points to."""
+
+# Thousands of look-ups per run: os.path is several times faster than pathlib.
+# ruff: noqa: PTH100, PTH110, PTH112, PTH116, PTH117, PTH118, PTH120, PTH122, PTH123
+from __future__ import annotations
+
+import functools
+import os
+import re
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+_INCLUDE = re.compile(
+    r"""^[ \t]*\#[ \t]*(?:include|include_next|import)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)""",
+    re.MULTILINE,
+)
+_LARGEST_HEADER = 8 * 1024 * 1024
+_MOST_HEADERS = 400
+_MOST_INDEXED = 60_000
+_HEADER_SUFFIXES = frozenset(
+    {".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl", ".inc", ".cu", ".ipp", ""}
+)
+_HEADER_FOLDERS = (
+    "include", "inc", "includes", "headers", "src", "common", "common/inc", "Common",
+    "common/include", "utils", "lib",
+)  # fmt: skip
+_SKIPPED_FOLDERS = frozenset(
+    {"node_modules", "__pycache__", "site-packages", "CMakeFiles", "venv", "env"}
+)
+
+
+@dataclass(frozen=True)
+class Includes:
+    """What a file includes, through the project's own headers."""
+
+    names: frozenset[str]
+    """Every name after ``#include``."""
+    folders: tuple[str, ...]
+    """Folders, guessed, that hold headers which no given folder has."""
+    unreadable: tuple[str, ...]
+    """Headers that must not be opened: enormous, or no files at all (a device, a pipe)."""
+
+
+def find_includes(
+    filename: str,
+    text: str,
+    folders: Iterable[str],
+    system_folders: Iterable[str],
+    root: Path | None,
+) -> Includes:
+    """Follow the ``#include`` lines of a file through the project."""
+    here = os.path.dirname(os.path.abspath(filename))
+    searched = [os.path.abspath(folder) for folder in folders]
+    system = tuple(system_folders)
+    guessed: list[str] = []
+    unreadable: list[str] = []
+    names: set[str] = set()
+    seen: set[str] = {os.path.abspath(filename)}
+    pending = [(here, _included(text))]
+    while pending and len(seen) < _MOST_HEADERS:
+        folder, included = pending.pop()
+        for quoted, name in included:
+            names.add(name)
+            places = [folder, *searched, *guessed] if quoted else [*searched, *guessed]
+            header = _first(name, places)
+            if header is None:
+                if os.path.isabs(name) or _in_system(name, system):
+                    continue
+                guess = _guess(name, folder, root)
+                if guess is None:
+                    continue
+                guessed.append(guess)
+                header = os.path.join(guess, name)
+            header = os.path.normpath(header)
+            if header in seen:
+                continue
+            seen.add(header)
+            further = _includes_of(header)
+            if further is None:
+                unreadable.append(header)
+            else:
+                pending.append((os.path.dirname(header), further))
+    return Includes(frozenset(names), tuple(guessed), tuple(unreadable))
+
+
+def _included(text: str) -> tuple[tuple[bool, str], ...]:
+    return tuple((bool(match[1]), match[1] or match[2]) for match in _INCLUDE.finditer(text))
+
+
+@functools.lru_cache(maxsize=4096)
+def _includes_of(header: str) -> tuple[tuple[bool, str], ...] | None:
+    """What a header includes; ``None`` when it must not be opened."""
+    try:
+        status = os.stat(header)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_HEADER:
+            return None
+        with open(header, encoding="utf-8", errors="replace") as file:
+            return _included(file.read())
+    except OSError:
+        return None
+
+
+def _first(name: str, folders: Iterable[str]) -> str | None:
+    for folder in folders:
+        header = os.path.join(folder, name)
+        if _exists(header):
+            return header
+    return None
+
+
+@functools.lru_cache(maxsize=16384)
+def _exists(path: str) -> bool:
+    return os.path.exists(path) and not os.path.isdir(path)
+
+
+@functools.lru_cache(maxsize=4096)
+def _in_system(name: str, folders: tuple[str, ...]) -> bool:
+    return any(_exists(os.path.join(folder, name)) for folder in folders)
+
+
+def _guess(name: str, folder: str, root: Path | None) -> str | None:
+    """The folder below ``root`` from which ``#include "name"`` would work, if one stands out."""
+    top = os.path.abspath(root) if root is not None else None
+    parent = folder
+    while True:
+        for inner in ("", *_HEADER_FOLDERS):
+            candidate = os.path.join(parent, inner) if inner else parent
+            if _exists(os.path.join(candidate, name)):
+                return candidate
+        above = os.path.dirname(parent)
+        if top is None or parent == top or above == parent or not _is_below(parent, top):
+            break
+        parent = above
+    return _unique(name, folder, top) if top is not None else None
+
+
+def _is_below(path: str, top: str) -> bool:
+    return path == top or path.startswith(top.rstrip(os.sep) + os.sep)
+
+
+def _unique(name: str, folder: str, top: str) -> str | None:
+    """By the index of the project: the header that shares most of its path with the includer."""
+    parts = PurePosixPath(name).parts
+    if ".." in parts or not parts:
+        return None
+    suffix = os.sep + os.path.join(*parts)
+    best: list[str] = []
+    most = -1
+    for found in _index(top).get(parts[-1], ()):
+        if not (os.sep + found).endswith(suffix):
+            continue
+        base = os.path.join(top, found)[: -len(suffix)]
+        shared = len(os.path.commonpath([base, folder]))
+        if shared > most:
+            best, most = [base], shared
+        elif shared == most:
+            best.append(base)
+    return best[0] if len(best) == 1 else None
+
+
+@functools.lru_cache(maxsize=8)
+def _index(top: str) -> dict[str, list[str]]:
+    """The project's headers by their last name, as paths below ``top``."""
+    headers: dict[str, list[str]] = {}
+    count = 0
+    for folder, folders, files in os.walk(top):
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS
+        )
+        for name in files:
+            if os.path.splitext(name)[1] in _HEADER_SUFFIXES:
+                path = os.path.relpath(os.path.join(folder, name), top)
+                headers.setdefault(name, []).append(path)
+                count += 1
+        if count > _MOST_INDEXED:
+            break
+    return headers
