@@ -1,0 +1,183 @@
+"""Which leak is whose: the one place that tells GPU101, 102, 103, 104 and 106 apart.
+
+One resource gives one finding. Its leak fact lists every way on which it is lost; ``judge`` decides
+which rule speaks of it, which of the ways count, and how sure and how grave that is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cudalint.analysis.facts import Exit, FunctionFacts, Leak, LeakExit, Resource, Site
+from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.findings.rule import Rule
+from cudalint_rules._wording import listing, places, quoted, rows, steps_at
+
+UNPAIRED, EARLY_EXIT, EXCEPTION = "GPU101", "GPU102", "GPU103"
+OVERWRITTEN, HANDLE = "GPU104", "GPU106"
+
+_LEAVES = {
+    Exit.END: "ends",
+    Exit.RETURN: "returns",
+    Exit.THROW: "leaves",
+    Exit.OVERWRITE: "is overwritten",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The rule that a leak belongs to, and the ways out that it speaks of."""
+
+    code: str
+    exits: tuple[LeakExit, ...]
+    severity: Severity = Severity.WARNING
+    confidence: Confidence = Confidence.HIGH
+
+
+def classify(leak: Leak, facts: FunctionFacts) -> str | None:
+    """The code of the rule that a leak belongs to; ``None``: of no rule."""
+    verdict = judge(leak, facts)
+    return verdict.code if verdict else None
+
+
+def judge(leak: Leak, facts: FunctionFacts) -> Verdict | None:
+    """Decide what a leak is."""
+    lost = _overwrites(leak)
+    if lost:
+        return Verdict(OVERWRITTEN, lost)
+
+    ended_otherwise = bool(leak.released or leak.handed_over)
+    exits = _ways_out(leak, ended_otherwise)
+    if not exits:
+        return None
+    if leak.resource.is_handle:
+        code = HANDLE
+    elif not ended_otherwise:
+        code = UNPAIRED
+    elif any(way.kind is not Exit.THROW for way in exits):
+        code = EARLY_EXIT
+    else:
+        code = EXCEPTION
+    return Verdict(code, exits, _severity(exits, facts), _confidence(leak, exits, facts))
+
+
+def _overwrites(leak: Leak) -> tuple[LeakExit, ...]:
+    """The overwrites that are the defect itself, not a consequence of never releasing."""
+    lost = leak.exits_of(Exit.OVERWRITE)
+    if not leak.released and not leak.place_released:
+        # Nothing ever releases it: where control also runs to the end with it, or where each
+        # iteration of a loop acquires the next, the missing release is the news.
+        if leak.exits_of(Exit.END):
+            return ()
+        lost = tuple(way for way in lost if way.overwritten_by != "acquire")
+    return lost
+
+
+def _ways_out(leak: Leak, ended_otherwise: bool) -> tuple[LeakExit, ...]:
+    """The ways that count, the most telling first.
+
+    A call that merely may raise adds nothing to a way out that is there for all to see; and where
+    nothing releases the resource at all, as in a program that runs for ever, it proves nothing.
+    """
+    explicit = tuple(way for way in leak.exits_of(Exit.THROW) if way.explicit)
+    if ended_otherwise:
+        sure = (*leak.exits_of(Exit.RETURN, Exit.END), *explicit)
+        return sure or leak.exits_of(Exit.THROW)
+    return (
+        *leak.exits_of(Exit.END),
+        *leak.exits_of(Exit.RETURN),
+        *leak.exits_of(Exit.OVERWRITE),
+        *explicit,
+    )
+
+
+def _severity(exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Severity:
+    """The process ends with ``main``: what its error paths leave behind does little harm."""
+    harmless = all(way.on_failure or way.kind is Exit.THROW for way in exits)
+    return Severity.INFO if facts.is_main and harmless else Severity.WARNING
+
+
+def _confidence(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Confidence:
+    if any(way.kind is not Exit.THROW or way.explicit for way in exits):
+        return Confidence.HIGH
+    # C++ callees rarely throw, and a Python function that passes the resource on is not the place
+    # that promised to release it.
+    sure_enough = facts.language == "python" and leak.released
+    return Confidence.MEDIUM if sure_enough else Confidence.LOW
+
+
+def leaks_of(code: str, facts: FunctionFacts) -> Iterator[tuple[Leak, Verdict]]:
+    """The leaks of a function that belong to one rule."""
+    for leak in facts.leaks:
+        verdict = judge(leak, facts)
+        if verdict and verdict.code == code:
+            yield leak, verdict
+
+
+def leak_finding(
+    rule: Rule, facts: FunctionFacts, leak: Leak, verdict: Verdict, message: str
+) -> Finding:
+    """The finding of a leak: at its acquisition, with each way out and each release as a step."""
+    first, *others = verdict.exits
+    resource = leak.resource
+    steps = (
+        *first.steps,
+        *(
+            Step(facts.filename, way.span, f"{resource.name} is lost here too: {clause(way)}")
+            for way in others
+        ),
+        *steps_at(leak.released, f"other paths release {resource.name} here"),
+        *steps_at(leak.handed_over, f"other paths pass {resource.name} on here"),
+        *steps_at(leak.siblings, "its sibling {text} is released here"),
+    )
+    return rule.finding(
+        message,
+        filename=resource.filename,
+        span=resource.span,
+        function=facts.function,
+        subject=resource.name,
+        steps=steps,
+        severity=verdict.severity,
+        confidence=verdict.confidence,
+    )
+
+
+def clause(way: LeakExit) -> str:
+    """Why control left: the reason without the line that it may name."""
+    return re.sub(r" \(line \d+\)$", "", way.reason)
+
+
+def when(exits: tuple[LeakExit, ...]) -> str:
+    """When it is not released: ``when cudaMemcpy fails (returns at line 31)``."""
+    first, *others = exits
+    text = f"when {clause(first)} ({_LEAVES[first.kind]} at line {first.span.row})"
+    rest = {way.span for way in others if way.span.row != first.span.row}
+    return f"{text}, nor on the way out at {rows(rest)}" if rest else text
+
+
+def otherwise(leak: Leak, facts: FunctionFacts) -> str:
+    """What happens on the other paths: ``; line 40 releases it otherwise``."""
+    if leak.released:
+        verb = "releases" if len({site.span.row for site in leak.released}) == 1 else "release"
+        return f"; {places(leak.released, facts.filename)} {verb} it otherwise"
+    if leak.handed_over:
+        return f"; otherwise it is passed on at {places(leak.handed_over, facts.filename)}"
+    return ""
+
+
+def siblings(sites: tuple[Site, ...], filename: str) -> str:
+    """The evidence of the forgotten one: ``; its siblings `d_a` and `d_b` are, at lines 40-41``."""
+    names = list(dict.fromkeys(quoted(site.text) for site in sites))
+    if not names:
+        return ""
+    word, verb = ("sibling", "is") if len(names) == 1 else ("siblings", "are")
+    return f"; its {word} {listing(names)} {verb}, at {places(sites, filename)}"
+
+
+def never(resource: Resource, function: str) -> str:
+    """Which call is missing: ``no way out of `render` calls cudaFree``."""
+    release = resource.info.releases[0] if resource.info.releases else "anything that releases it"
+    again = "each iteration acquires another, and " if resource.in_loop else ""
+    return f"{again}no way out of {quoted(function)} calls {release}"

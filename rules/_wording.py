@@ -1,0 +1,85 @@
+"""Words that the rules' messages share: sizes, lists, lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from cudalint.analysis.facts import Site
+from cudalint.findings.finding import Step
+from cudalint.source import Span
+
+_BINARY = (("TiB", 1024**4), ("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024))
+_DECIMAL = (("TB", 1000**4), ("GB", 1000**3), ("MB", 1000**2), ("kB", 1000))
+_CLOSE = 0.01
+
+
+def format_bytes(size: int) -> str:
+    """A size as a person would say it: ``227 KiB``, ``800 MB``, ``49156 bytes``.
+
+    Binary units where the number is a round multiple of them, decimal ones where it is round in
+    those, the exact count while that is short, and three digits otherwise.
+    """
+    if size == 1:
+        return "1 byte"
+    for units in (_BINARY, _DECIMAL):
+        unit, scale = next(((u, s) for u, s in units if size >= s), ("", 0))
+        if scale and size * 4 % scale == 0 and (units is _BINARY or size >= 10_000):
+            return f"{size / scale:g} {unit}"
+    if size < 1024**2:
+        return f"{size} bytes"
+    unit, scale = next((u, s) for u, s in _BINARY if size >= s)
+    return f"{size / scale:.2f} {unit}"
+
+
+def format_against(size: int, limit: int) -> tuple[str, str]:
+    """Two sizes that a message compares: in plain bytes where rounding would hide what differs."""
+    if size != limit and abs(size - limit) < _CLOSE * max(size, limit):
+        return f"{size} bytes", f"{limit} bytes"
+    return format_bytes(size), format_bytes(limit)
+
+
+def quoted(name: str) -> str:
+    """A name of the code, in backquotes."""
+    return f"`{name}`"
+
+
+def listing(items: Iterable[str], most: int = 4) -> str:
+    """``a``, ``a and b``, ``a, b and c``; beyond ``most`` items ``a, b, c and 3 more``."""
+    words = list(dict.fromkeys(items))
+    if len(words) > most:
+        words = [*words[: most - 1], f"{len(words) - most + 1} more"]
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def rows(spans: Iterable[Span]) -> str:
+    """``line 12``, ``lines 40-41``, ``lines 12, 30 and 44``."""
+    numbers = sorted({span.row for span in spans})
+    if not numbers:
+        return ""
+    if len(numbers) == 1:
+        return f"line {numbers[0]}"
+    if numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"lines {numbers[0]}-{numbers[-1]}"
+    return f"lines {listing(map(str, numbers))}"
+
+
+def places(sites: Sequence[Site], filename: str) -> str:
+    """Where some sites are, as seen from a file: ``lines 40-41``, ``pool.cu line 12``."""
+    here = rows(site.span for site in sites if site.filename == filename)
+    files = dict.fromkeys(site.filename for site in sites if site.filename != filename)
+    away = [f"{file} {rows(s.span for s in sites if s.filename == file)}" for file in files]
+    return listing([*([here] if here else []), *away])
+
+
+def steps_at(sites: Iterable[Site], message: str) -> tuple[Step, ...]:
+    """A step for each site; ``{text}`` in the message stands for the site's text."""
+    return tuple(
+        Step(site.filename, site.span, message.replace("{text}", site.text)) for site in sites
+    )
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 part``, ``3 parts``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,87 @@
+"""GPU102: released on some ways out of a function, but not on this one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding
+from cudalint_rules._leaks import EARLY_EXIT, leak_finding, leaks_of, otherwise, when
+
+
+class EarlyExitLeak(FunctionRule):
+    """Released on some ways out of a function, but not on this one.
+
+    ## What it does
+
+    Follows every path from an allocation to the ways out of its function, and reports the returns
+    that skip a release which other paths reach: an error check that returns (also inside a macro),
+    an early `return`, a `break`, a branch that forgets it.
+
+    A failed allocation owns nothing, so the error branch of the allocation itself is not reported;
+    what was allocated before it is.
+
+    ## Why is this bad?
+
+    The path is the one that nobody tests. A service that survives an error by returning it loses
+    the memory each time, until the error is `out of memory` and there is no way back.
+
+    ## Example
+
+    ```cuda
+    cudaMalloc(&d_out, bytes);
+    if (cudaMemcpy(d_out, h_out, bytes, cudaMemcpyHostToDevice) != cudaSuccess) return false;
+    scale<<<grid, block>>>(d_out, n);
+    cudaFree(d_out);
+    return true;
+    ```
+
+    ```python
+    err, d_out = cudart.cudaMalloc(size)
+    if n == 0:
+        return None
+    scale(d_out, n)
+    cudart.cudaFree(d_out)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    std::unique_ptr<float, CudaDeleter> out(allocate(bytes));
+    if (cudaMemcpy(out.get(), h_out, bytes, cudaMemcpyHostToDevice) != cudaSuccess) return false;
+    ```
+
+    or one way out that releases everything: `goto cleanup` in C, `finally` in Python.
+
+    ```python
+    try:
+        if n == 0:
+            return None
+        scale(d_out, n)
+    finally:
+        cudart.cudaFree(d_out)
+    ```
+
+    ## Known problems
+
+    Two conditions that always hold together but are written differently look independent. Give them
+    one name, or suppress the finding at the allocation or at the exit.
+
+    In `main`, and in the code of a Python module, the process ends with the function: there a
+    leaking error path is `info`.
+
+    ## References
+
+    - CUDA C++ Programming Guide,
+      [Error Checking](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#error-checking)
+    """
+
+    code, name = "GPU102", "early-exit-leak"
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the allocations that some return leaves behind."""
+        for leak, verdict in leaks_of(EARLY_EXIT, facts):
+            rest = otherwise(leak, facts)
+            message = f"{leak.resource} is not released {when(verdict.exits)}{rest}"
+            yield leak_finding(self, facts, leak, verdict, message)

@@ -1,0 +1,75 @@
+"""GPU103: an exception can pass between allocation and release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding
+from cudalint_rules._leaks import EXCEPTION, leak_finding, leaks_of, otherwise, when
+
+
+class ExceptionLeak(FunctionRule):
+    """An exception can pass between allocation and release.
+
+    ## What it does
+
+    Reports memory that the normal path releases and an exception skips. In C++ the exception must
+    be in sight: a `throw` in the function, in a macro that it uses, or in a function that it calls.
+    In Python every `raise` counts, and every call that is not known to be safe, where no `finally`,
+    `with`, `ExitStack` or `weakref.finalize` releases it.
+
+    ## Why is this bad?
+
+    Whoever catches the exception further up goes on working, without the memory. Checks that throw
+    look safer than checks that return, and leak just the same, unless an owner's destructor runs.
+
+    ## Example
+
+    ```cuda
+    cudaMalloc(&d_keys, bytes);
+    if (cudaMemset(d_keys, 0, bytes) != cudaSuccess) throw std::runtime_error("memset");
+    cudaFree(d_keys);
+    ```
+
+    ```python
+    err, d_keys = cudart.cudaMalloc(size)
+    load(path, d_keys)
+    cudart.cudaFree(d_keys)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    thrust::device_vector<int> keys(n);  // released however the function is left
+    ```
+
+    ```python
+    try:
+        load(path, d_keys)
+    finally:
+        cudart.cudaFree(d_keys)
+    ```
+
+    ## Known problems
+
+    A C++ callee whose body is not in the run may throw too; that is shown with `--preview` only. In
+    Python a call that merely may raise gives medium confidence, a `raise` high confidence.
+
+    ## References
+
+    - CUDA C++ Programming Guide,
+      [Error Checking](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#error-checking)
+    - C++ Core Guidelines,
+      [E.6: Use RAII to prevent leaks](https://isocpp.github.io/CppCoreGuidelines/CppCoreGuidelines#Re-raii)
+    """
+
+    code, name = "GPU103", "exception-leak"
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the allocations that only an exception leaves behind."""
+        for leak, verdict in leaks_of(EXCEPTION, facts):
+            rest = otherwise(leak, facts)
+            message = f"{leak.resource} is not released {when(verdict.exits)}{rest}"
+            yield leak_finding(self, facts, leak, verdict, message)

@@ -1,0 +1,82 @@
+"""GPU106: a stream, event, context or library handle that is never destroyed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding
+from cudalint_rules._leaks import HANDLE, leak_finding, leaks_of, never, otherwise, siblings, when
+
+
+class HandleLeak(FunctionRule):
+    """A stream, event, context or library handle that is never destroyed.
+
+    ## What it does
+
+    Reports streams, events, contexts, graphs, texture objects, modules, memory pools, IPC handles
+    and library handles (cuBLAS, cuDNN, cuFFT, NCCL, ...) that a function creates, keeps to itself,
+    and does not destroy: on no way out, on an early return, or when an exception passes.
+
+    ## Why is this bad?
+
+    A handle is memory too: a cuBLAS handle holds a workspace of several MiB on the device, a
+    context some hundred, a stream its queue. Handles made anew for each call are a frequent reason
+    why memory use creeps up although every `cudaMalloc` has its `cudaFree`.
+
+    ## Example
+
+    ```cuda
+    cublasCreate(&handle);
+    cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, d_a, n, d_b, n, &zero, d_c, n);
+    cudaMemcpy(h_c, d_c, bytes, cudaMemcpyDeviceToHost);
+    ```
+
+    ```python
+    err, stream = cudart.cudaStreamCreate()
+    upload(batch, stream)
+    cudart.cudaStreamSynchronize(stream)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    cudaMemcpy(h_c, d_c, bytes, cudaMemcpyDeviceToHost);
+    cublasDestroy(handle);
+    ```
+
+    ```python
+    try:
+        upload(batch, stream)
+    finally:
+        cudart.cudaStreamDestroy(stream)
+    ```
+
+    ## Known problems
+
+    A handle that is meant to live as long as the process belongs into a static or global variable;
+    there it is not reported.
+
+    ## References
+
+    - CUDA C++ Programming Guide,
+      [Streams](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#streams)
+    - cuBLAS, [cublasDestroy](https://docs.nvidia.com/cuda/cublas/#cublasdestroy)
+    """
+
+    code, name = "GPU106", "handle-leak"
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the handles that a function leaves behind."""
+        for leak, verdict in leaks_of(HANDLE, facts):
+            if leak.released or leak.handed_over:
+                message = (
+                    f"{leak.resource} is not destroyed {when(verdict.exits)}"
+                    f"{otherwise(leak, facts)}"
+                )
+            else:
+                evidence = siblings(leak.siblings, facts.filename)
+                reason = evidence or f": {never(leak.resource, facts.function)}"
+                message = f"{leak.resource} is never destroyed{reason}"
+            yield leak_finding(self, facts, leak, verdict, message)

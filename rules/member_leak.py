@@ -1,0 +1,141 @@
+"""GPU105: a class acquires into a member that its destructor does not release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Site
+from cudalint.analysis.rules import ClassRule
+from cudalint.findings.finding import Confidence, Finding, Step
+from cudalint_rules._wording import listing, places, quoted, steps_at
+
+
+class MemberLeak(ClassRule):
+    """A class acquires into a member that its destructor does not release.
+
+    ## What it does
+
+    Looks at a class as a whole, across the files of a run: which members its methods acquire, and
+    which of them the destructor (in Python `close`, `__exit__` or `__del__`), or anything that it
+    calls, releases. A C struct that one function fills and another one empties counts as a class.
+
+    It reports a member that nothing releases, be it because the others are released and this one
+    was forgotten, or because the class has no clean-up at all.
+
+    ## Why is this bad?
+
+    Every object takes the memory with it when it dies. The constructor, `resize` and the destructor
+    tend to stand in different files, and a member that is added later is easily left out of one.
+
+    ## Example
+
+    ```cuda
+    Layer::Layer(size_t n) {
+        cudaMalloc(&weights_, n * sizeof(float));
+        cudaMalloc(&bias_, n * sizeof(float));
+    }
+    Layer::~Layer() { cudaFree(weights_); }
+    ```
+
+    ```python
+    class Renderer:
+        def __init__(self, size):
+            err, self.frame = cudart.cudaMalloc(size)
+            err, self.stream = cudart.cudaStreamCreate()
+
+        def close(self):
+            cudart.cudaFree(self.frame)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    Layer::~Layer() {
+        cudaFree(bias_);
+        cudaFree(weights_);
+    }
+    ```
+
+    ```python
+    def close(self):
+        cudart.cudaStreamDestroy(self.stream)
+        cudart.cudaFree(self.frame)
+    ```
+
+    ## Known problems
+
+    A class with a release method that its destructor does not call leaves the moment of release to
+    its user; it is not reported, whether or not the user ever calls that method. Neither is a class
+    whose destructor is declared but not part of the run.
+
+    ## References
+
+    - CUDA C++ Programming Guide,
+      [Device Memory](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#device-memory)
+    - C++ Core Guidelines,
+      [C.31: All resources acquired by a class must be released by the class's destructor](https://isocpp.github.io/CppCoreGuidelines/CppCoreGuidelines#Rc-dtor-release)
+    """
+
+    code, name = "GPU105", "member-leak"
+
+    def check(self, facts: ClassFacts) -> Iterator[Finding]:
+        """Yield one finding for each member that is never released."""
+        if facts.unseen_destructor:
+            return
+        members: dict[str, list[MemberAcquisition]] = {}
+        for acquired in facts.acquired:
+            members.setdefault(acquired.member, []).append(acquired)
+        for member, acquisitions in members.items():
+            if not _is_released(member, facts):
+                yield self._finding(member, acquisitions, facts)
+
+    def _finding(
+        self, member: str, acquisitions: list[MemberAcquisition], facts: ClassFacts
+    ) -> Finding:
+        first, *others = acquisitions
+        resource = first.resource
+        siblings = [s for name, s in facts.released_by_destructor.items() if name != member]
+        # A struct that no function of the run empties may be emptied by a caller outside it.
+        unsure = first.method_kind == "function" and not siblings
+        owner = quoted(facts.record.name)
+        return self.finding(
+            f"{resource} is never released by {owner}{_evidence(member, facts)}",
+            filename=resource.filename,
+            span=resource.span,
+            function=first.method,
+            subject=f"{facts.record.name}.{member}",
+            steps=(
+                *(
+                    Step(a.resource.filename, a.resource.span, f"acquired in {a.method} too")
+                    for a in others
+                ),
+                *steps_at(_closing(facts), "{text} does not release it"),
+                *steps_at(siblings, "{text} releases a sibling here"),
+            ),
+            confidence=Confidence.MEDIUM if unsure else None,
+        )
+
+
+def _is_released(member: str, facts: ClassFacts) -> bool:
+    if member in facts.released_by_destructor or member in facts.escaping:
+        return True
+    # A release that only makes room for the next value ends no lifetime; any other one is the
+    # user's to call.
+    return member in facts.released_elsewhere and member not in facts.replaced
+
+
+def _closing(facts: ClassFacts) -> tuple[Site, ...]:
+    return (facts.destructor,) if facts.destructor else ()
+
+
+def _evidence(member: str, facts: ClassFacts) -> str:
+    siblings = {name: s for name, s in facts.released_by_destructor.items() if name != member}
+    destructor = facts.destructor
+    if siblings:
+        word = "sibling" if len(siblings) == 1 else "siblings"
+        verb = "is" if len(siblings) == 1 else "are"
+        where = places(list(siblings.values()), next(iter(siblings.values())).filename)
+        return f": its {word} {listing(map(quoted, siblings))} {verb}, at {where}"
+    if destructor:
+        return f": {destructor.text} does not release it"
+    return ", which has no destructor or closing method that could"

@@ -1,0 +1,93 @@
+"""GPU104: the only pointer to an allocation is overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts, Leak, LeakExit
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding
+from cudalint_rules._leaks import OVERWRITTEN, leak_finding, leaks_of
+from cudalint_rules._wording import places
+
+
+class OverwrittenAllocation(FunctionRule):
+    """The only pointer to an allocation is overwritten.
+
+    ## What it does
+
+    Reports memory or a handle whose only pointer gets another value while it is still owned: set to
+    null, pointed elsewhere, or acquired anew by the next iteration or a retry. An allocation in a
+    loop that nothing ever releases is GPU101.
+
+    ## Why is this bad?
+
+    The release that follows frees only the last of them, so the code looks paired and is not. What
+    the loop leaves behind grows with the number of iterations.
+
+    ## Example
+
+    ```cuda
+    for (const Level& level : pyramid) {
+        cudaMalloc(&d_level, level.bytes);
+        downsample<<<level.grid, block>>>(d_level, level.width);
+    }
+    cudaFree(d_level);
+    ```
+
+    ```python
+    for level in pyramid:
+        err, d_level = cudart.cudaMalloc(level.size)
+        downsample(d_level, level.width)
+    cudart.cudaFree(d_level)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    cudaMalloc(&d_level, pyramid.front().bytes);  // the largest, once
+    for (const Level& level : pyramid) downsample<<<level.grid, block>>>(d_level, level.width);
+    cudaFree(d_level);
+    ```
+
+    ```python
+    for level in pyramid:
+        err, d_level = cudart.cudaMalloc(level.size)
+        try:
+            downsample(d_level, level.width)
+        finally:
+            cudart.cudaFree(d_level)
+    ```
+
+    ## Known problems
+
+    A copy of the pointer that was kept in a place which cudalint cannot follow (an integer, a
+    serialised message) is not seen.
+
+    ## References
+
+    - CUDA C++ Programming Guide,
+      [Device Memory](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#device-memory)
+    """
+
+    code, name = "GPU104", "overwritten-allocation"
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the resources whose last pointer a function overwrites."""
+        for leak, verdict in leaks_of(OVERWRITTEN, facts):
+            message = f"{leak.resource} {_how(leak, verdict.exits[0])}"
+            if leak.released:
+                where = places(leak.released, facts.filename)
+                message += f"; the release at {where} comes too late for it"
+            yield leak_finding(self, facts, leak, verdict, message)
+
+
+def _how(leak: Leak, way: LeakExit) -> str:
+    row = way.span.row
+    if way.overwritten_by == "acquire":
+        if leak.resource.span.row == row:
+            return "is acquired anew on each iteration while the last one is still owned"
+        return f"is acquired anew at line {row} while the first one is still owned"
+    if way.overwritten_by == "null":
+        return f"is set to null at line {row} while it is still owned"
+    return f"is overwritten at line {row} while it is still owned, and nothing else points to it"

@@ -1,0 +1,84 @@
+"""GPU101: an allocation that no path releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding
+from cudalint_rules._leaks import UNPAIRED, leak_finding, leaks_of, never, siblings
+
+
+class UnpairedAllocation(FunctionRule):
+    """An allocation that no path releases.
+
+    ## What it does
+
+    Finds memory (device, pinned, managed, pitched, arrays, pool allocations, registered host
+    memory) that a function acquires, keeps to itself, and releases on none of its ways out. Memory
+    that is returned, stored in an object, put into a container that outlives the function or handed
+    to a class that releases it has another owner and is not reported.
+
+    ## Why is this bad?
+
+    Nobody can free it any more: the pointer is gone and the memory stays taken until the process
+    ends. Called once for each frame or request, the function takes the whole device. The most
+    frequent form is one of several siblings forgotten.
+
+    ## Example
+
+    ```cuda
+    cudaMalloc(&d_image, bytes);
+    cudaMalloc(&d_mask, bytes);
+    blur<<<grid, block>>>(d_image, d_mask, width);
+    cudaFree(d_image);
+    ```
+
+    ```python
+    err, d_tile = cudart.cudaMalloc(size)
+    check(err)
+    render(d_tile)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    cudaFree(d_image);
+    cudaFree(d_mask);
+    ```
+
+    ```python
+    try:
+        render(d_tile)
+    finally:
+        cudart.cudaFree(d_tile)
+    ```
+
+    Better still, let an owner do it: `thrust::device_vector`, `std::unique_ptr` with a deleter, or
+    a CuPy array.
+
+    ## Known problems
+
+    A pointer that goes into a function without a body in the run counts as borrowed, as it is by
+    nearly all of them. Where such a function takes it over, say so in a model (`takes`), or
+    suppress the finding.
+
+    At the end of `main` the system takes all memory back. It is reported all the same, since
+    `compute-sanitizer` reports it too and the code tends to be moved into a function one day.
+
+    ## References
+
+    - CUDA C++ Programming Guide,
+      [Device Memory](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#device-memory)
+    """
+
+    code, name = "GPU101", "unpaired-allocation"
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the allocations of a function that nothing releases."""
+        for leak, verdict in leaks_of(UNPAIRED, facts):
+            evidence = siblings(leak.siblings, facts.filename)
+            reason = evidence or f": {never(leak.resource, facts.function)}"
+            message = f"{leak.resource} is never released{reason}"
+            yield leak_finding(self, facts, leak, verdict, message)

@@ -1,0 +1,79 @@
+"""GPU001: a suppression that suppresses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FileFacts, UnusedSuppression
+from cudalint.analysis.rules import FileRule
+from cudalint.findings.finding import Finding, Severity
+from cudalint_rules._wording import listing
+
+
+class UnusedSuppressionRule(FileRule):
+    """A suppression that suppresses nothing.
+
+    ## What it does
+
+    Reports `cudalint: ignore[...]`, `noqa: GPU...` and `NOLINT(cudalint-...)` comments, or single
+    codes of them, that hid no finding in this run. It runs last, when the findings of all other
+    rules are known, and speaks only of rules that were selected.
+
+    ## Why is this bad?
+
+    The defect was mended, or moved to another line, and the comment stayed. It says of correct code
+    that it leaks, and it will hide the next finding that happens to appear on its line.
+
+    ## Example
+
+    ```cuda
+    cudaMalloc(&d_mask, bytes);  // cudalint: ignore[GPU101] freed by the caller
+    blur<<<grid, block>>>(d_image, d_mask, width);
+    cudaFree(d_mask);
+    ```
+
+    ```python
+    err, buffer = cudart.cudaMalloc(size)  # cudalint: ignore[GPU102]
+    try:
+        fill(buffer)
+    finally:
+        cudart.cudaFree(buffer)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    cudaMalloc(&d_mask, bytes);
+    blur<<<grid, block>>>(d_image, d_mask, width);
+    cudaFree(d_mask);
+    ```
+
+    ## Known problems
+
+    A finding that needs several files, such as a class whose destructor lives in another one, is
+    missing when only one of them is linted; its suppression then counts as unused.
+    """
+
+    code, name = "GPU001", "unused-suppression"
+    severity = Severity.WARNING
+
+    def check(self, facts: FileFacts) -> Iterator[Finding]:
+        """Yield one finding for each comment."""
+        for unused in facts.unused_suppressions:
+            yield self.finding(
+                _message(unused),
+                filename=facts.filename,
+                span=unused.span,
+                subject=",".join(unused.codes) or "all",
+            )
+
+
+def _message(unused: UnusedSuppression) -> str:
+    used = [code for code in unused.codes if code not in unused.unknown]
+    parts = []
+    if used:
+        parts.append(f"there is no {listing(used)} here to suppress")
+    if unused.unknown:
+        word = "is no rule" if len(unused.unknown) == 1 else "are no rules"
+        parts.append(f"{listing(unused.unknown)} {word}")
+    return "; ".join(parts) or "there is nothing here to suppress"
