@@ -1,0 +1,85 @@
+"""GPU205: an implicit copy of an owning class frees twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding, Step
+from cudalint_rules._wording import listing, places, quoted
+
+
+class CopyableOwner(FunctionRule):
+    """An implicit copy of an owning class frees twice.
+
+    ## What it does
+
+    Finds classes whose destructor releases a member while the compiler writes their copy
+    constructor or copy assignment, and reports the places that really copy such an object: passing
+    it by value, `Buffer b = a;`, `b = a;`, storing it in a container by copy.
+
+    ## Why is this bad?
+
+    The copy holds the same pointer. Whichever object dies first releases it; the other one works on
+    memory that is gone, and releases it again. An assignment also loses what the target owned.
+
+    ## Example
+
+    ```cuda
+    struct Volume {
+        float* data;
+        explicit Volume(size_t n) { cudaMalloc(&data, n * sizeof(float)); }
+        ~Volume() { cudaFree(data); }
+    };
+    void smooth(Volume volume);  // by value
+    smooth(scan);
+    ```
+
+    ## Use instead
+
+    ```cuda
+    struct Volume {
+        Volume(const Volume&) = delete;
+        Volume& operator=(const Volume&) = delete;
+        ...
+    };
+    void smooth(const Volume& volume);
+    ```
+
+    Define move operations where ownership shall travel, or hold the pointer in a
+    `std::unique_ptr` with a deleter: then the compiler's versions are right.
+
+    ## Known problems
+
+    A class that could be copied, but is not copied anywhere in the run, is not reported. A class
+    that counts its references by hand and copies its members as they are is.
+
+    ## References
+
+    - C++ Core Guidelines,
+      [C.21: If you define or =delete any copy, move, or destructor function, define or =delete them all](https://isocpp.github.io/CppCoreGuidelines/CppCoreGuidelines#Rc-five)
+    """
+
+    code, name = "GPU205", "copyable-owner"
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the copies of owners."""
+        for copy in facts.copies:
+            owner = quoted(copy.record.name)
+            members = listing(map(quoted, copy.members))
+            destructor = f"the destructor of {owner}"
+            steps: tuple[Step, ...] = ()
+            if copy.destructor:
+                destructor += f" ({places([copy.destructor], facts.filename)})"
+                site = copy.destructor
+                steps = (Step(site.filename, site.span, f"the destructor releases {members}"),)
+            yield self.finding(
+                f"{copy.what} copies only the pointer {members}, which {destructor} then "
+                "releases twice",
+                filename=facts.filename,
+                span=copy.span,
+                function=facts.function,
+                subject=copy.record.name,
+                steps=steps,
+            )

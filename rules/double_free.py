@@ -1,0 +1,96 @@
+"""GPU201: released twice on one path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts, MisuseKind
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding, Severity
+from cudalint_rules._wording import places, quoted
+
+
+class DoubleFree(FunctionRule):
+    """Released twice on one path.
+
+    ## What it does
+
+    Reports a release of memory or of a handle that the same path has already released, be it
+    through another variable, through a wrapper, or in an earlier iteration.
+
+    ## Why is this bad?
+
+    The second call fails with `cudaErrorInvalidValue` if you are lucky. If the address has been
+    given out again in the meantime, it frees somebody else's memory, and the failure appears there.
+
+    ## Example
+
+    ```cuda
+    if (cudaMemcpy(h_sum, d_sum, bytes, cudaMemcpyDeviceToHost) != cudaSuccess) {
+        cudaFree(d_sum);
+    }
+    cudaFree(d_sum);
+    ```
+
+    ```python
+    err, d_sum = cudart.cudaMalloc(size)
+    try:
+        reduce(d_sum)
+        cudart.cudaFree(d_sum)
+    finally:
+        cudart.cudaFree(d_sum)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    cudaError_t status = cudaMemcpy(h_sum, d_sum, bytes, cudaMemcpyDeviceToHost);
+    cudaFree(d_sum);
+    ```
+
+    ```python
+    try:
+        reduce(d_sum)
+    finally:
+        cudart.cudaFree(d_sum)
+    ```
+
+    Where one clean-up serves many paths, set the pointer to null after an early release: releasing
+    null does nothing.
+
+    ## Known problems
+
+    Two objects that hold the same pointer are seen only as GPU205, where one is a copy of the
+    other.
+
+    ## References
+
+    - CUDA Runtime API,
+      [cudaFree](https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__MEMORY.html)
+    """
+
+    code, name = "GPU201", "double-free"
+    severity = Severity.ERROR
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the second releases of a function."""
+        for misuse in facts.misuses:
+            if misuse.kind is not MisuseKind.DOUBLE_FREE:
+                continue
+            message = f"{quoted(misuse.name)} is released again by {misuse.api}"
+            if misuse.released:
+                where = places([misuse.released], facts.filename)
+                again = misuse.released.span == misuse.span
+                message += (
+                    ": an earlier iteration has released it already"
+                    if again
+                    else f": {misuse.released.text} at {where} has released it already"
+                )
+            yield self.finding(
+                message,
+                filename=facts.filename,
+                span=misuse.span,
+                function=facts.function,
+                subject=misuse.name,
+                steps=misuse.steps,
+            )

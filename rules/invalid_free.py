@@ -1,0 +1,93 @@
+"""GPU204: releases what no allocation returned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts, Misuse, MisuseKind
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding, Severity
+from cudalint_rules._wording import quoted
+
+_REASONS = {
+    MisuseKind.INTERIOR: "points into an allocation, not to its start",
+    MisuseKind.STACK: "is the address of a local variable, not of an allocation",
+    MisuseKind.UNINITIALIZED: "has no value yet on this path",
+}
+
+
+class InvalidFree(FunctionRule):
+    """Releases what no allocation returned.
+
+    ## What it does
+
+    Reports a release of a pointer into the middle of an allocation, of the address of a local
+    variable (often `cudaFree(&p)` for `cudaFree(p)`), and of a pointer that was never assigned.
+
+    ## Why is this bad?
+
+    Only the address that an allocation returned can be released. Any other one fails, and the
+    memory that was meant stays taken. An uninitialised pointer may by chance hold an address that
+    is in use elsewhere.
+
+    ## Example
+
+    ```cuda
+    float* cursor = d_samples;
+    for (int channel = 0; channel < channels; ++channel) {
+        normalize<<<grid, block>>>(cursor, length);
+        cursor += length;
+    }
+    cudaFree(cursor);
+    ```
+
+    ```python
+    err, base = cudart.cudaMalloc(size)
+    header = base + 256
+    cudart.cudaFree(header)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    cudaFree(d_samples);
+    ```
+
+    ```python
+    cudart.cudaFree(base)
+    ```
+
+    Initialise pointers with `nullptr`, so that a shared clean-up may run before they are assigned.
+
+    ## Known problems
+
+    An offset whose value is known to be 0 is no offset. One that merely could be 0 is reported.
+
+    ## References
+
+    - CUDA Runtime API,
+      [cudaFree](https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__MEMORY.html)
+    """
+
+    code, name = "GPU204", "invalid-free"
+    severity = Severity.ERROR
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the releases of what is no allocation."""
+        for misuse in facts.misuses:
+            if misuse.kind in _REASONS:
+                yield self.finding(
+                    _message(misuse),
+                    filename=facts.filename,
+                    span=misuse.span,
+                    function=facts.function,
+                    subject=misuse.name,
+                    steps=misuse.steps,
+                )
+
+
+def _message(misuse: Misuse) -> str:
+    message = f"{misuse.api} cannot release {quoted(misuse.name)}: it {_REASONS[misuse.kind]}"
+    if misuse.kind is MisuseKind.INTERIOR and misuse.resource:
+        return f"{message} {quoted(misuse.resource.name)}"
+    return message

@@ -1,0 +1,88 @@
+"""GPU203: released by another family's function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts, MisuseKind
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding, Severity
+from cudalint_rules._wording import listing, quoted
+
+
+class MismatchedDeallocation(FunctionRule):
+    """Released by another family's function.
+
+    ## What it does
+
+    Knows for each allocation which functions release it, and reports a release by any other:
+    `cudaFree` of pinned memory or of an array, `free` or `delete` of device memory, `cudaFreeHost`
+    of device memory, the runtime's function for a handle of the driver API, and so on.
+
+    ## Why is this bad?
+
+    The call returns an error that clean-up code rarely looks at, and the memory stays taken: a leak
+    that looks like a release. The host's `free` on a device address ends the process.
+
+    ## Example
+
+    ```cuda
+    cudaMallocHost(&h_frame, bytes);
+    cudaMallocArray(&lookup, &format, 256);
+    cudaFree(h_frame);
+    cudaFree(lookup);
+    ```
+
+    ```python
+    err, h_frame = cudart.cudaMallocHost(size)
+    cudart.cudaFree(h_frame)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    cudaFreeHost(h_frame);
+    cudaFreeArray(lookup);
+    ```
+
+    ```python
+    cudart.cudaFreeHost(h_frame)
+    ```
+
+    ## Known problems
+
+    Where one variable holds memory of either kind depending on a flag, the release must be chosen
+    by the same flag, spelled in the same way.
+
+    ## References
+
+    - CUDA Runtime API,
+      [Memory Management](https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__MEMORY.html)
+    - CUDA C++ Programming Guide,
+      [Page-Locked Host Memory](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#page-locked-host-memory)
+    """
+
+    code, name = "GPU203", "mismatched-deallocation"
+    severity = Severity.ERROR
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the releases that do not fit what they release."""
+        for misuse in facts.misuses:
+            if misuse.kind is not MisuseKind.MISMATCH:
+                continue
+            resource = misuse.resource
+            fitting = misuse.fitting or (resource.info.releases if resource else ())
+            what = f"{quoted(misuse.name)} "
+            if resource:
+                what += f"is {resource.info.noun} from {resource.through or resource.api} and "
+            message = f"{what}cannot be released by {misuse.api}"
+            if fitting:
+                message += f"; use {listing(fitting[:2]).replace(' and ', ' or ')}"
+            yield self.finding(
+                message,
+                filename=facts.filename,
+                span=misuse.span,
+                function=facts.function,
+                subject=misuse.name,
+                steps=misuse.steps,
+            )

@@ -1,0 +1,111 @@
+"""GPU108: a release of null, or a device reset, standing in for real release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import Cleanup, FunctionFacts
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding, Step
+from cudalint_rules._wording import listing, quoted
+
+
+class NoOpCleanup(FunctionRule):
+    """A release of null, or a device reset, standing in for real release.
+
+    ## What it does
+
+    Reports a release of a null pointer where clean-up is meant, after the last CUDA work, and a
+    device reset that runs while the function still owns allocations. What the reset finds is named
+    here and not reported as a leak again.
+
+    `cudaFree(0)` at the start of a program creates the context; that idiom is left alone.
+
+    ## Why is this bad?
+
+    Releasing null does nothing at all: no memory comes back and no cache is emptied. A reset tears
+    down the context of the whole process, including streams, library handles and other threads'
+    memory, whose pointers stay behind and dangle. It hides a leak, and no function that does it can
+    be called twice.
+
+    ## Example
+
+    ```cuda
+    cudaMalloc(&d_grid, bytes);
+    relax<<<blocks, threads>>>(d_grid, n);
+    cudaFree(nullptr);
+    cudaDeviceReset();
+    ```
+
+    ```python
+    err, d_grid = cudart.cudaMalloc(size)
+    relax(d_grid, n)
+    cudart.cudaDeviceReset()
+    ```
+
+    ## Use instead
+
+    ```cuda
+    relax<<<blocks, threads>>>(d_grid, n);
+    cudaFree(d_grid);
+    ```
+
+    ```python
+    try:
+        relax(d_grid, n)
+    finally:
+        cudart.cudaFree(d_grid)
+    ```
+
+    A reset after everything is released, at the end of a program, does no harm.
+
+    ## Known problems
+
+    A reset is the right answer to a sticky error, after which nothing can be released any more. On
+    such a path, suppress the finding and say why.
+
+    ## References
+
+    - CUDA Runtime API,
+      [cudaDeviceReset](https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__DEVICE.html)
+    - CUDA C++ Programming Guide,
+      [Initialization](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#initialization)
+    """
+
+    code, name = "GPU108", "no-op-cleanup"
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the calls that clean up nothing, or too much."""
+        named: set[str] = set()
+        for cleanup in sorted(facts.cleanups, key=lambda c: c.span):
+            owned = [r.name for r in cleanup.owned if r.name not in named]
+            if cleanup.null_release:
+                if cleanup.first or not cleanup.last:
+                    continue
+            elif not owned:
+                # Owns nothing, or only what a release of null just before was blamed for.
+                continue
+            named.update(owned)
+            yield self.finding(
+                _message(cleanup, owned),
+                filename=facts.filename,
+                span=cleanup.span,
+                function=facts.function,
+                subject=cleanup.api,
+                steps=tuple(
+                    Step(r.filename, r.span, f"{r} is acquired here and still owned")
+                    for r in cleanup.owned
+                ),
+            )
+
+
+def _message(cleanup: Cleanup, owned: list[str]) -> str:
+    names = listing(map(quoted, owned))
+    verb = "is" if len(owned) == 1 else "are"
+    if cleanup.null_release:
+        message = f"{cleanup.api} of a null pointer releases nothing"
+        return f"{message}; {names} {verb} still owned here" if owned else message
+    return (
+        f"{cleanup.api} stands in for the release of {names}, and takes everything else in the "
+        "process's context with it"
+    )

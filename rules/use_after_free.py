@@ -1,0 +1,82 @@
+"""GPU202: passed to a copy, a launch or a library after its release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts, MisuseKind
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding, Severity
+from cudalint_rules._wording import places, quoted
+
+
+class UseAfterFree(FunctionRule):
+    """Passed to a copy, a launch or a library after its release.
+
+    ## What it does
+
+    Reports a copy, a fill, a kernel launch or a library call that receives memory, a stream or a
+    handle which has been released earlier on the same path.
+
+    ## Why is this bad?
+
+    Device memory is not unmapped page by page: the read often succeeds and returns what the next
+    owner of the address has written. Where it fails, the error is sticky (`cudaErrorIllegalAddress`)
+    and surfaces at a later call that did nothing wrong.
+
+    ## Example
+
+    ```cuda
+    cudaFree(d_histogram);
+    cudaMemcpy(h_histogram, d_histogram, bytes, cudaMemcpyDeviceToHost);
+    ```
+
+    ```python
+    cudart.cudaFree(d_histogram)
+    cudart.cudaMemcpy(histogram.ctypes.data, d_histogram, size, kind)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    cudaMemcpy(h_histogram, d_histogram, bytes, cudaMemcpyDeviceToHost);
+    cudaFree(d_histogram);
+    ```
+
+    ```python
+    cudart.cudaMemcpy(histogram.ctypes.data, d_histogram, size, kind)
+    cudart.cudaFree(d_histogram)
+    ```
+
+    ## Known problems
+
+    Comparing a released pointer, printing it, or passing it to an unknown function is not reported.
+    Memory released in stream order and used on the same stream later is; on another stream it is
+    GPU206.
+
+    ## References
+
+    - CUDA Runtime API,
+      [Memory Management](https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__MEMORY.html)
+    """
+
+    code, name = "GPU202", "use-after-free"
+    severity = Severity.ERROR
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the uses of what is released already."""
+        for misuse in facts.misuses:
+            if misuse.kind is not MisuseKind.USE_AFTER_FREE:
+                continue
+            message = f"{quoted(misuse.name)} is passed to {misuse.api} after its release"
+            if misuse.released:
+                where = places([misuse.released], facts.filename)
+                message += f" by {misuse.released.text} at {where}"
+            yield self.finding(
+                message,
+                filename=facts.filename,
+                span=misuse.span,
+                function=facts.function,
+                subject=misuse.name,
+                steps=misuse.steps,
+            )
