@@ -1,0 +1,89 @@
+"""GPU302: more shared memory than any selected target offers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding, Severity
+from cudalint_rules._shared_memory import breakdown, kernel_step, needed_bytes
+from cudalint_rules._wording import format_bytes, quoted
+
+
+class OversizeDynamicShared(FunctionRule):
+    """More shared memory than any selected target offers.
+
+    ## What it does
+
+    Adds the dynamic shared memory of a launch to the static one of its kernel, and compares the sum
+    with the largest amount that a block can opt in to on the targets given with `--target`; without
+    targets, on any device.
+
+    ## Why is this bad?
+
+    The launch fails with `cudaErrorInvalidValue`, always and on every one of these devices. As
+    launches return no status, the program goes on with results that were never computed. The usual
+    cause is a size that was meant for a whole array rather than for one block.
+
+    ## Example
+
+    ```cuda
+    int size = 1024 * 1024;
+    prefix_sum<<<grid, 256, size * sizeof(float)>>>(d_in, d_out, size);  // 4 MiB for each block
+    ```
+
+    ```python
+    prefix_sum[grid, 256, stream, size * 4](d_in, d_out, size)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    prefix_sum<<<grid, 256, 256 * sizeof(float)>>>(d_in, d_out, size);
+    ```
+
+    ```python
+    prefix_sum[grid, 256, stream, 256 * 4](d_in, d_out, size)
+    ```
+
+    ## Known problems
+
+    Only amounts that are known when the code is read: constants, also through constant arguments.
+
+    ## References
+
+    - CUDA C++ Programming Guide,
+      [Technical Specifications per Compute Capability](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#features-and-technical-specifications)
+    - CUDA C++ Programming Guide,
+      [Execution Configuration](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#execution-configuration)
+    """
+
+    code, name = "GPU302", "oversize-dynamic-shared"
+    severity = Severity.ERROR
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the launches that no target accepts."""
+        limit = self.limits.largest_shared
+        for launch in facts.launches:
+            needed = needed_bytes(launch, self.limits)
+            if needed is None or needed <= limit:
+                continue
+            yield self.finding(
+                f"{quoted(launch.kernel_name)} is launched with {breakdown(launch)} of shared "
+                f"memory for each block; {self._offer()}",
+                filename=facts.filename,
+                span=launch.span,
+                function=facts.function,
+                subject=launch.kernel_name,
+                steps=(*launch.steps, *kernel_step(launch, "the kernel is defined here")),
+            )
+
+    def _offer(self) -> str:
+        most = format_bytes(self.limits.largest_shared)
+        if not self.limits.targets:
+            return f"no device offers more than {most}"
+        if len(self.limits.targets) == 1:
+            return f"{self.limits.targets[0]} offers {most}"
+        target = self.limits.largest_shared_target
+        return f"the largest that the selected targets offer is {most} ({target})"

@@ -1,0 +1,94 @@
+"""GPU301: more static shared memory than any architecture allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FileFacts
+from cudalint.analysis.rules import FileRule
+from cudalint.findings.finding import Finding, Severity, Step
+from cudalint_rules._shared_memory import static_bytes
+from cudalint_rules._wording import format_against, format_bytes, quoted
+
+
+class OversizeStaticShared(FileRule):
+    """More static shared memory than any architecture allows.
+
+    ## What it does
+
+    Adds up the `__shared__` variables (Numba: `cuda.shared.array`) of each kernel, and reports a
+    kernel whose sum is above 48 KiB.
+
+    ## Why is this bad?
+
+    48 KiB is the limit of statically declared shared memory on every architecture; the larger
+    amounts that newer ones offer exist for dynamic shared memory alone. `ptxas` refuses the kernel,
+    and code that is compiled at run time (NVRTC, CuPy, Numba) fails there, on the user's machine.
+
+    ## Example
+
+    ```cuda
+    __global__ void transpose(const double* in, double* out) {
+        __shared__ double tile[96][96];  // 72 KiB
+        ...
+    }
+    ```
+
+    ```python
+    @cuda.jit
+    def transpose(source, target):
+        tile = cuda.shared.array((96, 96), numba.float64)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    extern __shared__ double tile[];
+    ...
+    cudaFuncSetAttribute(transpose, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    transpose<<<grid, block, bytes>>>(in, out);
+    ```
+
+    ```python
+    tile = cuda.shared.array((64, 64), numba.float64)  # 32 KiB
+    ```
+
+    ## Known problems
+
+    Arrays whose size depends on a template parameter are counted as nothing. Arrays in scopes that
+    exclude each other are added up, as `ptxas` does in general.
+
+    ## References
+
+    - CUDA C++ Programming Guide,
+      [Technical Specifications per Compute Capability](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#features-and-technical-specifications)
+    """
+
+    code, name = "GPU301", "oversize-static-shared"
+    severity = Severity.ERROR
+
+    def check(self, facts: FileFacts) -> Iterator[Finding]:
+        """Yield the kernels of a file that cannot be built."""
+        limit = self.limits.static_shared
+        for kernel in facts.kernels:
+            total = static_bytes(kernel)
+            if total <= limit:
+                continue
+            size, offered = format_against(total, limit)
+            yield self.finding(
+                f"{quoted(kernel.name)} declares {size} of static shared memory; no architecture "
+                f"allows more than {offered}",
+                filename=kernel.filename,
+                span=kernel.span,
+                function=kernel.name,
+                subject=kernel.name,
+                steps=tuple(
+                    Step(
+                        kernel.filename,
+                        array.span,
+                        f"{array.name} takes {format_bytes(array.bytes)}",
+                    )
+                    for array in kernel.shared
+                    if array.bytes
+                ),
+            )
