@@ -22,7 +22,7 @@ _LEAVES = {
     Exit.END: "ends",
     Exit.RETURN: "returns",
     Exit.THROW: "leaves",
-    Exit.OVERWRITE: "is overwritten",
+    Exit.OVERWRITE: "goes on",
 }
 
 
@@ -65,7 +65,7 @@ def judge(leak: Leak, facts: FunctionFacts) -> Verdict | None:
 
 def _overwrites(leak: Leak) -> tuple[LeakExit, ...]:
     """The overwrites that are the defect itself, not a consequence of never releasing."""
-    lost = leak.exits_of(Exit.OVERWRITE)
+    lost = tuple(way for way in leak.exits_of(Exit.OVERWRITE) if not way.early)
     if not leak.released and not leak.place_released:
         # Nothing ever releases it: where control also runs to the end with it, or where each
         # iteration of a loop acquires the next, the missing release is the news.
@@ -83,7 +83,8 @@ def _ways_out(leak: Leak, ended_otherwise: bool) -> tuple[LeakExit, ...]:
     """
     explicit = tuple(way for way in leak.exits_of(Exit.THROW) if way.explicit)
     if ended_otherwise:
-        sure = (*leak.exits_of(Exit.RETURN, Exit.END), *explicit)
+        skipped = tuple(way for way in leak.exits_of(Exit.OVERWRITE) if way.early)
+        sure = (*leak.exits_of(Exit.RETURN, Exit.END), *skipped, *explicit)
         return sure or leak.exits_of(Exit.THROW)
     return (
         *leak.exits_of(Exit.END),

@@ -58,7 +58,7 @@ class CopyableOwner(FunctionRule):
     ## References
 
     - C++ Core Guidelines,
-      [C.21: If you define or =delete any copy, move, or destructor function, define or =delete them all](https://isocpp.github.io/CppCoreGuidelines/CppCoreGuidelines#Rc-five)
+      [C.21: define or delete all copy, move and destructor functions](https://isocpp.github.io/CppCoreGuidelines/CppCoreGuidelines#Rc-five)
     """
 
     code, name = "GPU205", "copyable-owner"

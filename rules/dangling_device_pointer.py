@@ -46,8 +46,7 @@ class DanglingDevicePointer(FunctionRule):
     ## Known problems
 
     A view (a slice, `.T`, `.ravel()`, `.reshape()`) shares the memory of an array that lives on and
-    is not reported. `.ravel()` and `.reshape()` copy where the array is not contiguous; that case is
-    missed.
+    is not reported. `.ravel()` and `.reshape()` copy where the array is not contiguous: missed.
 
     ## References
 

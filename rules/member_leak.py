@@ -73,7 +73,7 @@ class MemberLeak(ClassRule):
     - CUDA C++ Programming Guide,
       [Device Memory](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#device-memory)
     - C++ Core Guidelines,
-      [C.31: All resources acquired by a class must be released by the class's destructor](https://isocpp.github.io/CppCoreGuidelines/CppCoreGuidelines#Rc-dtor-release)
+      [C.31: a class's destructor releases what the class acquired](https://isocpp.github.io/CppCoreGuidelines/CppCoreGuidelines#Rc-dtor-release)
     """
 
     code, name = "GPU105", "member-leak"

@@ -96,8 +96,8 @@ def _message(launch: LaunchSite, dynamic: int, default: int, language: str) -> s
     if language == "python":
         call = "the kernel's `max_dynamic_shared_size_bytes`, or `cuFuncSetAttribute`,"
     else:
-        name = launch.kernel_name
-        call = f"`cudaFuncSetAttribute({name}, cudaFuncAttributeMaxDynamicSharedMemorySize, {dynamic})`"
+        attribute = "cudaFuncAttributeMaxDynamicSharedMemorySize"
+        call = f"`cudaFuncSetAttribute({launch.kernel_name}, {attribute}, {dynamic})`"
     return (
         f"{kernel} is launched with {breakdown(launch)} of shared memory for each block; above "
         f"{format_bytes(default)} {call} must allow it first"

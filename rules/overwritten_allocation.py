@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, Leak, LeakExit
-from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding
+from cudalint.analysis.facts import ClassFacts, FunctionFacts, Leak, LeakExit
+from cudalint.analysis.rules import ClassRule, FunctionRule
+from cudalint.findings.finding import Confidence, Finding
 from cudalint_rules._leaks import OVERWRITTEN, leak_finding, leaks_of
-from cudalint_rules._wording import places
+from cudalint_rules._wording import places, quoted, steps_at
 
 
-class OverwrittenAllocation(FunctionRule):
+class OverwrittenAllocation(FunctionRule, ClassRule):
     """The only pointer to an allocation is overwritten.
 
     ## What it does
@@ -72,14 +72,38 @@ class OverwrittenAllocation(FunctionRule):
 
     code, name = "GPU104", "overwritten-allocation"
 
-    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
-        """Yield the resources whose last pointer a function overwrites."""
+    def check(self, facts: FunctionFacts | ClassFacts) -> Iterator[Finding]:
+        """Yield the resources whose last pointer a function, or a method of a class, overwrites."""
+        if isinstance(facts, ClassFacts):
+            yield from self._members(facts)
+            return
         for leak, verdict in leaks_of(OVERWRITTEN, facts):
             message = f"{leak.resource} {_how(leak, verdict.exits[0])}"
             if leak.released:
                 where = places(leak.released, facts.filename)
                 message += f"; the release at {where} comes too late for it"
             yield leak_finding(self, facts, leak, verdict, message)
+
+    def _members(self, facts: ClassFacts) -> Iterator[Finding]:
+        for again in facts.overwritten:
+            resource = again.resource
+            released = {**facts.released_elsewhere, **facts.released_by_destructor}
+            last = released.get(again.member)
+            message = (
+                f"{resource} replaces what {quoted(again.member)} may still own: "
+                f"{quoted(again.method)} does not release it first"
+            )
+            yield self.finding(
+                f"{message}, and {places([last], resource.filename)} frees only the last"
+                if last
+                else message,
+                filename=resource.filename,
+                span=resource.span,
+                function=again.method,
+                subject=f"{facts.record.name}.{again.member}",
+                steps=steps_at([last] if last else [], "{text} releases the last value only"),
+                confidence=Confidence.MEDIUM,
+            )
 
 
 def _how(leak: Leak, way: LeakExit) -> str:

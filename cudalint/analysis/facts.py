@@ -79,6 +79,9 @@ class LeakExit:
     """The path took the failure branch of some call."""
     overwritten_by: str = ""
     """Of OVERWRITE: ``acquire``, ``null`` or ``value``."""
+    early: bool = False
+    """Of OVERWRITE: the iteration was left early (``continue``), past a release that others reach:
+    an early exit in truth."""
 
 
 @dataclass(frozen=True)

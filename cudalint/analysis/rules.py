@@ -1,4 +1,7 @@
-"""What a rule looks at: the functions, the classes or the files of a run."""
+"""What a rule looks at: the functions, the classes or the files of a run.
+
+A rule may look at two of them: it inherits from both, and its ``check`` takes either's facts.
+"""
 
 from __future__ import annotations
 
