@@ -89,19 +89,19 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
             resource = again.resource
             released = {**facts.released_elsewhere, **facts.released_by_destructor}
             last = released.get(again.member)
+            if last is None:
+                continue  # Nothing releases it at all: GPU105.
             message = (
                 f"{resource} replaces what {quoted(again.member)} may still own: "
                 f"{quoted(again.method)} does not release it first"
             )
             yield self.finding(
-                f"{message}, and {places([last], resource.filename)} frees only the last"
-                if last
-                else message,
+                f"{message}, and {places([last], resource.filename)} frees only the last",
                 filename=resource.filename,
                 span=resource.span,
                 function=again.method,
                 subject=f"{facts.record.name}.{again.member}",
-                steps=steps_at([last] if last else [], "{text} releases the last value only"),
+                steps=steps_at([last], "{text} releases the last value only"),
                 confidence=Confidence.MEDIUM,
             )
 

@@ -21,7 +21,7 @@ class UseAfterFree(FunctionRule):
     ## Why is this bad?
 
     Device memory is not unmapped page by page: the read often succeeds and returns what the next
-    owner of the address has written. Where it fails, the error (`cudaErrorIllegalAddress`) is sticky
+    owner of the address has written. Where it fails, the error (`cudaErrorIllegalAddress`) stays
     and surfaces at a later call that did nothing wrong.
 
     ## Example
