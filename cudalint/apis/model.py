@@ -9,6 +9,7 @@ of any object of a family, see ``receiver``). Users write the same format for th
 ``return``, ``return[1]``, ``this`` (the receiver), or a name from ``parameters`` (``size``,
 ``*size``). *Amounts* are arithmetic over paths that hold values: ``"arg1 * arg2"``,
 ``"product(shape) * itemsize(dtype)"``, ``"nbytes(arg0)"``, ``"arg1 * template_bytes"``.
+``cudalint.apis.paths`` has their grammar, ``cudalint.apis.loader`` a file's reserved keys.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ class Acquisition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Path of the pointer or handle."""
     bytes: str | None = None
     """Amount of memory."""
+    at_least: bool = False
+    """``bytes`` is a lower bound (pitched and array allocations)."""
     status: str | None = None
     """Path of the status value; on another value than ``success`` nothing was acquired."""
     null_on_failure: bool = False
@@ -63,6 +66,8 @@ class ReleaseEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     families: tuple[str, ...] = ()
     """Families that it fits; releasing another one is GPU203."""
     null: Literal["ignored", "error"] = "ignored"
+    idempotent: bool = False
+    """Releasing twice does no harm (``close`` of a Python object)."""
 
 
 class CopyEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -72,7 +77,8 @@ class CopyEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     source: str = msgspec.field(name="from")
     bytes: str | None = None
     direction: str = "default"
-    """A path of a ``cudaMemcpyKind`` argument, or a ``Direction``."""
+    """A ``Direction``, or a path of a ``cudaMemcpyKind`` argument, with what it is when the caller
+    leaves it out after ``|``: ``arg4|host-to-device``."""
     stream: str | None = None
     asynchronous: bool = False
     rows: str | None = None
@@ -151,7 +157,8 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Paths whose ownership the call takes: escape."""
     aliases: str | None = None
     """The result is this path's value (an identity: ``std::move``, ``numpy.asarray``)."""
-    swaps: tuple[str, str] | tuple[()] = ()
+    swaps: tuple[str, ...] = ()
+    """Two paths whose values it exchanges."""
     unwraps: str | None = None
     """Takes the path's (status, value...) tuple or status, raises or exits on failure, returns the
     values."""
@@ -172,10 +179,23 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     overflow_bits: int | None = None
 
 
+class AttributeModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """An attribute of arrays (Python), by the end of its dotted name (``data.ptr``)."""
+
+    libraries: tuple[str, ...]
+    """Packages whose arrays have it."""
+    dangles: bool = True
+    """It is a raw device pointer that does not keep the array alive."""
+
+
 class ModelFile(msgspec.Struct, frozen=True, omit_defaults=True):
     """One parsed model file."""
 
     path: str
-    language: Literal["cuda", "python"]
+    language: Literal["cuda", "python", "both"]
     families: dict[str, Family]
     functions: dict[str, ApiFunction]
+    """Names as in the file, with its ``prefix``; a method of one receiver as ``.close@stream``."""
+    aliases: dict[str, str] = {}
+    """Exact names, and prefixes that end in ``.`` or ``::``."""
+    attributes: dict[str, AttributeModel] = {}

@@ -1,0 +1,323 @@
+"""Loads API models: the shipped ones, and the user's files over them.
+
+Reserved top-level keys of a model file; every other key is a function:
+
+- ``language``: ``cuda``, ``python`` or ``both`` (the default).
+- ``prefix``: what stands before every function's name (``cupy.``); methods excepted.
+- ``defaults``: ``status``, ``success`` and ``may_throw`` of every function of the file.
+- ``plain``: names of functions that have the defaults and nothing else.
+- ``aliases``: other names of a function, or of a module (both end in ``.`` or ``::``).
+- ``families``: kinds of resources.
+- ``attributes``: attributes of arrays (Python).
+
+Functions are named as ``Call.name`` is. ``".close"`` is a method of any receiver,
+``".close@stream"`` of one that holds a ``stream``; ``"*.check_status"`` is any function whose last
+name is that, when nothing else fits.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import msgspec
+
+from cudalint.apis import model
+from cudalint.apis.model import ApiFunction, AttributeModel, Family, ModelFile
+from cudalint.apis.validation import RECEIVERS, ModelError, nearest, problems
+
+Language = Literal["cuda", "python"]
+Decoded = TypeVar("Decoded")
+
+
+class Library(NamedTuple):
+    """A shipped file, and the beginnings of the names in it: it is read when one is looked up."""
+
+    filename: str
+    prefixes: tuple[str, ...] = ("",)
+
+
+LIBRARIES: dict[Language, tuple[Library, ...]] = {
+    "cuda": (Library("cuda_runtime.toml", ("cuda", "__cuda")),),
+    "python": (),
+}
+
+RESERVED = frozenset(
+    {"language", "prefix", "defaults", "plain", "aliases", "families", "attributes"}
+)
+_DEFAULTS = frozenset({"status", "success", "may_throw"})
+_INLINE_NAMESPACE = re.compile(r"\b(?:__\w+|_V\d+|(?:THRUST|CUB|_CCCL)_\w+|_ABI_\w+)::")
+_VERSION = re.compile(r"(?:_v\d+(?:_ptds|_ptsz)?|_ptds|_ptsz)$")
+
+
+class ApiModels:
+    """What is known of every API function of one language."""
+
+    def __init__(
+        self,
+        language: Language,
+        libraries: tuple[Library, ...],
+        user_files: tuple[ModelFile, ...] = (),
+    ) -> None:
+        self.language = language
+        self.families: dict[str, Family] = dict(_shipped("families.toml").families)
+        self.attributes: dict[str, AttributeModel] = {}
+        self._functions: dict[str, ApiFunction] = {}
+        self._aliases: dict[str, str] = {}
+        self._methods: dict[str, dict[str | None, ApiFunction]] = {}
+        self._pending = list(libraries)
+        self._user: dict[str, ApiFunction] = {}
+        self._found: dict[str, ApiFunction | None] = {}
+        self._read("")
+        for file in user_files:
+            self._add(file)
+            self._user.update(file.functions)
+        self._user_files = user_files
+
+    def lookup(self, name: str) -> ApiFunction | None:
+        """The model of a function, by the name that ``Call.name`` holds. A ``.method`` is looked up
+        as one of a receiver of unknown kind."""
+        try:
+            return self._found[name]
+        except KeyError:
+            found = self._found[name] = self._search(name)
+            return found
+
+    def lookup_method(self, name: str, receiver: str | None) -> ApiFunction | None:
+        """The model of ``.name`` for a receiver that holds a resource of a family, or an array in a
+        memory space."""
+        candidates = self._methods.get(name)
+        if candidates is None:
+            return None
+        if receiver in candidates:
+            return candidates[receiver]
+        if receiver in RECEIVERS and "array" in candidates:
+            return candidates["array"]
+        return candidates.get(None)
+
+    def names(self) -> frozenset[str]:
+        """All names with a model, aliases and methods (``.close@stream``) included. Reads every
+        file."""
+        while self._pending:
+            self._read(self._pending[0].prefixes[0])
+        methods = {
+            name if receiver is None else f"{name}@{receiver}"
+            for name, receivers in self._methods.items()
+            for receiver in receivers
+        }
+        return frozenset({*self._functions, *self._aliases, *methods})
+
+    def release_name(self, api: str, family: str) -> str:
+        """The function that releases what ``api`` acquired, for messages: of the family's, the one
+        that looks most like it (``cupy.cuda.runtime.free`` for ``cupy.cuda.runtime.malloc``)."""
+        known = self.families.get(family)
+        if known is None or not known.releases:
+            return ""
+        return max(known.releases, key=lambda release: _likeness(api, release))
+
+    def _search(self, name: str) -> ApiFunction | None:
+        if name.startswith("."):
+            return self.lookup_method(name, None)
+        for candidate in _spellings(name):
+            self._read(candidate)
+            found = self._functions.get(candidate) or self._through_alias(candidate)
+            if found is not None:
+                return found
+        return self._functions.get("*." + re.split(r"\.|::", _without_templates(name))[-1])
+
+    def _through_alias(self, name: str) -> ApiFunction | None:
+        target = self._aliases.get(name)
+        if target is None:
+            for prefix, replacement in self._aliases.items():
+                if prefix.endswith((".", "::")) and name.startswith(prefix):
+                    target = replacement + name.removeprefix(prefix)
+                    break
+        return self.lookup(target) if target is not None and target != name else None
+
+    def _read(self, name: str) -> None:
+        """Read the shipped files that may hold a name."""
+        wanted = [library for library in self._pending if name.startswith(library.prefixes)]
+        for library in wanted:
+            self._pending.remove(library)
+            self._add(_shipped(library.filename))
+        if wanted and self._user:
+            for file in self._user_files:
+                self._add(file)
+
+    def _add(self, file: ModelFile) -> None:
+        if file.language not in (self.language, "both"):
+            return
+        self.families.update(file.families)
+        self.attributes.update(file.attributes)
+        self._aliases.update(file.aliases)
+        for name, function in file.functions.items():
+            if name.startswith("."):
+                method = name.partition("@")[0]
+                self._methods.setdefault(method, {})[function.receiver] = function
+            else:
+                self._functions[name] = function
+
+
+def load(language: Language, user_files: tuple[str, ...] = ()) -> ApiModels:
+    """The shipped models of a language with the user's files over them; the same object for the
+    same arguments. ``ModelError`` tells what is wrong with a user's file."""
+    return _load(language, tuple(str(path) for path in user_files))
+
+
+@functools.cache
+def _load(language: Language, user_files: tuple[str, ...]) -> ApiModels:
+    families = dict(_shipped("families.toml").families)
+    files = []
+    for path in user_files:
+        files.append(read_model_file(path, families))
+        families.update(files[-1].families)
+    return ApiModels(language, LIBRARIES[language], tuple(files))
+
+
+def read_model_file(path: str, families: dict[str, Family] | None = None) -> ModelFile:
+    """Read and check one model file. ``families`` are those known besides its own."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ModelError(path, "", error.strerror or str(error)) from None
+    except UnicodeDecodeError as error:
+        raise ModelError(path, "", f"not UTF-8 at byte {error.start}") from None
+    file = decode(path, text)
+    known = {**(families or {}), **file.families}
+    for name, function in file.functions.items():
+        for problem in problems(function, known):
+            raise ModelError(path, name, problem)
+    return file
+
+
+@functools.cache
+def _shipped(filename: str) -> ModelFile:
+    # Tests check the shipped files; here they are only decoded, for speed.
+    return decode(filename, Path(__file__).with_name(filename).read_text(encoding="utf-8"))
+
+
+def decode(path: str, text: str) -> ModelFile:
+    """Decode a model file's text; ``ModelError`` names the table and the key at fault."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ModelError(path, "", str(error)) from None
+    language = content.pop("language", "both")
+    if language not in ("cuda", "python", "both"):
+        raise ModelError(path, "", f"language is `{language}`, not cuda, python or both")
+    prefix = _convert(path, "prefix", content.pop("prefix", ""), str)
+    defaults = _convert(path, "defaults", content.pop("defaults", {}), dict[str, Any])
+    for key in defaults.keys() - _DEFAULTS:
+        raise ModelError(path, "defaults", f"unknown key `{key}`{nearest(key, _DEFAULTS)}")
+    plain = _convert(path, "plain", content.pop("plain", []), tuple[str, ...])
+    aliases = _convert(path, "aliases", content.pop("aliases", {}), dict[str, str])
+    families = _tables(path, "families", content.pop("families", {}), Family)
+    attributes = _tables(path, "attributes", content.pop("attributes", {}), AttributeModel)
+    functions: dict[str, ApiFunction] = {}
+    if plain:
+        function = _convert(path, "defaults", defaults, ApiFunction)
+        functions.update((_full_name(prefix, name), function) for name in plain)
+    for name, table in content.items():
+        for entry in table if isinstance(table, list) else [table]:
+            function = _function(path, name, entry, defaults)
+            key = _full_name(prefix, name)
+            if key.startswith(".") and function.receiver is not None and "@" not in key:
+                key = f"{key}@{function.receiver}"
+            functions[key] = function
+    return ModelFile(path, language, families, functions, aliases, attributes)
+
+
+def _full_name(prefix: str, name: str) -> str:
+    return name if name.startswith((".", "*.")) else prefix + name
+
+
+def _function(path: str, name: str, table: Any, defaults: dict[str, Any]) -> ApiFunction:
+    if not isinstance(table, dict):
+        hint = nearest(name, RESERVED)
+        raise ModelError(path, "", f"`{name}` is neither a table nor a reserved key{hint}")
+    # An empty default says that there is none: this one returns no status.
+    merged = {key: value for key, value in {**defaults, **table}.items() if value != ""}
+    if name.startswith(".") and "@" in name:
+        merged.setdefault("receiver", name.partition("@")[2])
+    function = _convert(path, name, merged, ApiFunction)
+    acquires = function.acquires
+    releases = function.releases
+    if isinstance(acquires, model.Acquisition):
+        acquires = (acquires,)
+    if isinstance(releases, model.ReleaseEffect):
+        releases = (releases,)
+    # The status of the call and that of what it acquires are one.
+    status = function.status or next((item.status for item in acquires if item.status), None)
+    if status is not None:
+        acquires = tuple(
+            item
+            if item.status is not None or item.null_on_failure
+            else msgspec.structs.replace(item, status=status)
+            for item in acquires
+        )
+    return msgspec.structs.replace(function, acquires=acquires, releases=releases, status=status)
+
+
+def _tables(path: str, group: str, value: Any, kind: type[Decoded]) -> dict[str, Decoded]:
+    tables = _convert(path, group, value, dict[str, Any])
+    return {name: _convert(path, f"{group}.{name}", table, kind) for name, table in tables.items()}
+
+
+def _convert(path: str, table: str, value: Any, kind: type[Decoded]) -> Decoded:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        message = str(error).replace(" - at `$`", "").replace("`$.", "`")
+        unknown = re.search(r"unknown field `(\w+)`", message)
+        hint = nearest(unknown[1], _fields() - {unknown[1]}) if unknown else ""
+        raise ModelError(path, table, message + hint) from None
+
+
+@functools.cache
+def _fields() -> frozenset[str]:
+    """The keys of all tables."""
+    return frozenset(
+        field.encode_name
+        for kind in vars(model).values()
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind is not ModelFile
+        for field in msgspec.structs.fields(kind)
+    )
+
+
+def _spellings(name: str) -> Iterator[str]:
+    """A name as models may spell it, nearest first."""
+    yield name
+    plain = _INLINE_NAMESPACE.sub("", _without_templates(name)).removeprefix("::")
+    if plain != name:
+        yield plain
+    unversioned = _VERSION.sub("", plain)
+    if unversioned != plain:
+        yield unversioned
+
+
+@functools.cache
+def _without_templates(name: str) -> str:
+    """``thrust::copy<int*, float*>`` without its arguments; operators keep their signs."""
+    if "<" not in name or "operator" in name:
+        return name
+    kept, depth = [], 0
+    for character in name:
+        depth += character == "<"
+        if depth == 0:
+            kept.append(character)
+        depth -= character == ">" and depth > 0
+    return "".join(kept)
+
+
+def _likeness(api: str, release: str) -> tuple[int, int]:
+    """How alike two names are: the modules they share, then the letters they begin with."""
+    if "." not in release:
+        api = api.rpartition(".")[2]
+    shared = 0
+    while api[shared : shared + 1] == release[shared : shared + 1] != "":
+        shared += 1
+    return (api.count(".", 0, shared), shared)
