@@ -35,15 +35,21 @@ Decoded = TypeVar("Decoded")
 
 
 class Library(NamedTuple):
-    """A shipped file, and the beginnings of the names in it: it is read when one is looked up."""
+    """A shipped file, and how the names in it begin: it is read when one is looked up."""
 
     filename: str
-    prefixes: tuple[str, ...] = ("",)
+    pattern: str = ""
 
 
 LIBRARIES: dict[Language, tuple[Library, ...]] = {
-    "cuda": (Library("cuda_runtime.toml", ("cuda", "__cuda")),),
-    "python": (),
+    "cuda": (
+        Library("cuda_runtime.toml", r"cuda[A-Z]"),
+        Library("cuda_driver.toml", r"cu[A-Z]"),
+    ),
+    "python": (
+        Library("python_cuda_runtime.toml", r"cuda\.(bindings\.(cy)?runtime|c?cudart)\."),
+        Library("python_cuda_driver.toml", r"cuda\.(bindings\.(cy)?driver|c?cuda)\."),
+    ),
 }
 
 RESERVED = frozenset(
@@ -102,8 +108,7 @@ class ApiModels:
     def names(self) -> frozenset[str]:
         """All names with a model, aliases and methods (``.close@stream``) included. Reads every
         file."""
-        while self._pending:
-            self._read(self._pending[0].prefixes[0])
+        self._read(None)
         methods = {
             name if receiver is None else f"{name}@{receiver}"
             for name, receivers in self._methods.items()
@@ -138,9 +143,13 @@ class ApiModels:
                     break
         return self.lookup(target) if target is not None and target != name else None
 
-    def _read(self, name: str) -> None:
-        """Read the shipped files that may hold a name."""
-        wanted = [library for library in self._pending if name.startswith(library.prefixes)]
+    def _read(self, name: str | None) -> None:
+        """Read the shipped files that may hold a name; all of them for ``None``."""
+        wanted = [
+            library
+            for library in self._pending
+            if name is None or re.match(library.pattern, name) is not None
+        ]
         for library in wanted:
             self._pending.remove(library)
             self._add(_shipped(library.filename))
