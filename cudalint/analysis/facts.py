@@ -199,6 +199,8 @@ class Transfer:
     overflow: Overflow | None = None
     steps: tuple[Step, ...] = ()
     """Where the size comes from (calls with constant arguments)."""
+    element_count: bool | None = None
+    """The size argument is a bare element count, with no element size in it; ``None``: unknown."""
 
 
 @dataclass(frozen=True)
@@ -213,6 +215,8 @@ class Fill:
     bytes: int | None
     element_bytes: int
     bytes_text: str = ""
+    element_count: bool | None = None
+    """As ``Transfer.element_count``."""
 
 
 @dataclass(frozen=True)

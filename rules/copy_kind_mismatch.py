@@ -1,0 +1,101 @@
+"""GPU406: the direction of a copy contradicts its pointers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import Endpoint, FunctionFacts, Transfer
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding, Severity
+from cudalint_rules._wording import listing, quoted, steps_at
+
+_SIDES = {"host": "host", "pinned": "host", "device": "device", "array": "device"}
+"""Which side of a direction a memory space is on; managed memory is on both."""
+
+
+class CopyKindMismatch(FunctionRule):
+    """The direction of a copy contradicts its pointers.
+
+    ## What it does
+
+    Knows where the pointers of a copy come from, and reports a direction that says otherwise:
+    `cudaMemcpyDeviceToHost` into device memory, `cudaMemcpyHostToDevice` from it, source and target
+    exchanged. Pinned memory counts as host memory; managed memory fits every direction.
+
+    ## Why is this bad?
+
+    The copy fails with `cudaErrorInvalidValue`, and where the status is not looked at, the target
+    keeps what it had. On a system with unified addressing some wrong directions happen to work, and
+    fail on the next one.
+
+    ## Example
+
+    ```cuda
+    cudaMemcpy(h_result, d_result, bytes, cudaMemcpyHostToDevice);
+    ```
+
+    ```python
+    kind = cudart.cudaMemcpyKind.cudaMemcpyHostToDevice
+    cudart.cudaMemcpy(result.ctypes.data, d_result, result.nbytes, kind)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    cudaMemcpy(h_result, d_result, bytes, cudaMemcpyDeviceToHost);
+    ```
+
+    ```python
+    kind = cudart.cudaMemcpyKind.cudaMemcpyDeviceToHost
+    cudart.cudaMemcpy(result.ctypes.data, d_result, result.nbytes, kind)
+    ```
+
+    `cudaMemcpyDefault` takes the direction from the pointers.
+
+    ## Known problems
+
+    Pointers whose origin is not in the run have no known side and are not reported.
+
+    ## References
+
+    - CUDA Runtime API,
+      [cudaMemcpyKind](https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html)
+    - CUDA C++ Programming Guide,
+      [Unified Virtual Address Space](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#unified-virtual-address-space)
+    """
+
+    code, name = "GPU406", "copy-kind-mismatch"
+    severity = Severity.ERROR
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the copies that go the wrong way."""
+        for copy in facts.transfers:
+            wrong = _wrong_sides(copy)
+            if not wrong:
+                continue
+            reasons = [
+                f"its {role} {quoted(end.name)} is {end.space} memory" for role, end in wrong
+            ]
+            yield self.finding(
+                f"{copy.api} says {copy.direction}, but {listing(reasons)}",
+                filename=facts.filename,
+                span=copy.span,
+                function=facts.function,
+                subject=wrong[0][1].name,
+                steps=tuple(
+                    step
+                    for _, end in wrong
+                    if end.allocation
+                    for step in steps_at([end.allocation], f"{end.name} comes from {{text}}")
+                ),
+            )
+
+
+def _wrong_sides(copy: Transfer) -> list[tuple[str, Endpoint]]:
+    source_side, separator, target_side = (copy.direction or "").partition("-to-")
+    if not separator or copy.source is None:
+        return []
+    ends = (("target", copy.to, target_side), ("source", copy.source, source_side))
+    return [
+        (role, end) for role, end, side in ends if end.space in _SIDES and _SIDES[end.space] != side
+    ]

@@ -1,0 +1,138 @@
+"""GPU405: a copy or fill beyond an allocation's size, or of elements where bytes are meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cudalint.analysis.facts import Endpoint, Fill, FunctionFacts, Transfer
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding, Severity
+from cudalint_rules._wording import format_against, places, quoted, steps_at
+
+
+@dataclass(frozen=True)
+class _Mismatch:
+    endpoint: Endpoint
+    message: str
+    severity: Severity
+
+
+class CopySizeMismatch(FunctionRule):
+    """A copy or fill beyond an allocation's size, or of elements where bytes are meant.
+
+    ## What it does
+
+    Compares the size of each copy and fill with what was allocated at either side, where both are
+    constants or multiples of the same expression. It reports what goes beyond the allocation, and a
+    bare element count `n` where the allocation is `n * sizeof(T)`.
+
+    ## Why is this bad?
+
+    Beyond the end lies other data: the copy fails with `cudaErrorInvalidValue`, or overwrites it in
+    silence. An element count copies a quarter of the floats and leaves the rest as it was, which
+    shows as results that are right at the beginning.
+
+    ## Example
+
+    ```cuda
+    cudaMalloc(&d_points, n * sizeof(float3));
+    cudaMemcpy(d_points, h_points, n, cudaMemcpyHostToDevice);
+    ```
+
+    ```python
+    err, d_points = cudart.cudaMalloc(points.size)  # elements
+    cudart.cudaMemcpy(d_points, points.ctypes.data, points.nbytes, kind)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    cudaMemcpy(d_points, h_points, n * sizeof(float3), cudaMemcpyHostToDevice);
+    ```
+
+    ```python
+    err, d_points = cudart.cudaMalloc(points.nbytes)
+    ```
+
+    ## Known problems
+
+    Sizes that are related only through data (`n <= capacity`) are not compared.
+
+    ## References
+
+    - CUDA Runtime API,
+      [cudaMemcpy](https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__MEMORY.html)
+    """
+
+    code, name = "GPU405", "copy-size-mismatch"
+    severity = Severity.ERROR
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the copies and fills whose size does not fit."""
+        for operation in (*facts.transfers, *facts.fills):
+            mismatch = _mismatch(operation)
+            if mismatch is None:
+                continue
+            site = mismatch.endpoint.allocation
+            where = f" at {places([site], facts.filename)}" if site else ""
+            yield self.finding(
+                mismatch.message.replace("{where}", where),
+                filename=facts.filename,
+                span=operation.span,
+                function=facts.function,
+                subject=mismatch.endpoint.name,
+                steps=steps_at(
+                    [site] if site else [], f"{mismatch.endpoint.name} is allocated here"
+                ),
+                severity=mismatch.severity,
+            )
+
+
+def _mismatch(operation: Transfer | Fill) -> _Mismatch | None:
+    if isinstance(operation, Transfer):
+        if operation.overflow:
+            return None
+        sides = [operation.to, *([operation.source] if operation.source else [])]
+        verb = "copies"
+    else:
+        sides, verb = [operation.to], "sets"
+    for side in sides:
+        if operation.bytes is not None and side.bytes is not None and operation.bytes > side.bytes:
+            size, room = format_against(operation.bytes, side.bytes)
+            has = "has" if side.allocation else "holds"
+            message = f"{operation.api} {verb} {size}, but {quoted(side.name)} {has} only {room}"
+            return _Mismatch(side, message + "{where}", Severity.ERROR)
+        if side.overrun_ratio and side.overrun_ratio > 1:
+            message = (
+                f"{operation.api} {verb} {quoted(operation.bytes_text)} bytes, "
+                f"{side.overrun_ratio} times what {quoted(side.name)} is allocated with"
+            )
+            return _Mismatch(side, message + "{where}", Severity.ERROR)
+    for side in sides:
+        if _counts_elements(operation, side):
+            message = (
+                f"{operation.api} {verb} {quoted(operation.bytes_text)} bytes, an element count: "
+                f"{quoted(side.name)} has {side.element_bytes} times as many"
+            )
+            return _Mismatch(side, message + "{where}", Severity.ERROR)
+    return None
+
+
+def _counts_elements(operation: Transfer | Fill, side: Endpoint) -> bool:
+    ratio = side.size_ratio
+    if ratio is None and operation.bytes and side.bytes and side.bytes % operation.bytes == 0:
+        ratio = side.bytes // operation.bytes
+    if ratio is None or ratio < 2 or ratio != side.element_bytes:
+        return False
+    if operation.element_count is not None:
+        return operation.element_count
+    # A part of the array may have that ratio too. Only the same text with and without its element
+    # size tells them apart.
+    count = operation.bytes_text.strip()
+    sized = re.search(r"sizeof|itemsize", side.bytes_text)
+    plain = re.search(r"sizeof|itemsize|nbytes", count) is None
+    return bool(
+        count and sized and plain and re.search(rf"\b{re.escape(count)}\b", side.bytes_text)
+    )

@@ -1,0 +1,92 @@
+"""GPU505: a size computed in too narrow an integer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts, Overflow
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding, Severity, Step
+from cudalint.source import Span
+from cudalint_rules._wording import format_bytes, quoted
+
+
+class SizeOverflow(FunctionRule):
+    """A size computed in too narrow an integer.
+
+    ## What it does
+
+    Computes the size of each allocation and copy as C++ does, in the types of its operands, and
+    reports a product of constants that does not fit before it is widened to `size_t`.
+
+    ## Why is this bad?
+
+    The product of two `int` is an `int`. Beyond 2147483647 it wraps: to a negative number, which as
+    a `size_t` is larger than any memory, or to a small positive one, which allocates happily and is
+    overrun by the first kernel.
+
+    ## Example
+
+    ```cuda
+    const int width = 32768, height = 32768, channels = 4;
+    cudaMalloc(&d_image, width * height * channels);
+    ```
+
+    ```python
+    size = numpy.int32(width) * numpy.int32(height) * numpy.int32(channels)
+    err, d_image = cudart.cudaMalloc(size)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    cudaMalloc(&d_image, static_cast<size_t>(width) * height * channels);
+    ```
+
+    ```python
+    size = int(width) * int(height) * int(channels)
+    ```
+
+    Putting `sizeof` first has the same effect, since it is a `size_t`:
+    `sizeof(float) * width * height`.
+
+    ## Known problems
+
+    Only constants prove an overflow; a product of `int` parameters that could overflow is not
+    reported.
+
+    ## References
+
+    - SEI CERT C,
+      [INT30-C: Ensure that unsigned integer operations do not wrap](https://wiki.sei.cmu.edu/confluence/x/QtYxBQ)
+    """
+
+    code, name = "GPU505", "size-overflow"
+    severity = Severity.ERROR
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield each overflowing size once, at its first use."""
+        uses: dict[Overflow, list[tuple[Span, str, str]]] = {}
+        for allocation in facts.allocations:
+            if allocation.overflow:
+                use = (allocation.span, allocation.resource.api, allocation.resource.name)
+                uses.setdefault(allocation.overflow, []).append(use)
+        for copy in facts.transfers:
+            if copy.overflow:
+                use = (copy.span, copy.api, copy.to.name)
+                uses.setdefault(copy.overflow, []).append(use)
+        for overflow, places in uses.items():
+            first, *others = sorted(places)
+            span, api, subject = first
+            yield self.finding(
+                f"the size {quoted(overflow.text)} of {api} is {overflow.value} "
+                f"({format_bytes(overflow.value)}), which does not fit into {quoted(overflow.type)}",
+                filename=facts.filename,
+                span=span,
+                function=facts.function,
+                subject=subject,
+                steps=tuple(
+                    Step(facts.filename, use, f"{name} uses the same size")
+                    for use, name, _ in others
+                ),
+            )

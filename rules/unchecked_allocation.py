@@ -1,0 +1,100 @@
+"""GPU506: the status of an allocation is never looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding, Severity, Step
+from cudalint_rules._wording import format_bytes, plural
+
+_LARGE = 256 * 1024**2
+
+
+class UncheckedAllocation(FunctionRule):
+    """The status of an allocation is never looked at.
+
+    ## What it does
+
+    Reports the first allocation of a function whose result is ignored: the status is not stored or
+    compared, no later call asks for the last error, and the pointer is not compared with null. The
+    others of the function are its steps.
+
+    From 256 MiB on, where a refusal is likely, it is a warning.
+
+    ## Why is this bad?
+
+    Out of memory is an ordinary answer of a shared device. Without a check the program goes on with
+    a null or stale pointer, and the failure shows up in a later copy or kernel that is innocent.
+
+    ## Example
+
+    ```cuda
+    cudaMalloc(&d_cube, 4ULL << 30);
+    cudaMemset(d_cube, 0, 4ULL << 30);
+    ```
+
+    ```python
+    _, d_cube = cudart.cudaMalloc(4 << 30)
+    cudart.cudaMemset(d_cube, 0, 4 << 30)
+    ```
+
+    ## Use instead
+
+    ```cuda
+    cudaError_t status = cudaMalloc(&d_cube, 4ULL << 30);
+    if (status != cudaSuccess) {
+        fprintf(stderr, "cube: %s\\n", cudaGetErrorString(status));
+        return false;
+    }
+    ```
+
+    ```python
+    status, d_cube = cudart.cudaMalloc(4 << 30)
+    if status != cudart.cudaError_t.cudaSuccess:
+        raise MemoryError(f"cube: {status}")
+    ```
+
+    ## Known problems
+
+    A check that looks at the status and does nothing counts as a check.
+
+    ## References
+
+    - CUDA C++ Programming Guide,
+      [Error Checking](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#error-checking)
+    """
+
+    code, name = "GPU506", "unchecked-allocation"
+    severity = Severity.INFO
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield one finding for a function with unchecked allocations."""
+        unchecked = [
+            allocation
+            for allocation in facts.allocations
+            if not allocation.checked
+            and not allocation.resource.is_handle
+            and not allocation.resource.info.managed
+        ]
+        if not unchecked:
+            return
+        first, *others = sorted(unchecked, key=lambda allocation: allocation.span)
+        largest = max(allocation.bytes or 0 for allocation in unchecked)
+        size = f", {format_bytes(first.bytes)}," if first.bytes else ""
+        message = f"the status of {first.resource}{size} is never looked at"
+        if others:
+            message += f", nor that of {plural(len(others), 'other allocation')} here"
+        yield self.finding(
+            message,
+            filename=first.resource.filename,
+            span=first.span,
+            function=facts.function,
+            subject=first.resource.name,
+            steps=tuple(
+                Step(a.resource.filename, a.span, f"{a.resource} is not checked either")
+                for a in others
+            ),
+            severity=Severity.WARNING if largest >= _LARGE else None,
+        )
