@@ -1,0 +1,13 @@
+"""One line for each finding, for editors, pipes and people in a hurry."""
+
+from __future__ import annotations
+
+from cudalint.reports.report import Report
+from cudalint.reports.style import Style
+from cudalint.reports.text import headline
+
+
+def render(report: Report, style: Style | None = None) -> str:
+    """``path:row:column: CODE message``, line by line."""
+    style = style or Style()
+    return "".join(f"{headline(finding, style)}\n" for finding in report.active)

@@ -1,0 +1,121 @@
+"""Source frames: the lines that a finding speaks of, with carets and numbered notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from cudalint.reports.style import Style, cell, escaped
+from cudalint.source import Source, Span
+
+_TAB = 4
+_LEFT_MARGIN = 24
+
+
+@dataclass(frozen=True)
+class Note:
+    """An underlined place. ``color`` paints the mark; the primary place is marked ``^``."""
+
+    span: Span
+    text: str
+    color: str
+    primary: bool = False
+
+
+def frame(
+    source: Source, notes: Sequence[Note], style: Style, *, context: int = 0, width: int = 140
+) -> list[str]:
+    """The lines of a source around its notes, each note below its line, in order of rows."""
+    rows = _rows(source, notes, context)
+    gutter = len(str(max(rows))) if rows else 1
+    empty = style.paint(f"{'':>{gutter}} |", "cyan")
+    result = [empty]
+    previous = rows[0] if rows else 0
+    for row in rows:
+        if row > previous + 1:
+            result.append(style.paint(f"{'...':<{gutter + 2}}", "cyan").rstrip())
+        previous = row
+        here = [note for note in notes if note.span.row == row]
+        window = _Window(source.line(row), here[0].span.column if here else 1, width)
+        number = style.paint(f"{row:>{gutter}} |", "cyan")
+        result.append(f"{number} {window.text}".rstrip())
+        for note in here:
+            start, length = window.columns(note.span, row)
+            mark = ("^" if note.primary else "-") * length
+            text = f"{mark} {style.message(note.text)}" if note.text else mark
+            painted = style.paint(mark, note.color) + text[len(mark) :]
+            result.append(f"{empty} {' ' * start}{painted}")
+    result.append(empty)
+    return result
+
+
+def _rows(source: Source, notes: Sequence[Note], context: int) -> list[int]:
+    """The rows to show: the notes' own, the context, and single rows between two of them."""
+    last = len(source.lines)
+    rows = {
+        row
+        for note in notes
+        for row in range(note.span.row - context, note.span.row + context + 1)
+        if 1 <= row <= last
+    }
+    rows |= {row + 1 for row in rows if row + 2 in rows}
+    shown = sorted(rows)
+    own = {note.span.row for note in notes}
+    # Blank context at the edges says nothing:
+    while shown and shown[0] not in own and not source.line(shown[0]).strip():
+        shown.pop(0)
+    while shown and shown[-1] not in own and not source.line(shown[-1]).strip():
+        shown.pop()
+    return shown
+
+
+class _Window:
+    """The part of a line that is shown, with each character's column on the screen."""
+
+    def __init__(self, line: str, column: int, width: int) -> None:
+        first = 0
+        if len(line) > width and column > width - _LEFT_MARGIN:
+            first = max(0, column - 1 - _LEFT_MARGIN)
+        self.first = first
+        self.line = line
+        shown, starts, position = [], [], 0
+        if first:
+            shown.append("…")
+            position = 1
+        for index in range(first, len(line)):
+            starts.append(position)
+            character = line[index]
+            if character == "\t":
+                size = _TAB - position % _TAB
+                text = " " * size
+            else:
+                text, size = cell(character)
+            shown.append(text)
+            position += size
+            if position >= width:
+                if index + 1 < len(line):
+                    shown.append("…")
+                break
+        starts.append(position)
+        self.starts = starts
+        self.text = "".join(shown)
+
+    def _at(self, column: int) -> int:
+        return self.starts[min(max(column - 1 - self.first, 0), len(self.starts) - 1)]
+
+    def columns(self, span: Span, row: int) -> tuple[int, int]:
+        """Where a span's underline starts on the screen, and how long it is (at least 1)."""
+        end = span.end_column if span.end_row == row else len(self.line.rstrip()) + 1
+        start = self._at(span.column)
+        return start, max(self._at(end) - start, 1)
+
+
+def location(filename: str, span: Span) -> str:
+    """``path:row:column``, safe to print."""
+    return f"{escaped(filename)}:{span.row}:{span.column}"
+
+
+def has_lines(sources: Mapping[str, Source], filename: str, span: Span) -> bool:
+    """Whether the text at a place is at hand."""
+    source = sources.get(filename)
+    return source is not None and 1 <= span.row <= len(source.lines)

@@ -1,0 +1,39 @@
+"""What every renderer takes: the outcome of one run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cudalint.findings.finding import Finding, Severity
+from cudalint.project.files import FileError
+from cudalint.source import Source
+
+
+@dataclass(frozen=True)
+class Report:
+    """The findings of a run in order, suppressed ones too, and what could not be linted."""
+
+    findings: tuple[Finding, ...] = ()
+    errors: tuple[FileError, ...] = ()
+    notes: tuple[FileError, ...] = ()
+    """What should be known of a file although it was linted (its encoding)."""
+    files: int = 0
+    """Files that were analysed; files that do not mention CUDA are not."""
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    """The texts of the files that findings and their steps point at."""
+
+    @property
+    def active(self) -> tuple[Finding, ...]:
+        """The findings that no comment suppresses."""
+        return tuple(finding for finding in self.findings if finding.suppressed is None)
+
+    def by_severity(self) -> dict[Severity, int]:
+        """How many active findings of each severity, the gravest first."""
+        counts = Counter(finding.severity for finding in self.active)
+        return {severity: counts[severity] for severity in reversed(Severity)}
+
+    def fails(self, level: Severity) -> bool:
+        """Whether any active finding is at or above a level."""
+        return any(finding.severity.rank >= level.rank for finding in self.active)

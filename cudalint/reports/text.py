@@ -1,0 +1,107 @@
+"""The full text report: each finding with its source and the steps of its path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.findings.finding import Finding, Severity, Step
+from cudalint.findings.rule import DOCUMENTATION
+from cudalint.reports.frames import Note, frame, has_lines, location
+from cudalint.reports.report import Report
+from cudalint.reports.style import SEVERITY_COLOR, Style
+
+_MOST_STEPS = 12
+_CONTEXT = 2
+
+
+def render(report: Report, style: Style | None = None, *, width: int = 140) -> str:
+    """All findings that no comment suppresses, and a summary."""
+    style = style or Style()
+    blocks = [
+        "\n".join(_finding(finding, report, style, width)) + "\n" for finding in report.active
+    ]
+    return "\n".join(blocks)
+
+
+def headline(finding: Finding, style: Style) -> str:
+    """``path:row:column: CODE message``."""
+    place = style.paint(location(finding.filename, finding.span), "bold")
+    code = style.paint(finding.code, SEVERITY_COLOR[finding.severity])
+    code = style.link(code, DOCUMENTATION.format(code=finding.code))
+    return f"{place}: {code} {style.message(finding.message)}"
+
+
+def _finding(finding: Finding, report: Report, style: Style, width: int) -> Iterator[str]:
+    yield headline(finding, style)
+    steps = _shown(finding.steps)
+    by_file: dict[str, list[Note]] = {finding.filename: []}
+    numbered = len(steps) > 1 or bool(steps and not _is_primary(steps[0], finding))
+    primary_noted = False
+    for number, step in enumerate(steps, start=1):
+        text = f"{number}: {step.message}" if numbered else step.message
+        primary = not primary_noted and _is_primary(step, finding)
+        primary_noted = primary_noted or primary
+        color = SEVERITY_COLOR[finding.severity] if primary else "cyan"
+        by_file.setdefault(step.filename, []).append(Note(step.span, text, color, primary))
+    if not primary_noted:
+        color = SEVERITY_COLOR[finding.severity]
+        by_file[finding.filename].insert(0, Note(finding.span, "", color, primary=True))
+
+    for filename, notes in by_file.items():
+        shown = [note for note in notes if has_lines(report.sources, filename, note.span)]
+        if shown:
+            if filename != finding.filename:
+                yield style.paint("in ", "dim") + location(filename, shown[0].span)
+            context = 0 if len(shown) > 1 or filename != finding.filename else _CONTEXT
+            yield from frame(report.sources[filename], shown, style, context=context, width=width)
+        for note in notes:
+            if note not in shown and note.text:
+                yield f"  {location(filename, note.span)}: {style.message(note.text)}"
+    if len(finding.steps) > len(steps):
+        yield f"  = and {len(finding.steps) - len(steps)} more like these"
+    yield _footer(finding, style)
+
+
+def _footer(finding: Finding, style: Style) -> str:
+    where = f" in `{finding.function}`" if finding.function else ""
+    text = f"{finding.severity.value}: {finding.name}{where}; see `cudalint rule {finding.code}`"
+    return f"  {style.paint('=', 'cyan')} {style.message(text)}"
+
+
+def _is_primary(step: Step, finding: Finding) -> bool:
+    return step.filename == finding.filename and step.span.row == finding.span.row
+
+
+def _shown(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    return steps if len(steps) <= _MOST_STEPS else (*steps[: _MOST_STEPS - 1], steps[-1])
+
+
+def summary(report: Report, style: Style | None = None) -> str:
+    """One line for people: what was found in how much."""
+    style = style or Style()
+    files = plural(report.files, "file")
+    counts = [
+        style.paint(
+            plural(count, severity.value) if severity is not Severity.INFO else f"{count} info",
+            SEVERITY_COLOR[severity],
+        )
+        for severity, count in report.by_severity().items()
+        if count
+    ]
+    suppressed = len(report.findings) - len(report.active)
+    hidden = f" ({suppressed} suppressed)" if suppressed else ""
+    if not counts:
+        if not report.files:
+            return f"No file to analyse mentions CUDA.{hidden}"
+        return f"{style.paint('No CUDA memory misuse found', 'green')} in {files}{hidden}."
+    return f"Found {listing(counts)} in {files}{hidden}."
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 file``, ``2 files``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def listing(items: list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
