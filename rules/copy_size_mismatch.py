@@ -71,7 +71,8 @@ class CopySizeMismatch(FunctionRule):
 
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the copies and fills whose size does not fit."""
-        for operation in (*facts.transfers, *facts.fills):
+        operations: tuple[Transfer | Fill, ...] = (*facts.transfers, *facts.fills)
+        for operation in operations:
             mismatch = _mismatch(operation)
             if mismatch is None:
                 continue

@@ -78,9 +78,10 @@ class SizeOverflow(FunctionRule):
         for overflow, places in uses.items():
             first, *others = sorted(places)
             span, api, subject = first
+            size = f"{overflow.value} ({format_bytes(overflow.value)})"
             yield self.finding(
-                f"the size {quoted(overflow.text)} of {api} is {overflow.value} "
-                f"({format_bytes(overflow.value)}), which does not fit into {quoted(overflow.type)}",
+                f"the size {quoted(overflow.text)} of {api} is {size}, which does not fit into "
+                f"{quoted(overflow.type)}",
                 filename=facts.filename,
                 span=span,
                 function=facts.function,
