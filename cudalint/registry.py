@@ -29,7 +29,7 @@ class RegistryError(Exception):
     """The rules could not be loaded."""
 
 
-class BrokenPlugin(RegistryError):
+class BrokenPlugin(RegistryError):  # noqa: N818
     """A plug-in that cannot be imported, or whose rules cannot be used."""
 
     def __init__(self, plugin: str, reason: str) -> None:
@@ -37,7 +37,7 @@ class BrokenPlugin(RegistryError):
         self.plugin = plugin
 
 
-class UnknownRule(RegistryError):
+class UnknownRule(RegistryError):  # noqa: N818
     """A selector that means no rule; ``nearest`` is the one that it resembles most."""
 
     def __init__(self, selector: str, nearest: str | None) -> None:

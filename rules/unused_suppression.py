@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FileFacts, UnusedSuppression
+from cudalint.analysis.facts import FileFacts
 from cudalint.analysis.rules import FileRule
 from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.suppressions import UnusedSuppression
 from cudalint_rules._wording import listing
 
 
@@ -69,11 +70,14 @@ class UnusedSuppressionRule(FileRule):
 
 
 def _message(unused: UnusedSuppression) -> str:
-    used = [code for code in unused.codes if code not in unused.unknown]
+    if not unused.codes:
+        return f"`{unused.text}` names no rule and suppresses nothing: say which, as in [GPU101]"
+    idle = [code for code in unused.codes if code not in unused.unknown]
     parts = []
-    if used:
-        parts.append(f"there is no {listing(used)} here to suppress")
+    if idle:
+        parts.append(f"there is no {listing(idle)} here to suppress")
     if unused.unknown:
-        word = "is no rule" if len(unused.unknown) == 1 else "are no rules"
-        parts.append(f"{listing(unused.unknown)} {word}")
-    return "; ".join(parts) or "there is nothing here to suppress"
+        verb = "is no rule" if len(unused.unknown) == 1 else "are no rules"
+        hint = f" (did you mean {listing(unused.suggestions)}?)" if unused.suggestions else ""
+        parts.append(f"{listing(unused.unknown)} {verb}{hint}")
+    return "; ".join(parts)

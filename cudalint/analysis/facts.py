@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from cudalint.apis.model import Family
 from cudalint.findings.finding import Step
+from cudalint.findings.suppressions import UnusedSuppression
 from cudalint.program import Dropped, Kernel, Record
 from cudalint.source import Span
 
@@ -329,19 +330,6 @@ class ClassFacts:
     replaced: frozenset[str] = frozenset()
     """Members whose releases in ``released_elsewhere`` all make room for a new value in the same
     function (``resize``): such a release ends no lifetime."""
-
-
-@dataclass(frozen=True)
-class UnusedSuppression:
-    """A suppression, or one code of it, that hid nothing (GPU001)."""
-
-    span: Span
-    text: str
-    """The comment as written."""
-    codes: tuple[str, ...] = ()
-    """The codes that hid nothing; empty: a suppression of every rule."""
-    unknown: tuple[str, ...] = ()
-    """Those of them that are no rule's."""
 
 
 @dataclass(frozen=True)
