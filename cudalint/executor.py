@@ -1,0 +1,246 @@
+"""Runs jobs in supervised child processes: a crash, a hang or a memory hog costs one job only.
+
+Jobs and results are bytes (MessagePack by convention); nothing is pickled on the way. On Linux the
+children are forked, so that what the parent has imported is there at once; elsewhere they are
+spawned.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+Handler = Callable[[bytes], bytes]
+
+_DONE, _FAILED, _BROKEN = b"d", b"f", b"b"
+_STACK_BYTES = 256 * 1024**2
+_MOST_JOBS = 500
+"""A worker is replaced after so many jobs: native memory that leaked goes with it."""
+
+
+class JobError(Exception):
+    """Raised by a handler: the job cannot be done, and the message says why."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one job."""
+
+    result: bytes | None
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What one job may take."""
+
+    seconds: float = 30.0
+    memory: int = 4 * 1024**3
+
+
+@dataclass
+class _Worker:
+    process: BaseProcess
+    connection: Connection
+    job: int = -1
+    deadline: float = 0.0
+    finished: int = 0
+
+
+class Executor:
+    """A pool of supervised workers for one handler (a module-level function)."""
+
+    def __init__(self, handler: Handler, *, workers: int, bounds: Bounds) -> None:
+        self._handler = handler
+        self._limit = max(workers, 1)
+        self._bounds = bounds
+        self._workers: list[_Worker] = []
+        method = "fork" if sys.platform == "linux" else "spawn"
+        self._forked = method == "fork"
+        self._context: Any = multiprocessing.get_context(method)
+
+    def __enter__(self) -> Executor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
+            self._stop(worker)
+        self._workers.clear()
+
+    def run(self, jobs: Sequence[bytes]) -> Iterator[tuple[int, Outcome]]:
+        """The outcome of each job with its position, in the order in which they are done."""
+        pending = deque(range(len(jobs)))
+        tried: set[int] = set()
+        while pending or any(worker.job >= 0 for worker in self._workers):
+            self._assign(jobs, pending)
+            for worker in self._ready():
+                job = worker.job
+                outcome, again = self._collect(worker)
+                # A crash may be the echo of an earlier file in the same process: once more, alone.
+                if again and job not in tried:
+                    tried.add(job)
+                    pending.appendleft(job)
+                else:
+                    yield job, outcome
+
+    def _assign(self, jobs: Sequence[bytes], pending: deque[int]) -> None:
+        while pending:
+            worker = self._idle()
+            if worker is None:
+                return
+            worker.job = pending[0]
+            worker.deadline = time.monotonic() + self._bounds.seconds
+            # A worker that died meanwhile is noticed when its answer is awaited:
+            with contextlib.suppress(OSError):
+                worker.connection.send_bytes(jobs[worker.job])
+            pending.popleft()
+
+    def _idle(self) -> _Worker | None:
+        for worker in list(self._workers):
+            if worker.job < 0:
+                if worker.finished < _MOST_JOBS:
+                    return worker
+                self._replace(worker)
+        return self._start() if len(self._workers) < self._limit else None
+
+    def _start(self) -> _Worker:
+        ours, theirs = self._context.Pipe()
+        inherited = [worker.connection for worker in self._workers]
+        process = self._context.Process(
+            target=_serve,
+            # A forked child must not hold the parent's ends, or it would outlive the parent.
+            args=(self._handler, theirs, self._bounds, [ours, *inherited] if self._forked else []),
+            daemon=True,
+        )
+        process.start()
+        theirs.close()
+        worker = _Worker(process, ours)
+        self._workers.append(worker)
+        return worker
+
+    def _ready(self) -> list[_Worker]:
+        """The busy workers that have answered, died, or run out of time."""
+        busy = [worker for worker in self._workers if worker.job >= 0]
+        remaining = min(worker.deadline for worker in busy) - time.monotonic()
+        signalled = wait([worker.connection for worker in busy], max(remaining, 0))
+        now = time.monotonic()
+        return [
+            worker for worker in busy if worker.connection in signalled or worker.deadline <= now
+        ]
+
+    def _collect(self, worker: _Worker) -> tuple[Outcome, bool]:
+        """The outcome of a worker's job, and whether another try could end differently."""
+        try:
+            if not worker.connection.poll():
+                self._replace(worker)
+                return Outcome(None, f"took longer than {self._bounds.seconds:g} s"), False
+            message = worker.connection.recv_bytes()
+        except (EOFError, OSError):
+            reason = self._death(worker)
+            self._replace(worker)
+            return Outcome(None, reason), True
+        worker.job = -1
+        worker.finished += 1
+        kind, payload = message[:1], message[1:]
+        if kind == _DONE:
+            return Outcome(payload), False
+        if kind == _BROKEN:
+            self._replace(worker)
+        return Outcome(None, payload.decode("utf-8", "replace")), kind == _BROKEN
+
+    def _death(self, worker: _Worker) -> str:
+        worker.process.join(1)
+        code = worker.process.exitcode
+        if code is not None and code < 0:
+            with contextlib.suppress(ValueError):
+                return f"the reader crashed ({signal.Signals(-code).name})"
+        return f"the reader died (exit status {code})"
+
+    def _replace(self, worker: _Worker) -> None:
+        self._stop(worker)
+        self._workers.remove(worker)
+
+    def _stop(self, worker: _Worker) -> None:
+        worker.connection.close()
+        worker.process.kill()
+        worker.process.join(5)
+
+
+def run_here(handler: Handler, jobs: Sequence[bytes]) -> Iterator[tuple[int, Outcome]]:
+    """The same without child processes and without limits: for tests and debuggers."""
+    for number, job in enumerate(jobs):
+        try:
+            yield number, Outcome(handler(job))
+        except JobError as error:
+            yield number, Outcome(None, str(error))
+
+
+def _serve(
+    handler: Handler, connection: Connection, bounds: Bounds, foreign: Sequence[Connection]
+) -> None:
+    """The life of a worker."""
+    for other in foreign:
+        other.close()
+    _isolate(bounds)
+    while True:
+        try:
+            job = connection.recv_bytes()
+        except (EOFError, OSError):
+            return
+        with contextlib.suppress(BrokenPipeError):
+            connection.send_bytes(_answer(handler, job, bounds))
+
+
+def _answer(handler: Handler, job: bytes, bounds: Bounds) -> bytes:
+    try:
+        return _DONE + handler(job)
+    except JobError as error:
+        return _FAILED + str(error).encode()
+    except MemoryError:
+        return _BROKEN + f"needs more than {bounds.memory / 1024**3:g} GiB of memory".encode()
+    except RecursionError:
+        return _FAILED + b"is nested too deeply"
+    except Exception as error:
+        if os.environ.get("CUDALINT_TRACEBACK"):
+            import traceback
+
+            return _FAILED + traceback.format_exc().encode("utf-8", "replace")
+        text = f"internal error: {type(error).__name__}: {error}"
+        return _FAILED + text.encode("utf-8", "replace")
+
+
+def _isolate(bounds: Bounds) -> None:
+    """Limits, and no voice: the parent alone speaks, and decides when to stop."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    faulthandler.disable()
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        if descriptor != 2 or not os.environ.get("CUDALINT_TRACEBACK"):
+            os.dup2(null, descriptor)
+    sys.setrecursionlimit(5000)
+    if sys.platform == "win32":
+        return
+    import resource
+
+    # What is writable and private counts; on other systems the nearest there is.
+    data = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
+    for which, amount in (
+        (data, bounds.memory),
+        (resource.RLIMIT_STACK, _STACK_BYTES),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        with contextlib.suppress(ValueError, OSError):
+            hard = resource.getrlimit(which)[1]
+            wanted = amount if hard == resource.RLIM_INFINITY else min(amount, hard)
+            resource.setrlimit(which, (wanted, hard))

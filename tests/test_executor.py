@@ -1,0 +1,101 @@
+"""Workers that crash, hang, hoard or fail cost their own job only."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from cudalint.executor import Bounds, Executor, JobError, Outcome
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills itself with signals")
+
+
+def work(job: bytes) -> bytes:
+    match job.split():
+        case [b"echo", text]:
+            return text
+        case [b"large", count]:
+            return b"x" * int(count)
+        case [b"crash"]:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case [b"exit"]:
+            os._exit(3)
+        case [b"hang"]:
+            time.sleep(60)
+        case [b"hoard"]:
+            return b"".join(bytes([1]) * 2**28 for _ in range(64))
+        case [b"fail"]:
+            raise JobError("is odd")
+        case [b"bug"]:
+            raise ValueError("oops")
+        case [b"deep"]:
+            return deep(0)
+    return b""
+
+
+def deep(level: int) -> bytes:
+    return deep(level + 1)
+
+
+def outcomes(
+    *jobs: bytes, workers: int = 2, seconds: float = 20, memory: int = 2**31
+) -> list[Outcome]:
+    with Executor(work, workers=workers, bounds=Bounds(seconds, memory)) as executor:
+        found = dict(executor.run(jobs))
+    return [found[number] for number in range(len(jobs))]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_every_job_is_done_once(workers: int) -> None:
+    jobs = [b"echo %d" % number for number in range(20)]
+    assert [outcome.result for outcome in outcomes(*jobs, workers=workers)] == [
+        b"%d" % number for number in range(20)
+    ]
+
+
+def test_large_results_pass() -> None:
+    (outcome,) = outcomes(b"large 30000000")
+    assert outcome.result is not None and len(outcome.result) == 30_000_000
+
+
+def test_a_crash_is_reported_and_the_rest_goes_on() -> None:
+    found = outcomes(b"echo a", b"crash", b"exit", b"echo b", workers=1)
+    assert [outcome.result for outcome in found] == [b"a", None, None, b"b"]
+    assert "SIGSEGV" in found[1].failure
+    assert "exit status 3" in found[2].failure
+
+
+def test_a_hang_is_killed_after_the_limit() -> None:
+    before = time.monotonic()
+    found = outcomes(b"hang", b"echo a", b"echo b", seconds=1, workers=1)
+    assert [outcome.result for outcome in found] == [None, b"a", b"b"]
+    assert found[0].failure == "took longer than 1 s"
+    assert time.monotonic() - before < 10
+
+
+def test_failures_and_bugs_are_told_apart() -> None:
+    found = outcomes(b"fail", b"bug", b"deep", b"echo a")
+    assert [outcome.failure for outcome in found] == [
+        "is odd",
+        "internal error: ValueError: oops",
+        "is nested too deeply",
+        "",
+    ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is exact on Linux only")
+def test_memory_is_bounded() -> None:
+    found = outcomes(b"hoard", b"echo a", memory=2**30)
+    assert found[0].failure == "needs more than 1 GiB of memory"
+    assert found[1].result == b"a"
+
+
+def test_workers_are_gone_afterwards() -> None:
+    with Executor(work, workers=2, bounds=Bounds()) as executor:
+        list(executor.run([b"echo a", b"echo b"]))
+        processes = [worker.process for worker in executor._workers]
+    assert processes and not any(process.is_alive() for process in processes)
