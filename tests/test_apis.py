@@ -47,9 +47,10 @@ def test_every_name_is_found_where_the_loader_looks_for_it(language):
         text = (FOLDER / library.filename).read_text()
         for name in decode(library.filename, text).functions:
             if not name.startswith((".", "*.")):
-                assert re.match(library.pattern, name), f"{name} in {library.filename}"
+                example = name.replace("*", "X")
+                assert re.match(library.pattern, example), f"{name} in {library.filename}"
                 assert name in every
-                assert load(language).lookup(name) is not None
+                assert load(language).lookup(example) is not None
 
 
 def test_releases_of_a_family_fit_it():

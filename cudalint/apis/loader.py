@@ -6,13 +6,14 @@ Reserved top-level keys of a model file; every other key is a function:
 - ``prefix``: what stands before every function's name (``cupy.``); methods excepted.
 - ``defaults``: ``status``, ``success`` and ``may_throw`` of every function of the file.
 - ``plain``: names of functions that have the defaults and nothing else.
-- ``aliases``: other names of a function, or of a module (both end in ``.`` or ``::``).
+- ``aliases``: names that do what another does: of a function, or of a module or namespace (both
+  sides end in ``.`` or ``::``).
 - ``families``: kinds of resources.
 - ``attributes``: attributes of arrays (Python).
 
 Functions are named as ``Call.name`` is. ``".close"`` is a method of any receiver,
-``".close@stream"`` of one that holds a ``stream``; ``"*.check_status"`` is any function whose last
-name is that, when nothing else fits.
+``".close@stream"`` of one that holds a ``stream``. When nothing else fits, ``"cublas*"`` is any
+function whose name begins so, and ``"*.check_status"`` any whose last name is that.
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ LIBRARIES: dict[Language, tuple[Library, ...]] = {
     "cuda": (
         Library("cuda_runtime.toml", r"cuda[A-Z]"),
         Library("cuda_driver.toml", r"cu[A-Z]"),
+        Library("cuda_math.toml", r"cu(blas|fft|rand|solver|sparse|tensor)[A-Z]"),
+        Library("cuda_libraries.toml", r"cudnn[A-Z]|nccl[A-Z]|nv[a-zA-Z]|npp[is][A-Z]"),
+        Library("hip.toml", r"hip|rocblas_|miopen[A-Z]"),
+        Library("cpp.toml"),
     ),
     "python": (
         Library("python_cuda_runtime.toml", r"cuda\.(bindings\.(cy)?runtime|c?cudart)\."),
@@ -57,7 +62,7 @@ RESERVED = frozenset(
 )
 _DEFAULTS = frozenset({"status", "success", "may_throw"})
 _INLINE_NAMESPACE = re.compile(r"\b(?:__\w+|_V\d+|(?:THRUST|CUB|_CCCL)_\w+|_ABI_\w+)::")
-_VERSION = re.compile(r"(?:_v\d+(?:_ptds|_ptsz)?|_ptds|_ptsz)$")
+_VERSION = re.compile(r"(?:_v\d+(?:_ptds|_ptsz)?|_ptds|_ptsz|_64)$")
 
 
 class ApiModels:
@@ -75,6 +80,7 @@ class ApiModels:
         self._functions: dict[str, ApiFunction] = {}
         self._aliases: dict[str, str] = {}
         self._methods: dict[str, dict[str | None, ApiFunction]] = {}
+        self._beginnings: set[str] = set()
         self._pending = list(libraries)
         self._user: dict[str, ApiFunction] = {}
         self._found: dict[str, ApiFunction | None] = {}
@@ -132,7 +138,11 @@ class ApiModels:
             found = self._functions.get(candidate) or self._through_alias(candidate)
             if found is not None:
                 return found
-        return self._functions.get("*." + re.split(r"\.|::", _without_templates(name))[-1])
+        plain = list(_spellings(name))[-1]
+        by_beginning = [start for start in self._beginnings if plain.startswith(start)]
+        if by_beginning:
+            return self._functions[max(by_beginning, key=len) + "*"]
+        return self._functions.get("*." + re.split(r"\.|::", plain)[-1])
 
     def _through_alias(self, name: str) -> ApiFunction | None:
         target = self._aliases.get(name)
@@ -169,6 +179,8 @@ class ApiModels:
                 self._methods.setdefault(method, {})[function.receiver] = function
             else:
                 self._functions[name] = function
+                if name.endswith("*"):
+                    self._beginnings.add(name[:-1])
 
 
 def load(language: Language, user_files: tuple[str, ...] = ()) -> ApiModels:

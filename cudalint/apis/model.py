@@ -159,6 +159,11 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """The result is this path's value (an identity: ``std::move``, ``numpy.asarray``)."""
     swaps: tuple[str, ...] = ()
     """Two paths whose values it exchanges."""
+    assigns: tuple[str, ...] = ()
+    """Two paths: afterwards the first has the second's value (``std::exchange``)."""
+    inserts: tuple[str, ...] = ()
+    """Paths whose values become elements of the receiver, as in ``list.append``. They stand in
+    ``takes`` too, for where the receiver is out of sight."""
     unwraps: str | None = None
     """Takes the path's (status, value...) tuple or status, raises or exits on failure, returns the
     values."""

@@ -48,8 +48,9 @@ def problems(function: ApiFunction, families: Iterable[str]) -> Iterator[str]:
     receiver = function.receiver
     if receiver is not None and receiver not in families | RECEIVERS:
         yield f"there is no receiver `{receiver}`{nearest(receiver, families | RECEIVERS)}"
-    if len(function.swaps) not in (0, 2):
-        yield f"swaps takes two paths, not {len(function.swaps)}"
+    for name in ("swaps", "assigns"):
+        if len(getattr(function, name)) not in (0, 2):
+            yield f"{name} takes two paths, not {len(getattr(function, name))}"
     for what, text, parse in _texts(function):
         if text is None:
             continue
@@ -105,6 +106,6 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
         yield "opts_in.attribute", opt_in.attribute, parse_path
     for name in ("status", "aliases", "unwraps", "invokes", "dangles"):
         yield name, getattr(function, name), parse_path
-    for name in ("takes", "swaps", "keeps", "host_writes"):
+    for name in ("takes", "swaps", "assigns", "inserts", "keeps", "host_writes"):
         for path in getattr(function, name):
             yield name, path, parse_path
