@@ -70,7 +70,8 @@ class IncompleteParse(FileRule):
         first, *others = dropped
         message = f"{first.what} was not read: {first.reason}"
         if others:
-            message += f"; nor were {plural(len(others), 'other part')} of this file"
+            verb = "was" if len(others) == 1 else "were"
+            message += f"; nor {verb} {plural(len(others), 'other part')} of this file"
         message += f" ({plural(facts.functions_read, 'function')} read)"
         yield self.finding(
             message,

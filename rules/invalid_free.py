@@ -87,7 +87,7 @@ class InvalidFree(FunctionRule):
 
 
 def _message(misuse: Misuse) -> str:
-    message = f"{misuse.api} cannot release {quoted(misuse.name)}: it {_REASONS[misuse.kind]}"
+    reason = _REASONS[misuse.kind]
     if misuse.kind is MisuseKind.INTERIOR and misuse.resource:
-        return f"{message} {quoted(misuse.resource.name)}"
-    return message
+        reason = f"points into {quoted(misuse.resource.name)}, not to its start"
+    return f"{misuse.api} cannot release {quoted(misuse.name)}: it {reason}"

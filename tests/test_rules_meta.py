@@ -1,0 +1,155 @@
+"""What holds for every rule: its metadata, its page, its size and its fixtures."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import cudalint_rules
+from cudalint.analysis.rules import ClassRule, FileRule, FunctionRule
+from cudalint.findings.rule import Rule
+from cudalint.registry import all_rules
+
+ROOT = Path(__file__).parent.parent
+FIXTURES = ROOT / "fixtures"
+FOLDER = Path(cudalint_rules.__path__[0])
+RULES = [rule for rule in all_rules().values() if rule.__module__.startswith("cudalint_rules.")]
+
+REQUIRED = ["What it does", "Why is this bad?", "Example", "Use instead", "Known problems"]
+"""In this order; *References* last, where there is one."""
+NO_REFERENCE = {"GPU001"}
+"""About our own comments: nothing outside to refer to."""
+DEFAULT_SET = [
+    "GPU001",
+    "GPU002",
+    "GPU101",
+    "GPU102",
+    "GPU103",
+    "GPU104",
+    "GPU105",
+    "GPU106",
+    "GPU108",
+    "GPU201",
+    "GPU202",
+    "GPU203",
+    "GPU204",
+    "GPU205",
+    "GPU208",
+    "GPU301",
+    "GPU302",
+    "GPU303",
+    "GPU304",
+    "GPU305",
+    "GPU401",
+    "GPU405",
+    "GPU406",
+    "GPU407",
+    "GPU501",
+    "GPU505",
+    "GPU506",
+]
+
+each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+
+
+def sections(rule: type[Rule]) -> dict[str, str]:
+    parts = re.split(r"^## (.+)$", rule.documentation(), flags=re.MULTILINE)
+    return {title: body.strip() for title, body in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def examples(text: str) -> list[tuple[str, str]]:
+    return re.findall(r"^```(\w+)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_default_set() -> None:
+    found = [rule.code for rule in RULES if not rule.preview]
+    assert [code for code in DEFAULT_SET if code not in found] == []
+
+
+def test_codes_and_names_are_unique() -> None:
+    assert len({rule.code for rule in RULES}) == len({rule.name for rule in RULES}) == len(RULES)
+
+
+@each_rule
+def test_code_and_name(rule: type[Rule]) -> None:
+    assert re.fullmatch(r"GPU\d{3}", rule.code)
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.name)
+    assert Path(inspect.getfile(rule)).stem == rule.name.replace("-", "_")
+    assert rule.url().endswith(rule.code)
+    assert issubclass(rule, FunctionRule | ClassRule | FileRule)
+
+
+@each_rule
+def test_the_page_has_its_sections(rule: type[Rule]) -> None:
+    found = sections(rule)
+    expected = REQUIRED if rule.code in NO_REFERENCE else [*REQUIRED, "References"]
+    assert list(found) == expected
+    assert all(found.values())
+    summary = rule.documentation().partition("\n")[0]
+    assert summary.endswith(".")
+    assert len(summary) < 100
+
+
+@each_rule
+def test_the_examples_are_real(rule: type[Rule]) -> None:
+    found = sections(rule)
+    shown, instead = examples(found["Example"]), examples(found["Use instead"])
+    assert shown and instead
+    for language, code in (*shown, *instead):
+        assert language in ("cuda", "python", "toml")
+        assert code.strip()
+        if language == "python":
+            ast.parse(code)
+
+
+@each_rule
+def test_the_example_is_in_every_language_of_the_fixtures(rule: type[Rule]) -> None:
+    suffixes = {path.suffix for path in folder(rule).rglob("bad_*/*")}
+    suffixes |= {path.suffix for path in folder(rule).glob("bad_*")}
+    languages = {language for language, _ in examples(sections(rule)["Example"])}
+    if ".py" in suffixes:
+        assert "python" in languages
+    if suffixes & {".cu", ".cpp", ".c"}:
+        assert "cuda" in languages
+
+
+@each_rule
+def test_the_references_are_links(rule: type[Rule]) -> None:
+    text = sections(rule).get("References", "")
+    links = re.findall(r"\]\((https://[^)\s]+)\)", text)
+    assert len(links) == len(re.findall(r"^- ", text, flags=re.MULTILINE))
+
+
+def folder(rule: type[Rule]) -> Path:
+    return FIXTURES / f"{rule.code}-{rule.name}"
+
+
+@each_rule
+def test_each_rule_has_fixtures(rule: type[Rule]) -> None:
+    names = [path.name for path in folder(rule).iterdir()]
+    assert [name for name in names if name.startswith("bad_")]
+    assert [name for name in names if name.startswith("good_")]
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in sorted(FOLDER.glob("*.py")) if p.stem[0] != "_"], ids=lambda path: path.stem
+)
+def test_a_rule_s_module(path: Path) -> None:
+    """One rule per file, short, and without a tree, a file or an API of its own to look at."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    assert 40 <= len(text.splitlines()) <= 150
+    here = [rule for rule in RULES if rule.__module__ == f"cudalint_rules.{path.stem}"]
+    assert len(here) == 1
+    imported = {
+        alias.name if isinstance(node, ast.Import) else node.module or ""
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    forbidden = ("clang", "libcst", "pathlib", "os", "cudalint.frontends", "cudalint.linter")
+    assert not [name for name in imported if name.startswith(forbidden)]
