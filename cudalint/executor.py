@@ -66,6 +66,7 @@ class Executor:
         self._limit = max(workers, 1)
         self._bounds = bounds
         self._workers: list[_Worker] = []
+        self._seconds: Sequence[float] = ()
         method = "fork" if sys.platform == "linux" else "spawn"
         self._forked = method == "fork"
         self._context: Any = multiprocessing.get_context(method)
@@ -78,8 +79,14 @@ class Executor:
             self._stop(worker)
         self._workers.clear()
 
-    def run(self, jobs: Sequence[bytes]) -> Iterator[tuple[int, Outcome]]:
-        """The outcome of each job with its position, in the order in which they are done."""
+    def run(
+        self, jobs: Sequence[bytes], seconds: Sequence[float] = ()
+    ) -> Iterator[tuple[int, Outcome]]:
+        """The outcome of each job with its position, in the order in which they are done.
+
+        ``seconds`` gives each job its own time limit.
+        """
+        self._seconds = seconds or [self._bounds.seconds] * len(jobs)
         pending = deque(range(len(jobs)))
         tried: set[int] = set()
         while pending or any(worker.job >= 0 for worker in self._workers):
@@ -100,7 +107,7 @@ class Executor:
             if worker is None:
                 return
             worker.job = pending[0]
-            worker.deadline = time.monotonic() + self._bounds.seconds
+            worker.deadline = time.monotonic() + self._seconds[worker.job]
             # A worker that died meanwhile is noticed when its answer is awaited:
             with contextlib.suppress(OSError):
                 worker.connection.send_bytes(jobs[worker.job])
@@ -141,10 +148,11 @@ class Executor:
 
     def _collect(self, worker: _Worker) -> tuple[Outcome, bool]:
         """The outcome of a worker's job, and whether another try could end differently."""
+        job = worker.job
         try:
             if not worker.connection.poll():
                 self._replace(worker)
-                return Outcome(None, f"took longer than {self._bounds.seconds:g} s"), False
+                return Outcome(None, f"took longer than {self._seconds[job]:g} s"), False
             message = worker.connection.recv_bytes()
         except (EOFError, OSError):
             reason = self._death(worker)

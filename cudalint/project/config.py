@@ -17,6 +17,7 @@ from cudalint.project.settings import CHOICES, FOLDER_KEYS, KEYS, Settings, defa
 
 CONFIG_NAMES = (".cudalint.toml", "cudalint.toml", "pyproject.toml")
 DEFAULT_ORIGIN = "default"
+COMMAND_LINE = "command line"
 
 _ADDED = ("ignore", "extend-select", "extend-exclude", "defines", "include-folders", "models")
 _TABLES = ("per-file-ignores", "severity")
@@ -75,7 +76,8 @@ def load(
         layers.append(_file_layer(file))
     layers += [_pair_layer(pair) for pair in pairs]
     if overrides:
-        layers.append(Layer("command line", dict(overrides)))
+        values = validated(overrides, COMMAND_LINE)
+        layers.append(Layer(COMMAND_LINE, _located(values, Path.cwd())))
     root = file.parent if file is not None else repository_of(start) or Path.cwd()
     values, origins = merge(layers)
     return Configuration(msgspec.convert(values, Settings), root, file, origins)
@@ -141,14 +143,18 @@ def _file_layer(file: Path) -> Layer:
     prefix = "tool.cudalint." if file.name == "pyproject.toml" else ""
     if section is None:
         raise ConfigurationError(f"{file}: has no table `[tool.cudalint]`")
-    values = validated(section, str(file), prefix)
+    return Layer(str(file), _located(validated(section, str(file), prefix), file.parent))
+
+
+def _located(values: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The values with the paths among them relative to a folder no more."""
     for key in FOLDER_KEYS:
         value = values.get(key)
         if isinstance(value, str):
-            values[key] = os.path.normpath(file.parent / value)
+            values[key] = os.path.normpath(folder / value)
         elif isinstance(value, list | tuple):
-            values[key] = [os.path.normpath(file.parent / entry) for entry in value]
-    return Layer(str(file), values)
+            values[key] = [os.path.normpath(folder / entry) for entry in value]
+    return values
 
 
 def _pair_layer(pair: str) -> Layer:
@@ -163,7 +169,7 @@ def _pair_layer(pair: str) -> Layer:
             raise ConfigurationError(
                 f"--config {pair}: is neither a file nor KEY=VALUE in TOML"
             ) from None
-    return Layer(origin, validated(values, "--config", ""))
+    return Layer(origin, _located(validated(values, "--config"), Path.cwd()))
 
 
 def _quoted(text: str) -> str:

@@ -1,0 +1,7 @@
+"""``python -m cudalint``."""
+
+import sys
+
+from cudalint.cli import main
+
+sys.exit(main())

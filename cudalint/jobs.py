@@ -1,0 +1,116 @@
+"""What workers do: lower one file, and analyse the programs of a run. Bytes in, bytes out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from cudalint import registry
+from cudalint.executor import JobError
+from cudalint.findings.finding import Finding
+from cudalint.findings.rule import Limits
+from cudalint.program import Program
+from cudalint.project.reading import Language
+from cudalint.source import Source, Span
+
+
+class LoweringJob(msgspec.Struct, array_like=True):
+    """A file to lower. ``parse`` holds the fields of the CUDA frontend's ``ParseOptions``."""
+
+    filename: str
+    text: str
+    language: Language
+    parse: dict[str, Any]
+
+
+class AnalysisJob(msgspec.Struct, array_like=True):
+    """Programs (encoded) to analyse together, and the rules to ask."""
+
+    programs: list[bytes]
+    rules: list[str]
+    limits: Limits
+    models: list[str]
+
+
+class AnalysisResult(msgspec.Struct, array_like=True):
+    """What the rules found, and per file what could not be read."""
+
+    findings: list[Finding]
+    unread: dict[str, list[Span]]
+
+
+def preload(languages: set[Language]) -> None:
+    """Import what workers will need, before they are forked."""
+    if "cuda" in languages:
+        import cudalint.frontends.cuda.lower
+    if "python" in languages:
+        import cudalint.frontends.python.lower  # noqa: F401
+
+
+def lower(job: bytes) -> bytes:
+    """Handler of ``LoweringJob``: the encoded ``Program``."""
+    order = msgspec.msgpack.decode(job, type=LoweringJob)
+    source = Source(order.filename, order.text)
+    return msgspec.msgpack.encode(_lower(source, order.language, order.parse))
+
+
+def _lower(source: Source, language: Language, parse: dict[str, Any]) -> Program:
+    if language == "python":
+        from cudalint.frontends.python.lower import lower_python
+
+        return lower_python(source)
+    from cudalint.frontends.cuda.lower import lower_cuda
+    from cudalint.frontends.cuda.options import ParseOptions
+    from cudalint.frontends.cuda.parse import ParseFailure
+
+    try:
+        return lower_cuda(source, decode_options(parse, ParseOptions))
+    except ParseFailure:
+        raise JobError("libclang gave up on it") from None
+
+
+def encode_options(options: Any) -> dict[str, Any]:
+    """Parse options as plain data."""
+    data: dict[str, Any] = msgspec.to_builtins(options, enc_hook=str)
+    return data
+
+
+def decode_options(data: dict[str, Any], kind: Any) -> Any:
+    """Parse options from plain data."""
+    return msgspec.convert(data, kind, dec_hook=lambda kind, value: Path(value))
+
+
+def analyze(job: bytes) -> bytes:
+    """Handler of ``AnalysisJob``: the encoded ``AnalysisResult``."""
+    order = msgspec.msgpack.decode(job, type=AnalysisJob)
+    programs = [msgspec.msgpack.decode(program, type=Program) for program in order.programs]
+    return msgspec.msgpack.encode(_analyze(programs, order))
+
+
+def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
+    from cudalint import analysis
+    from cudalint.analysis.rules import ClassRule, FileRule, FunctionRule
+
+    facts = analysis.analyze(programs, order.limits, tuple(order.models))
+    known = registry.all_rules()
+    findings: list[Finding] = []
+    for code in order.rules:
+        rule = known[code](order.limits)
+        if isinstance(rule, FunctionRule):
+            asked: Any = facts.functions
+        elif isinstance(rule, ClassRule):
+            asked = facts.classes
+        elif isinstance(rule, FileRule):
+            asked = facts.files
+        else:
+            continue
+        for fact in asked:
+            findings.extend(rule.check(fact))
+    unread = {
+        program.filename: [dropped.span for dropped in program.dropped]
+        for program in programs
+        if program.dropped
+    }
+    return AnalysisResult(findings, unread)

@@ -1,0 +1,308 @@
+"""Lints many files: prefilter, cache, workers, analysis, rules, suppressions, stable order."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from cudalint import jobs
+from cudalint.executor import Executor, Handler, Outcome, run_here
+from cudalint.findings.finding import Confidence, Finding
+from cudalint.findings.fingerprint import fingerprinted
+from cudalint.findings.suppressions import (
+    UNUSED_CODE,
+    FileSuppressions,
+    parse_suppressions,
+    suppress,
+    unused_suppressions,
+)
+from cudalint.lowering import Lowering, prepare
+from cudalint.plan import Plan
+from cudalint.project.cache import Cache, digest
+from cudalint.project.files import FileError, SourceFile
+from cudalint.project.paths import relative_name
+from cudalint.project.reading import UnreadableError, check_content, decode, read_bytes
+from cudalint.reports.report import Report
+from cudalint.source import Source, Span
+
+Progress = Callable[[str, int, int], None]
+"""Told the stage, how much of it is done, and of how much."""
+
+_SECONDS_PER_LINKED_FILE = 2.0
+
+
+@dataclass(frozen=True)
+class ReadFile:
+    """A file that was read and mentions CUDA."""
+
+    file: SourceFile
+    data: bytes
+    source: Source
+
+
+@dataclass
+class _Run:
+    """What one run gathers."""
+
+    plan: Plan
+    progress: Progress
+    supervised: bool
+    errors: list[FileError] = field(default_factory=list)
+    notes: list[FileError] = field(default_factory=list)
+    unread: dict[str, list[Span]] = field(default_factory=dict)
+    cache: Cache | None = None
+
+    def execute(
+        self, handler: Handler, payloads: Sequence[bytes], seconds: Sequence[float] = ()
+    ) -> Iterator[tuple[int, Outcome]]:
+        """The outcomes of some jobs, in workers (or here: for tests and debuggers)."""
+        if not payloads:
+            return
+        if not self.supervised:
+            yield from run_here(handler, payloads)
+            return
+        workers = min(self.plan.jobs, len(payloads))
+        with Executor(handler, workers=workers, bounds=self.plan.bounds) as executor:
+            yield from executor.run(payloads, seconds)
+
+
+def lint(
+    files: Sequence[SourceFile],
+    plan: Plan,
+    *,
+    contents: Mapping[Path, bytes] | None = None,
+    progress: Progress | None = None,
+    supervised: bool = True,
+) -> Report:
+    """Lint files together: what one of them says of another's functions and classes counts.
+
+    ``contents`` stands for what is on the disk (standard input, an editor's buffer). The result
+    does not depend on the number of workers, on the cache or on the order of ``files``.
+    """
+    run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
+    run.cache = Cache(plan.cache_folder) if plan.cache_folder else None
+    read = list(_read(sorted(files), contents or {}, run))
+    programs = _lowered(read, run)
+    analysed = [one for one in read if one.file.filename in programs]
+    findings = _analysed(analysed, programs, run)
+    findings = _judged(findings, analysed, run)
+    return Report(
+        findings=tuple(fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))),
+        errors=tuple(sorted(set(run.errors))),
+        notes=tuple(sorted(set(run.notes))),
+        files=len(analysed),
+        sources={one.file.filename: one.source for one in analysed},
+    )
+
+
+# Reading ----------------------------------------------------------------------------------------
+
+
+def _read(
+    files: Sequence[SourceFile], contents: Mapping[Path, bytes], run: _Run
+) -> Iterator[ReadFile]:
+    for number, file in enumerate(files):
+        run.progress("reading", number, len(files))
+        try:
+            data = contents[file.path] if file.path in contents else read_bytes(file.path)
+            if not _is_wanted(file, data):
+                continue
+            check_content(data, run.plan.max_file_size)
+            decoded = decode(data, file.language)
+        except UnreadableError as error:
+            run.errors.append(FileError(file.filename, str(error)))
+            continue
+        if decoded.note:
+            run.notes.append(FileError(file.filename, decoded.note))
+        yield ReadFile(file, data, Source(file.filename, decoded.text))
+
+
+def _is_wanted(file: SourceFile, data: bytes) -> bool:
+    """Whether a file is to be linted: CUDA by its name, or because it mentions CUDA."""
+    if file.is_cuda:
+        return True
+    if not data.strip():
+        # Packages are full of empty modules; named explicitly, an empty file is a mistake.
+        return not data and file.explicit and file.path.name != "__init__.py"
+    # Explicit garbage is reported rather than passed over:
+    if file.explicit and b"\0" in data[:8192]:
+        return True
+    if file.language == "python":
+        from cudalint.frontends.python.prefilter import mentions_cuda
+    else:
+        from cudalint.frontends.cuda.prefilter import mentions_cuda
+    # UTF-16 hides the names from a byte search:
+    return mentions_cuda(
+        data.replace(b"\0", b"") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data
+    )
+
+
+# Lowering ---------------------------------------------------------------------------------------
+
+
+def _lowered(read: Sequence[ReadFile], run: _Run) -> dict[str, bytes]:
+    """The encoded program of each file that could be lowered, from the cache where it is there."""
+    programs: dict[str, bytes] = {}
+    pending: list[Lowering] = []
+    for one in read:
+        lowering = prepare(one.file, one.data, one.source, run.plan)
+        kept = run.cache.load(lowering.key) if run.cache else None
+        if kept is None:
+            pending.append(lowering)
+        else:
+            programs[one.file.filename] = kept
+    # Large files first, so that no worker is left with the largest at the end:
+    pending.sort(key=lambda lowering: -len(lowering.job.text))
+    if pending:
+        jobs.preload({lowering.job.language for lowering in pending})
+    payloads = [msgspec.msgpack.encode(lowering.job) for lowering in pending]
+    done = 0
+    for number, outcome in run.execute(jobs.lower, payloads):
+        done += 1
+        run.progress("reading code", done, len(pending))
+        lowering = pending[number]
+        if outcome.result is None:
+            run.errors.append(FileError(lowering.job.filename, outcome.failure))
+            continue
+        programs[lowering.job.filename] = outcome.result
+        if run.cache:
+            run.cache.store(lowering.key, outcome.result, lowering.dependencies(outcome.result))
+    return programs
+
+
+# Analysis ---------------------------------------------------------------------------------------
+
+
+def _analysed(read: Sequence[ReadFile], programs: Mapping[str, bytes], run: _Run) -> list[Finding]:
+    """The findings of all rules. Files that belong together are analysed together; where that
+    fails, each alone, so that only the culprit is lost."""
+    groups = _groups(read)
+    findings, failed = _analyse_groups(groups, programs, run)
+    alone = [[name] for group, _ in failed if len(group) > 1 for name in group]
+    more, lost = _analyse_groups(alone, programs, run)
+    for group, failure in [*(one for one in failed if len(one[0]) == 1), *lost]:
+        run.errors.append(FileError(group[0], failure))
+    return findings + more
+
+
+def _groups(read: Sequence[ReadFile]) -> list[list[str]]:
+    """The two languages know nothing of each other's functions."""
+    by_language: dict[str, list[str]] = {}
+    for one in read:
+        by_language.setdefault(one.file.language, []).append(one.file.filename)
+    return [names for _, names in sorted(by_language.items())]
+
+
+def _analyse_groups(
+    groups: Sequence[list[str]], programs: Mapping[str, bytes], run: _Run
+) -> tuple[list[Finding], list[tuple[list[str], str]]]:
+    """The findings of each group, and the groups that failed, with the reason."""
+    plan = run.plan
+    findings: list[Finding] = []
+    failed: list[tuple[list[str], str]] = []
+    pending: list[tuple[list[str], str, bytes]] = []
+    for group in groups:
+        order = jobs.AnalysisJob(
+            programs=[programs[name] for name in group],
+            rules=[rule.code for rule in plan.rules],
+            limits=plan.limits,
+            models=[str(path) for path in plan.models],
+        )
+        key = _analysis_key(order, plan)
+        kept = run.cache.load(key) if run.cache else None
+        if kept is None:
+            pending.append((group, key, msgspec.msgpack.encode(order)))
+        else:
+            _take(kept, findings, run)
+    seconds = [
+        plan.bounds.seconds + _SECONDS_PER_LINKED_FILE * (len(group) - 1) for group, _, _ in pending
+    ]
+    done = 0
+    for number, outcome in run.execute(jobs.analyze, [job for _, _, job in pending], seconds):
+        done += 1
+        run.progress("following paths", done, len(pending))
+        group, key, _ = pending[number]
+        if outcome.result is None:
+            failed.append((group, outcome.failure))
+            continue
+        _take(outcome.result, findings, run)
+        if run.cache:
+            run.cache.store(key, outcome.result, order.models)
+    return findings, failed
+
+
+def _analysis_key(order: jobs.AnalysisJob, plan: Plan) -> str:
+    return digest(
+        "analysis", plan.version, *order.programs, repr(order.rules), repr(order.limits),
+        repr(order.models),
+    )  # fmt: skip
+
+
+def _take(encoded: bytes, findings: list[Finding], run: _Run) -> None:
+    result = msgspec.msgpack.decode(encoded, type=jobs.AnalysisResult)
+    findings.extend(result.findings)
+    run.unread.update(result.unread)
+
+
+# Judging ----------------------------------------------------------------------------------------
+
+
+def _judged(findings: Sequence[Finding], read: Sequence[ReadFile], run: _Run) -> list[Finding]:
+    """What the settings and the comments leave of the findings, in order."""
+    plan = run.plan
+    suppressions = {
+        one.file.filename: parse_suppressions(one.source, one.file.language) for one in read
+    }
+    kept = suppress(_configured(_ordered(findings), plan), suppressions)
+    if any(rule.code == UNUSED_CODE for rule in plan.rules):
+        unused = list(_unused(read, suppressions, run))
+        kept += suppress(_configured(unused, plan), suppressions)
+    return _ordered(kept)
+
+
+def _configured(findings: Sequence[Finding], plan: Plan) -> Iterator[Finding]:
+    """Per-file ignores, severities, and confidence."""
+    ignored: dict[str, frozenset[str]] = {}
+    for finding in findings:
+        name = finding.filename
+        if name not in ignored:
+            ignored[name] = plan.ignored_in(name)
+        if finding.code in ignored[name]:
+            continue
+        if finding.confidence is Confidence.LOW and not plan.settings.preview:
+            continue
+        severity = plan.severities.get(finding.code)
+        yield dataclasses.replace(finding, severity=severity) if severity else finding
+
+
+def _unused(
+    read: Sequence[ReadFile], suppressions: Mapping[str, FileSuppressions], run: _Run
+) -> Iterator[Finding]:
+    from cudalint.analysis.facts import FileFacts
+
+    plan = run.plan
+    rule: Any = plan.known[UNUSED_CODE](plan.limits)
+    known = {code: rule.name for code, rule in plan.known.items()}
+    for one in read:
+        name = one.file.filename
+        ran = {rule.code for rule in plan.rules} - plan.ignored_in(name)
+        found = unused_suppressions(
+            suppressions[name], known=known, ran=ran, unread=run.unread.get(name, ())
+        )
+        facts = FileFacts(name, one.file.language, unused_suppressions=tuple(found))
+        if facts.unused_suppressions:
+            yield from rule.check(facts)
+
+
+def _ordered(findings: Sequence[Finding]) -> list[Finding]:
+    """By place, then by code; exact repetitions once."""
+    unique: dict[tuple[str, Span, str, str, str], Finding] = {}
+    for finding in findings:
+        key = (finding.filename, finding.span, finding.code, finding.subject, finding.message)
+        unique.setdefault(key, finding)
+    return [unique[key] for key in sorted(unique)]

@@ -1,0 +1,213 @@
+"""What the settings mean: the rules that run, their severities, the limits. All looked up once."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from cudalint import registry
+from cudalint.executor import Bounds
+from cudalint.findings.finding import Severity
+from cudalint.findings.rule import Limits, Rule
+from cudalint.project.cache import FOLDER_NAME, digest, files_digest
+from cudalint.project.config import Configuration, ConfigurationError
+from cudalint.project.ignore import Patterns
+from cudalint.project.paths import absolute, relative_name
+from cudalint.project.settings import Settings
+
+_HEADER_WHEELS = ("nvidia-cuda-runtime", "nvidia-cuda-crt", "nvidia-cuda-cccl")
+_Meant = TypeVar("_Meant")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The settings of a run with everything in them looked up."""
+
+    settings: Settings
+    root: Path
+    known: Mapping[str, type[Rule]]
+    rules: tuple[type[Rule], ...]
+    severities: Mapping[str, Severity]
+    """Code to the severity that replaces the rule's own."""
+    per_file_ignores: tuple[tuple[Patterns, frozenset[str]], ...]
+    limits: Limits
+    fail_level: Severity
+    bounds: Bounds
+    jobs: int
+    max_file_size: int
+    models: tuple[Path, ...]
+    cache_folder: Path | None
+    version: str
+    """Changes with cudalint's own code, its rules and what it reads with: part of cache keys."""
+
+    def ignored_in(self, filename: str) -> frozenset[str]:
+        """The codes that are silent in a file."""
+        path = relative_name(Path(filename), self.root)
+        found: frozenset[str] = frozenset()
+        for patterns, codes in self.per_file_ignores:
+            if patterns.match(path):
+                found |= codes
+        return found
+
+
+def make_plan(configuration: Configuration) -> Plan:
+    """Look everything up; what is unknown is refused with its key and where it stands."""
+    settings = configuration.settings
+    resolver = _Resolver(configuration)
+    known = registry.all_rules()
+    return Plan(
+        settings=settings,
+        root=configuration.root,
+        known=known,
+        rules=resolver.rules(known),
+        severities=resolver.severities(known),
+        per_file_ignores=resolver.per_file_ignores(known),
+        limits=resolver.limits(),
+        fail_level=Severity(settings.fail_level),
+        bounds=Bounds(settings.time_limit, resolver.bytes("memory-limit", settings.memory_limit)),
+        jobs=settings.jobs or processors(),
+        max_file_size=resolver.bytes("max-file-size", settings.max_file_size),
+        models=resolver.models(),
+        cache_folder=cache_folder(configuration) if settings.cache else None,
+        version=_version(known),
+    )
+
+
+def cache_folder(configuration: Configuration) -> Path:
+    """Where the cache of a project is, whether it is used or not."""
+    chosen = configuration.settings.cache_dir or os.environ.get("CUDALINT_CACHE_DIR")
+    return absolute(chosen) if chosen else configuration.root / FOLDER_NAME
+
+
+def _version(known: Mapping[str, type[Rule]]) -> str:
+    """A digest of the code: an installation can change without its version changing."""
+    package = Path(__file__).parent
+    files = [path for kind in ("*.py", "*.toml", "*.h") for path in package.rglob(kind)]
+    for module in {rule.__module__.partition(".")[0] for rule in known.values()}:
+        origin = getattr(sys.modules.get(module), "__file__", None)
+        if origin:
+            files += Path(origin).parent.glob("*.py")
+    distributions = []
+    for name in ("libclang-ng", "libcst", *_HEADER_WHEELS):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            distributions.append(f"{name} {importlib.metadata.version(name)}")
+    return digest(files_digest(files), *distributions)
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Resolver:
+    def __init__(self, configuration: Configuration) -> None:
+        self.configuration = configuration
+        self.settings = configuration.settings
+
+    def error(self, key: str, reason: object) -> ConfigurationError:
+        """An error that names the key and where its value came from."""
+        origin = self.configuration.origin(key)
+        if origin == "command line":
+            return ConfigurationError(f"--{key}: {reason}")
+        return ConfigurationError(f"{origin}: `{key}`: {reason}")
+
+    def _rule_errors(self, key: str, look_up: Callable[[], _Meant]) -> _Meant:
+        try:
+            return look_up()
+        except registry.UnknownRule as error:
+            raise self.error(key, error) from None
+        except registry.RegistryError as error:
+            raise ConfigurationError(str(error)) from None
+
+    def rules(self, known: Mapping[str, type[Rule]]) -> tuple[type[Rule], ...]:
+        settings = self.settings
+        # One at a time first, so that the error names the right key:
+        for key, selectors in (
+            ("select", settings.select),
+            ("ignore", settings.ignore),
+            ("extend-select", settings.extend_select),
+        ):
+            for selector in selectors:
+                self._meant(key, known, selector)
+        chosen = registry.select(
+            known,
+            settings.select or (registry.ALL,),
+            settings.ignore,
+            settings.extend_select,
+            settings.preview,
+        )
+        return tuple(chosen)
+
+    def _meant(self, key: str, known: Mapping[str, type[Rule]], selector: str) -> frozenset[str]:
+        rules = self._rule_errors(key, lambda: registry.select(known, (selector,), preview=True))
+        return frozenset(rule.code for rule in rules)
+
+    def severities(self, known: Mapping[str, type[Rule]]) -> dict[str, Severity]:
+        found: dict[str, Severity] = {}
+        # A code wins over the prefix that it starts with:
+        for selector, name in sorted(self.settings.severity.items(), key=lambda item: len(item[0])):
+            for code in self._meant("severity", known, selector):
+                found[code] = Severity(name)
+        return found
+
+    def per_file_ignores(
+        self, known: Mapping[str, type[Rule]]
+    ) -> tuple[tuple[Patterns, frozenset[str]], ...]:
+        return tuple(
+            (
+                Patterns((pattern,)),
+                frozenset[str]().union(
+                    *(self._meant("per-file-ignores", known, selector) for selector in selectors)
+                ),
+            )
+            for pattern, selectors in self.settings.per_file_ignores.items()
+        )
+
+    def bytes(self, key: str, value: str | int) -> int:
+        from cudalint.apis.devices import parse_bytes
+
+        try:
+            return value if isinstance(value, int) else parse_bytes(value)
+        except ValueError as error:
+            raise self.error(key, error) from None
+
+    def limits(self) -> Limits:
+        from cudalint.apis.devices import limits_for
+
+        settings = self.settings
+        for key, value in (
+            ("device-memory", settings.device_memory),
+            ("max-transfer", settings.max_transfer),
+        ):
+            if value is not None:
+                self.bytes(key, value)
+        memory, transfer = settings.device_memory, settings.max_transfer
+        try:
+            return limits_for(
+                settings.target,
+                device_memory=None if memory is None else str(memory),
+                max_transfer=None if transfer is None else str(transfer),
+            )
+        except ValueError as error:
+            raise self.error("target", error) from None
+
+    def models(self) -> tuple[Path, ...]:
+        from cudalint.apis.loader import ModelError, read_model_file
+
+        paths = tuple(Path(model) for model in self.settings.models)
+        for path in paths:
+            if not path.is_file():
+                raise self.error("models", f"{path}: no such file")
+            try:
+                read_model_file(str(path))
+            except ModelError as error:
+                raise self.error("models", error) from None
+        return paths
