@@ -86,7 +86,7 @@ def base_arguments(language: str, standard: str | None, toolchain: Toolchain) ->
     """Everything that does not depend on the project; a precompiled header is made with these."""
     arguments = ["-x", language, "--no-default-config"]
     if language == "cuda":
-        arguments += ["--cuda-host-only", "-nocudainc", "-nocudalib"]
+        arguments += ["--cuda-host-only", "-nocudainc", "-nocudalib", "-fgpu-rdc"]
     if toolchain.target:
         arguments += [f"--target={toolchain.target}"]
     arguments += ["-resource-dir", str(toolchain.resource), "-nostdlibinc"]
@@ -95,6 +95,7 @@ def base_arguments(language: str, standard: str | None, toolchain: Toolchain) ->
     for folder in system_folders(toolchain):
         arguments += ["-isystem", folder]
     if language != "c":
+        arguments += ["-cxx-isystem", str(toolchain.resource / "include" / "cuda_wrappers")]
         for path in toolchain.cxx:
             arguments += ["-cxx-isystem", str(path)]
     for path in toolchain.c:

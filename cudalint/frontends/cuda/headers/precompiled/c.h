@@ -9,5 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <driver_types.h>
+
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <cudalint_removed.h>

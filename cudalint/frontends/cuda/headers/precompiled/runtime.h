@@ -1,6 +1,8 @@
 /* Read before every CUDA source: the CUDA runtime as nvcc includes it, and the C library. */
 #include <__clang_cuda_runtime_wrapper.h>
 
+#include <cudalint_removed.h>
+
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -13,9 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <time.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <cmath>
+#include <new>

@@ -1,0 +1,2 @@
+#include "nppi.h"
+#include "npps.h"
