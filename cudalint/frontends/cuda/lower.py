@@ -1,0 +1,215 @@
+"""Lowers a parsed translation unit to the program model."""
+
+from __future__ import annotations
+
+from clang.cindex import Cursor
+
+from cudalint.frontends.cuda.lower_cursors import (
+    Kind,
+    children,
+    library,
+    name_of,
+    referenced,
+    related,
+    usr,
+)
+from cudalint.frontends.cuda.lower_functions import lower_function
+from cudalint.frontends.cuda.lower_kernels import DeviceCode
+from cudalint.frontends.cuda.lower_names import FUNCTIONS, RECORDS
+from cudalint.frontends.cuda.lower_unit import Unit
+from cudalint.frontends.cuda.parse import ParsedUnit
+from cudalint.program import Dropped, Kernel, Program
+
+_CONTAINERS = (Kind.NAMESPACE, Kind.LINKAGE, Kind.UNEXPOSED_DECL)
+
+
+def lower(parsed: ParsedUnit) -> Program:
+    """The program model of one file, with the functions of project headers that it uses."""
+    return _UnitLowering(parsed).program()
+
+
+class _UnitLowering:
+    """The walk over the declarations of one file."""
+
+    def __init__(self, parsed: ParsedUnit) -> None:
+        self.parsed = parsed
+        self.unit = Unit(parsed)
+        self.device = DeviceCode(self.unit.positions, self.unit.types, self.unit.names)
+        self.kernels: dict[str, Kernel] = {}
+        self.kernel_cursors: list[Cursor] = []
+        self.bodies: list[Cursor] = []
+        self.seen: set[int] = set()
+
+    def program(self) -> Program:
+        """Walk, lower, collect."""
+        unit = self.unit
+        for missing in self.parsed.missing_headers:
+            unit.dropped.append(Dropped(missing.span, missing.name, "missing header"))
+        positions = unit.positions
+        for child in children(self.parsed.unit.cursor):
+            if positions.in_main_file(child):
+                self._guarded(self._declaration, child)
+            elif not positions.is_system(child):
+                self._guarded(self._header_declaration, child)
+        for body in self.bodies:
+            self._function(body)
+        while unit.pending:
+            self._header_function(unit.pending.pop(0))
+        for kernel in self.kernel_cursors:
+            self._guarded(self._kernel, kernel)
+        self._errors_outside()
+        return Program(
+            positions.filename,
+            "cuda",
+            tuple(unit.functions.values()),
+            tuple(unit.records.values()),
+            tuple(self.kernels.values()),
+            unit.globals,
+            tuple(unit.dropped),
+            self._includes(),
+        )
+
+    def _guarded(self, action: object, cursor: Cursor) -> None:
+        try:
+            action(cursor)  # type: ignore[operator]
+        except RecursionError:
+            self._drop(cursor, "nested too deeply")
+        except Exception as error:  # Whatever a broken file makes us do costs that part only.
+            self._drop(cursor, f"internal error: {type(error).__name__}: {error}")
+
+    def _drop(self, cursor: Cursor, reason: str) -> None:
+        name = name_of(cursor)
+        self.unit.dropped.append(Dropped(self.unit.positions.span(cursor), name, reason))
+
+    def _declaration(self, cursor: Cursor) -> None:
+        kind: int = cursor._kind_id
+        if kind in _CONTAINERS:
+            for child in children(cursor):
+                self._declaration(child)
+        elif kind in FUNCTIONS:
+            self._function_declaration(cursor)
+        elif kind in RECORDS:
+            self._record(cursor)
+        elif kind == Kind.VARIABLE:
+            self._global(cursor)
+
+    def _global(self, cursor: Cursor) -> None:
+        if any(child._kind_id == Kind.SHARED for child in children(cursor)):
+            self.device.add_global(cursor)
+        else:
+            self.unit.global_variable(cursor)
+
+    def _function_declaration(self, cursor: Cursor) -> None:
+        functions = library()
+        if not functions.is_definition(cursor):
+            return
+        identity = cursor.data[0] or 0
+        if identity in self.seen:
+            return
+        self.seen.add(identity)
+        attributes = {child._kind_id for child in children(cursor)}
+        if Kind.GLOBAL in attributes:
+            self.kernel_cursors.append(cursor)
+            self.unit.name_function(self.unit.names.qualified(cursor), usr(cursor))
+            return
+        if Kind.DEVICE in attributes:
+            self.device.add(cursor)
+            if Kind.HOST not in attributes:
+                return
+        if functions.is_deleted(cursor) or functions.is_defaulted(cursor):
+            return
+        self.unit.name_function(self.unit.names.qualified(cursor), usr(cursor))
+        self.bodies.append(cursor)
+
+    def _record(self, cursor: Cursor) -> None:
+        if not library().is_definition(cursor):
+            return
+        self.unit.types.record_key(cursor)
+        parts = self.unit.record_parts(cursor)
+        if parts is None:
+            return
+        for method in parts.methods:
+            self._function_declaration(method)
+        for nested in parts.nested:
+            self._record(nested)
+        for friend in parts.friends:
+            for child in children(friend):
+                if child._kind_id in FUNCTIONS:
+                    self._function_declaration(child)
+
+    def _header_declaration(self, cursor: Cursor) -> None:
+        """A project header's kernels and device functions; the rest only where it is used."""
+        kind: int = cursor._kind_id
+        if kind in _CONTAINERS:
+            for child in children(cursor):
+                self._header_declaration(child)
+        elif kind in (Kind.FUNCTION, Kind.FUNCTION_TEMPLATE):
+            if not library().is_definition(cursor) or not library().has_attributes(cursor):
+                return
+            attributes = {child._kind_id for child in children(cursor)}
+            if Kind.GLOBAL in attributes:
+                self.kernel_cursors.append(cursor)
+            elif Kind.DEVICE in attributes:
+                self.device.add(cursor)
+
+    def _function(self, cursor: Cursor) -> None:
+        try:
+            function = lower_function(self.unit, cursor)
+        except RecursionError:
+            self._drop(cursor, "nested too deeply")
+        except Exception as error:  # One function costs itself only.
+            self._drop(cursor, f"internal error: {type(error).__name__}: {error}")
+        else:
+            self.unit.functions.setdefault(function.key, function)
+
+    def _header_function(self, cursor: Cursor) -> None:
+        identity = cursor.data[0] or 0
+        if identity in self.seen:
+            return
+        self.seen.add(identity)
+        functions = library()
+        if functions.is_deleted(cursor) or functions.is_defaulted(cursor):
+            return
+        if functions.has_attributes(cursor):
+            attributes = {child._kind_id for child in children(cursor)}
+            if Kind.GLOBAL in attributes or (
+                Kind.DEVICE in attributes and Kind.HOST not in attributes
+            ):
+                return
+        self._function(cursor)
+
+    def _kernel(self, cursor: Cursor) -> None:
+        kernel = self.device.kernel(cursor)
+        self.kernels.setdefault(kernel.key, kernel)
+
+    def _errors_outside(self) -> None:
+        """Errors at the top level: what stood there is lost, unless some declaration covers it."""
+        lost = self.unit.lost
+        if lost is None or not lost.offsets:
+            return
+        positions = self.unit.positions
+        covered = []
+        for child in children(self.parsed.unit.cursor):
+            if positions.in_main_file(child):
+                name, start, end = positions.offsets(child)
+                if name == positions.filename:
+                    covered.append((start, end))
+        for offset, message in lost.offsets:
+            if not any(start <= offset <= end for start, end in covered):
+                span = positions.span_of(positions.filename, offset, offset + 1)
+                self.unit.dropped.append(Dropped(span, message, "declaration could not be read"))
+
+    def _includes(self) -> tuple[str, ...]:
+        functions, unit = library(), self.parsed.unit
+        found: dict[str, None] = {}
+        for inclusion in unit.get_includes():
+            name = inclusion.include.name
+            if name in found:
+                continue
+            start = unit.get_location(name, 0)
+            if not functions.in_system_header(start):
+                found[name] = None
+        return tuple(found)
+
+
+__all__ = ["lower", "referenced", "related"]

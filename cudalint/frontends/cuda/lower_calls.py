@@ -1,0 +1,722 @@
+"""Lowers calls, constructions, copies, launches, ``new`` and ``delete``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from clang.cindex import Cursor
+
+from cudalint.frontends.cuda.lower_base import is_place, is_value
+from cudalint.frontends.cuda.lower_cursors import (
+    Kind,
+    children,
+    evaluate,
+    name_of,
+    referenced,
+    related,
+)
+from cudalint.frontends.cuda.lower_expressions import Expressions
+from cudalint.frontends.cuda.lower_names import FUNCTIONS, FunctionFacts
+from cudalint.program import (
+    THIS,
+    AddressOf,
+    Argument,
+    Assign,
+    Call,
+    Cast,
+    Constant,
+    Dereference,
+    Expression,
+    FunctionReference,
+    Index,
+    Launch,
+    Tuple,
+    Type,
+    Unary,
+    Unknown,
+    Unreachable,
+)
+
+_CONFIGURATION = "__cudaPushCallConfiguration"
+_TRANSPARENT = frozenset(
+    ["std::move", "std::forward", "std::as_const", "std::launder", "__builtin_expect", "std::__addressof_keep", "cuda::std::move", "cuda::std::forward"]
+)
+_ADDRESS = frozenset(("std::addressof", "std::__addressof", "__builtin_addressof"))
+_BINARY_SYMBOLS = frozenset(["+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "==", "!=", "<", "<=", ">", ">="])
+_CALLED_NAME = re.compile(r"\s*((?:::)?[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*)")
+DIM3 = "dim3"
+
+
+class Calls(Expressions):
+    """The part of the lowering that reads calls."""
+
+    def call(self, cursor: Cursor, wanted: bool = True) -> Expression:
+        """Lower a call, construction or launch."""
+        operands = [child for child in children(cursor) if is_value(child)]
+        function = referenced(cursor)
+        kind = function._kind_id if function is not None else 0
+        if function is not None and kind == Kind.CONSTRUCTOR:
+            return self.construct(cursor, None)
+        if not operands:
+            return self._other(cursor)
+        if self._is_configuration(operands):
+            return self._launch(cursor, operands)
+        if function is not None and kind in FUNCTIONS:
+            facts = self.names.function(function)
+            if facts.name.rpartition("::")[2].startswith("operator") and kind != Kind.CONVERSION:
+                return self._operator(cursor, operands, function, facts, wanted)
+            return self._named_call(cursor, operands, function, facts, wanted)
+        if function is None or kind == Kind.OVERLOADED:
+            return self.unresolved_call(cursor, operands, wanted, "")
+        return self._indirect(cursor, operands, wanted)
+
+    # Ordinary calls.
+
+    def _named_call(
+        self,
+        cursor: Cursor,
+        operands: list[Cursor],
+        function: Cursor,
+        facts: FunctionFacts,
+        wanted: bool,
+    ) -> Expression:
+        name = facts.name
+        if name in _TRANSPARENT and len(operands) > 1:
+            return self.expression(operands[1])
+        if name in _ADDRESS and len(operands) > 1:
+            return self._address(self.expression(operands[1]))
+        receiver: Expression | None = None
+        callee = self._unwrapped(operands[0])
+        if facts.record is not None and not facts.is_static:
+            receiver = self.member_base(callee) if callee._kind_id == Kind.MEMBER else THIS
+        elif callee._kind_id == Kind.MEMBER:
+            for base in children(callee):
+                if is_value(base):
+                    self.discard(base)
+        if facts.kind == Kind.CONVERSION and receiver is not None:
+            # A smart pointer tested, a lambda as a function pointer, an iterator's reference.
+            if facts.is_system or isinstance(receiver, FunctionReference):
+                return receiver
+        arguments = self.arguments(operands[1:])
+        kind: Any = "function"
+        if facts.kind == Kind.DESTRUCTOR:
+            kind = "destructor"
+        elif facts.record is not None:
+            kind = "method"
+        return self._emit(cursor, facts, function, arguments, kind, receiver, wanted)
+
+    def _emit(
+        self,
+        cursor: Cursor,
+        facts: FunctionFacts,
+        function: Cursor,
+        arguments: tuple[Argument, ...],
+        kind: Any,
+        receiver: Expression | None,
+        wanted: bool,
+        name: str | None = None,
+    ) -> Expression:
+        span = self.positions.span(cursor)
+        result = self.types.of(cursor)
+        target = None
+        if wanted and result.kind != "void" and not facts.noreturn:
+            target = self.temporary(result)
+        record = None
+        if facts.record is not None:
+            record = self.types.record_key(facts.record)
+        self.graph.emit(
+            Call(
+                name or facts.name,
+                arguments,
+                span,
+                target,
+                facts.key,
+                receiver,
+                None,
+                kind,
+                facts.may_throw,
+                facts.noreturn,
+                record,
+                self._template_bytes(function),
+                self.positions.macro(cursor),
+            )
+        )
+        if facts.noreturn:
+            self.graph.finish(Unreachable(span))
+        return target if target is not None else Unknown("void")
+
+    def _template_bytes(self, function: Cursor) -> int | None:
+        if function._kind_id != Kind.FUNCTION or self.library.template_arguments(function) < 1:
+            return None
+        size = self.library.size(self.library.template_argument(function, 0))
+        return int(size) if size > 0 else None
+
+    def arguments(self, operands: list[Cursor]) -> tuple[Argument, ...]:
+        """The arguments; a default that is not a constant ends them."""
+        lowered = []
+        for operand in operands:
+            if operand._kind_id == Kind.UNEXPOSED and self._is_default(operand):
+                value = evaluate(operand)
+                type_ = self.types.of(operand)
+                if value is None or type_.kind not in ("integer", "float", "enumeration", "bool"):
+                    if type_.kind != "pointer" or value not in (0, None):
+                        break
+                    if value is None:
+                        break
+                    lowered.append(Argument(Constant(None)))
+                    continue
+                lowered.append(Argument(Constant(value)))
+                continue
+            lowered.append(Argument(self.expression(operand)))
+        return tuple(lowered)
+
+    def _is_default(self, operand: Cursor) -> bool:
+        return self.library.extent(operand).begin_int_data == 0
+
+    def _unwrapped(self, cursor: Cursor) -> Cursor:
+        while cursor._kind_id in (Kind.UNEXPOSED, Kind.PARENTHESES):
+            operands = children(cursor)
+            if len(operands) != 1:
+                break
+            cursor = operands[0]
+        return cursor
+
+    def _indirect(self, cursor: Cursor, operands: list[Cursor], wanted: bool) -> Expression:
+        callee = self.expression(operands[0])
+        while isinstance(callee, Dereference):
+            callee = callee.pointer
+        arguments = self.arguments(operands[1:])
+        return self.emit_indirect(cursor, callee, arguments, wanted)
+
+    def emit_indirect(
+        self, cursor: Cursor, callee: Expression, arguments: tuple[Argument, ...], wanted: bool
+    ) -> Expression:
+        """A call of a function pointer, a lambda or a callable object."""
+        span, result = self.positions.span(cursor), self.types.of(cursor)
+        target = self.temporary(result) if wanted and result.kind != "void" else None
+        direct = callee if isinstance(callee, FunctionReference) else None
+        self.graph.emit(
+            Call(
+                direct.name if direct else self._callee_name(operands_text=callee),
+                arguments,
+                span,
+                target,
+                direct.key if direct else self.unit.lambda_key(callee),
+                None,
+                None if direct and not direct.name.startswith("<") else callee,
+                "function" if direct and not direct.name.startswith("<") else "indirect",
+                expansion=self.positions.macro(cursor),
+            )
+        )
+        return target if target is not None else Unknown("void")
+
+    @staticmethod
+    def _callee_name(operands_text: Expression) -> str:
+        from cudalint.program import render
+
+        return render(operands_text)
+
+    # Operators of classes.
+
+    def _operator(
+        self,
+        cursor: Cursor,
+        operands: list[Cursor],
+        function: Cursor,
+        facts: FunctionFacts,
+        wanted: bool,
+    ) -> Expression:
+        symbol = facts.name.rpartition("::")[2].removeprefix("operator").strip()
+        callee = self._unwrapped(operands[0])
+        if callee._kind_id == Kind.MEMBER and referenced(callee) == function:
+            receiver: Expression = self.member_base(callee)
+            rest = operands[1:]
+        else:
+            rest = self._without_callee(operands, function)
+            if not rest:
+                return self._other(cursor)
+            if symbol in ("=",) and self._is_dim3(facts):
+                value = self.expression(rest[1]) if len(rest) > 1 else Unknown("dim3")
+                place = self.expression(rest[0])
+                self.graph.emit(Assign(place, self.as_dim3(value), self.positions.span(cursor)))
+                return place
+            receiver = self.expression(rest[0])
+            rest = rest[1:]
+        if symbol == "()":
+            return self._called_object(cursor, function, facts, receiver, rest, wanted)
+        if symbol == "=" and facts.record is not None:
+            return self._assigned_object(cursor, function, facts, receiver, rest)
+        if facts.is_system:
+            simple = self._simple_operator(cursor, symbol, receiver, rest)
+            if simple is not None:
+                return simple
+        arguments = self.arguments(rest)
+        if facts.record is None:
+            arguments = (Argument(receiver), *arguments)
+            return self._emit(cursor, facts, function, arguments, "operator", None, wanted)
+        return self._emit(cursor, facts, function, arguments, "operator", receiver, wanted)
+
+    def _without_callee(self, operands: list[Cursor], function: Cursor) -> list[Cursor]:
+        """The operands of an operator's call: all children but the operator's own name."""
+        rest, found = [], False
+        for operand in operands:
+            if not found:
+                inner = self._unwrapped(operand)
+                if inner._kind_id == Kind.NAME:
+                    declaration = referenced(inner)
+                    if declaration is not None and declaration.data[0] == function.data[0]:
+                        found = True
+                        continue
+            rest.append(operand)
+        return rest
+
+    def _simple_operator(
+        self, cursor: Cursor, symbol: str, receiver: Expression, rest: list[Cursor]
+    ) -> Expression | None:
+        """Operators of the standard library's containers, iterators and smart pointers."""
+        if symbol == "[]" and len(rest) == 1:
+            return Index(receiver, self.expression(rest[0]))
+        if symbol == "->":
+            return receiver
+        if symbol == "*" and not rest:
+            return receiver.place if isinstance(receiver, AddressOf) else Dereference(receiver)
+        if symbol in ("==", "!=") and len(rest) == 1 and is_place(receiver):
+            from cudalint.program import Binary
+
+            return Binary(symbol, receiver, self.expression(rest[0]))
+        if symbol == "!" and not rest:
+            return Unary("!", receiver)
+        return None
+
+    def _called_object(
+        self,
+        cursor: Cursor,
+        function: Cursor,
+        facts: FunctionFacts,
+        receiver: Expression,
+        rest: list[Cursor],
+        wanted: bool,
+    ) -> Expression:
+        arguments = self.arguments(rest)
+        key = self.unit.lambda_of(function)
+        if key is not None or facts.is_system or isinstance(receiver, FunctionReference):
+            if key is not None and not isinstance(receiver, FunctionReference):
+                self.unit.note_lambda(receiver, key)
+            return self.emit_indirect(cursor, receiver, arguments, wanted)
+        return self._emit(cursor, facts, function, arguments, "method", receiver, wanted)
+
+    def _assigned_object(
+        self,
+        cursor: Cursor,
+        function: Cursor,
+        facts: FunctionFacts,
+        receiver: Expression,
+        rest: list[Cursor],
+    ) -> Expression:
+        arguments = self.arguments(rest)
+        if self.library.is_copy_assignment(facts.declaration):
+            if self._is_plain(function, facts) and arguments:
+                span = self.positions.span(cursor)
+                self.graph.emit(Assign(receiver, arguments[0].value, span))
+            else:
+                self._emit(cursor, facts, function, arguments, "copy", receiver, wanted=False)
+        elif self._is_plain(function, facts) and arguments:
+            self.graph.emit(Assign(receiver, arguments[0].value, self.positions.span(cursor)))
+        else:
+            self._emit(cursor, facts, function, arguments, "operator", receiver, wanted=False)
+        return receiver
+
+    # Objects.
+
+    def _is_dim3(self, facts: FunctionFacts) -> bool:
+        return facts.record is not None and name_of(facts.record) == DIM3 and facts.is_system
+
+    def _is_plain(self, function: Cursor, facts: FunctionFacts) -> bool:
+        """A C struct of a system header (``float4``, ``cudaExtent``): copied as a value."""
+        return (
+            facts.is_system
+            and "::" not in facts.name.rpartition("::")[0]
+            and not facts.name.startswith(("std::", "thrust::", "cub::", "cuda::"))
+            and self.is_implicit(function)
+        )
+
+    def is_implicit(self, member: Cursor) -> bool:
+        """Whether the compiler wrote the member function: it stands where its class does."""
+        parent = related("parent", member)
+        if parent is None:
+            return False
+        here = self.library.location(member).int_data
+        return bool(here == self.library.location(parent).int_data)
+
+    def as_dim3(self, value: Expression) -> Expression:
+        """A value assigned to a ``dim3``, with its three items."""
+        if isinstance(value, Tuple):
+            items = [_without_cast(item) for item in value.items]
+            items += [Constant(1)] * (3 - len(items))
+            return Tuple(tuple(items), DIM3)
+        return value
+
+    def construct(
+        self, cursor: Cursor, receiver: Expression | None, declares: bool = False
+    ) -> Expression:
+        """Lower a constructor's call into the receiver, or into a new temporary."""
+        operands = [child for child in children(cursor) if is_value(child)]
+        function = referenced(cursor)
+        span = self.positions.span(cursor)
+        if function is None:
+            return self._other(cursor)
+        facts = self.names.function(function)
+        copies = bool(self.library.is_copy_constructor(facts.declaration)) and len(operands) > 0
+        moves = bool(self.library.is_move_constructor(facts.declaration)) and len(operands) > 0
+        if self._is_dim3(facts):
+            value = self._dim3(operands, copies or moves)
+            if receiver is not None:
+                self.graph.emit(Assign(receiver, value, span, declares))
+                return receiver
+            return value
+        type_ = self.types.of(cursor)
+        if (copies or moves) and self._is_plain(function, facts):
+            value = self.expression(operands[0])
+            if receiver is not None:
+                self.graph.emit(Assign(receiver, value, span, declares))
+                return receiver
+            return value
+        if not operands and self.is_implicit(function) and self._is_trivial(facts):
+            place = receiver if receiver is not None else self.temporary(type_)
+            self.graph.emit(Assign(place, Unknown("uninitialized"), span, declares))
+            return place
+        arguments = self.arguments(operands)
+        place = receiver if receiver is not None else self.temporary(type_)
+        record = None
+        name = facts.name.rpartition("::")[0]
+        if facts.record is not None:
+            record = self.types.record_key(facts.record)
+            name = self.names.qualified(facts.record)
+        self.graph.emit(
+            Call(
+                name,
+                arguments,
+                span,
+                key=facts.key,
+                receiver=place,
+                kind="copy" if copies else "constructor",
+                may_throw=facts.may_throw,
+                record=record,
+                expansion=self.positions.macro(cursor),
+            )
+        )
+        return place
+
+    def _is_trivial(self, facts: FunctionFacts) -> bool:
+        """Whether default construction leaves the object without values."""
+        record = facts.record
+        if record is None:
+            return False
+        if facts.is_system:
+            return "::" not in self.names.qualified(record)
+        for child in children(record):
+            if child._kind_id == Kind.BASE:
+                return False
+            if child._kind_id == Kind.FIELD:
+                if any(is_value(part) for part in children(child)):
+                    return False
+                if self.types.of(child).kind in ("record", "other"):
+                    return False
+        return True
+
+    def _dim3(self, operands: list[Cursor], copies: bool) -> Expression:
+        if copies:
+            return self.as_dim3(self.expression(operands[0]))
+        items: list[Expression] = []
+        for operand in operands[:3]:
+            if self._is_default(operand):
+                items.append(Constant(1))
+            else:
+                items.append(_without_cast(self.expression(operand)))
+        items += [Constant(1)] * (3 - len(items))
+        return Tuple(tuple(items), DIM3)
+
+    def new(self, cursor: Cursor) -> Expression:
+        """Lower ``new``: the allocation, then the constructor."""
+        operands = [child for child in children(cursor) if is_value(child)]
+        type_ = self.types.of(cursor)
+        element = type_.pointee or Type("")
+        span = self.positions.span(cursor)
+        text = self.positions.text(cursor)
+        is_array = _is_array_new(text, operands, element)
+        placement = _placement(text)
+        target: Expression = self.temporary(type_)
+        if placement and operands:
+            where = operands.pop(0)
+            if self.types.of(where).kind in ("pointer", "array"):
+                target = self.expression(where)
+                placement = False  # The place given: nothing is allocated.
+                return self._new_object(operands, target, element, span)
+        count: Expression | None = None
+        if is_array and operands:
+            count = self.expression(operands.pop(0))
+        size = Constant(element.bytes) if element.bytes else Unknown(f"sizeof({element.text})")
+        self.graph.emit(
+            Call(
+                "operator new[]" if is_array else "operator new",
+                (Argument(count if count is not None else size),),
+                span,
+                target,
+                kind="operator",
+                may_throw=False if "nothrow" in text else None,
+                template_bytes=element.bytes,
+                expansion=self.positions.macro(cursor),
+            )
+        )
+        return self._new_object(operands, target, element, span)
+
+    def _new_object(
+        self, operands: list[Cursor], target: Expression, element: Type, span: Any
+    ) -> Expression:
+        for operand in operands[-1:]:
+            if self._is_default(operand) and operand._kind_id != Kind.CALL:
+                continue
+            inner = self._unwrapped(operand)
+            if inner._kind_id == Kind.CALL and self._is_construction(inner):
+                self.construct(inner, Dereference(target))
+            else:
+                value = self.expression(operand)
+                self.graph.emit(Assign(Dereference(target), value, span))
+        return target
+
+    def _is_construction(self, cursor: Cursor) -> bool:
+        function = referenced(cursor)
+        return function is not None and function._kind_id == Kind.CONSTRUCTOR
+
+    def delete(self, cursor: Cursor) -> None:
+        """Lower ``delete`` and ``delete[]``."""
+        operands = [child for child in children(cursor) if is_value(child)]
+        if not operands:
+            return
+        value = self.expression(operands[0])
+        pointee = self.types.of(operands[0]).pointee
+        is_array = re.match(r"(?:::)?\s*delete\s*\[", self.positions.text(cursor)) is not None
+        self.graph.emit(
+            Call(
+                "operator delete[]" if is_array else "operator delete",
+                (Argument(value),),
+                self.positions.span(cursor),
+                kind="operator",
+                may_throw=False,
+                record=pointee.record if pointee is not None else None,
+                expansion=self.positions.macro(cursor),
+            )
+        )
+
+    # Launches.
+
+    def _is_configuration(self, operands: list[Cursor]) -> bool:
+        return (
+            len(operands) > 1
+            and operands[1]._kind_id == Kind.CALL
+            and name_of(operands[1]) == _CONFIGURATION
+        )
+
+    def _launch(self, cursor: Cursor, operands: list[Cursor]) -> Expression:
+        parts = [child for child in children(operands[1]) if is_value(child)][1:]
+        kernel = self.expression(operands[0])
+        name, key = self._callee_name(kernel), None
+        if isinstance(kernel, FunctionReference):
+            name, key = kernel.name, kernel.key
+        values: list[Expression | None] = []
+        for number, part in enumerate(parts):
+            if number >= 2 and self._is_default(part):
+                values.append(None)
+                continue
+            value = _without_cast(self.expression(part)) if number == 2 else self.expression(part)
+            values.append(self.as_dim3(value) if number < 2 else value)
+        values += [None] * (4 - len(values))
+        grid, block, shared, stream = values[:4]
+        arguments = self.arguments(operands[2:])
+        self.graph.emit(
+            Launch(
+                name,
+                grid if grid is not None else Unknown("grid"),
+                block if block is not None else Unknown("block"),
+                arguments,
+                self.positions.span(cursor),
+                shared,
+                stream,
+                key,
+            )
+        )
+        return Unknown("void")
+
+    # What clang could not resolve.
+
+    def unresolved_call(
+        self, cursor: Cursor, operands: list[Cursor], wanted: bool, text: str
+    ) -> Expression:
+        """Lower a call that clang could not resolve: in a template, or of an unknown name."""
+        if self._is_configuration(operands):
+            return self._launch(cursor, operands)
+        callee = self._unwrapped(operands[0])
+        if callee._kind_id == Kind.MEMBER:
+            return self._unresolved_member(cursor, callee, operands, wanted)
+        declaration = referenced(callee) if callee._kind_id == Kind.NAME else None
+        if declaration is None or declaration._kind_id not in (Kind.OVERLOADED, *FUNCTIONS):
+            value = self.expression(operands[0])
+            if isinstance(value, Unknown) and not value.reads:
+                found = _CALLED_NAME.match(self.positions.text(callee))
+                name = found.group(1) if found else value.text
+                return self._emit_unresolved(cursor, name, None, operands[1:], wanted)
+            return self.emit_indirect(cursor, value, self.arguments(operands[1:]), wanted)
+        if declaration._kind_id != Kind.OVERLOADED:
+            facts = self.names.function(declaration)
+            return self._emit_unresolved(cursor, facts.name, facts, operands[1:], wanted, text)
+        candidates = self.names.overloads(declaration)
+        if not candidates:
+            return self._emit_unresolved(
+                cursor, name_of(declaration), None, operands[1:], wanted, text
+            )
+        facts = self._best(candidates, len(operands) - 1)
+        return self._emit_unresolved(
+            cursor, facts.name, facts, operands[1:], wanted, text, len(candidates) == 1
+        )
+
+    def _best(self, candidates: list[Cursor], count: int) -> FunctionFacts:
+        for candidate in candidates:
+            if self.library.argument_count(candidate) == count:
+                return self.names.function(candidate)
+        return self.names.function(candidates[0])
+
+    def _emit_unresolved(
+        self,
+        cursor: Cursor,
+        name: str,
+        facts: FunctionFacts | None,
+        operands: list[Cursor],
+        wanted: bool,
+        text: str = "",
+        resolved: bool = True,
+    ) -> Expression:
+        if text and (
+            facts is None or self.library.argument_count(facts.declaration) != len(operands)
+        ):
+            # Clang drops the arguments that it does not understand; the text has them all.
+            recovered = self.recover_arguments(text, operands)
+        else:
+            recovered = None
+        arguments = recovered if recovered is not None else self.arguments(operands)
+        span = self.positions.span(cursor)
+        target = self.temporary(self.types.of(cursor)) if wanted else None
+        is_method = facts is not None and facts.record is not None and not facts.is_static
+        kind: Any = "macro" if facts is None else "method" if is_method else "function"
+        noreturn = facts is not None and facts.noreturn
+        self.graph.emit(
+            Call(
+                name,
+                arguments,
+                span,
+                target,
+                facts.key if facts is not None and resolved else None,
+                THIS if is_method else None,
+                None,
+                kind,
+                facts.may_throw if facts is not None else None,
+                noreturn,
+                self.types.record_key(facts.record) if facts and facts.record else None,
+                expansion=self.positions.macro(cursor),
+            )
+        )
+        if noreturn:
+            self.graph.finish(Unreachable(span))
+        return target if target is not None else Unknown("void")
+
+    def recover_arguments(self, text: str, operands: list[Cursor]) -> tuple[Argument, ...] | None:
+        """The arguments from the text of a call; None where the text is beyond us."""
+        raise NotImplementedError
+
+    def _unresolved_member(
+        self, cursor: Cursor, callee: Cursor, operands: list[Cursor], wanted: bool
+    ) -> Expression:
+        from cudalint.frontends.cuda.lower_expressions import _MEMBER_NAME
+
+        receiver = self.member_base(callee)
+        found = _MEMBER_NAME.search(self.positions.text(callee))
+        name = found.group(2).strip() if found else name_of(callee)
+        bases = [child for child in children(callee) if is_value(child)]
+        record = None
+        if receiver == THIS:
+            record = self.unit.record_of_function(self)
+        elif bases:
+            type_ = self.types.of(bases[0])
+            if type_.kind in ("pointer", "reference") and type_.pointee is not None:
+                type_ = type_.pointee
+            record = type_.record
+        facts = self.unit.method_named(record, name) if record else None
+        arguments = self.arguments(operands[1:])
+        span = self.positions.span(cursor)
+        target = self.temporary(self.types.of(cursor)) if wanted else None
+        self.graph.emit(
+            Call(
+                facts.name if facts else f".{name}",
+                arguments,
+                span,
+                target,
+                facts.key if facts else None,
+                receiver,
+                None,
+                "method",
+                facts.may_throw if facts else None,
+                record=record,
+                expansion=self.positions.macro(cursor),
+            )
+        )
+        return target if target is not None else Unknown("void")
+
+
+def _without_cast(value: Expression) -> Expression:
+    """A launch's number without its conversion to ``unsigned`` or ``size_t``."""
+    return value.operand if isinstance(value, Cast) and value.to.kind == "integer" else value
+
+
+_NEW = re.compile(r"(?:::\s*)?new\b\s*")
+
+
+def _after_new(text: str) -> tuple[str, bool]:
+    """The text of the type in a new expression, and whether a placement stands before it."""
+    found = _NEW.match(text)
+    if found is None:
+        return "", False
+    rest = text[found.end() :]
+    if not rest.startswith("("):
+        return rest, False
+    depth = 0
+    for position, character in enumerate(rest):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            after = rest[position + 1 :].lstrip()
+            # ``new (int*)[n]`` has its type in parentheses, ``new (where) T`` a placement.
+            return (
+                (after, True)
+                if after and (after[0].isalpha() or after[0] in "_:")
+                else (rest, False)
+            )
+    return rest, False
+
+
+def _placement(text: str) -> bool:
+    return _after_new(text)[1]
+
+
+def _is_array_new(text: str, operands: list[Cursor], element: Type) -> bool:
+    rest, _ = _after_new(text)
+    depth = 0
+    for character in rest:
+        if character == "<":
+            depth += 1
+        elif character == ">":
+            depth -= 1
+        elif depth == 0 and character == "[":
+            return True
+        elif depth == 0 and character in "({;":
+            return False
+    # From a macro the text does not show it.
+    return not rest and bool(operands) and element.kind != "record"

@@ -1,0 +1,309 @@
+"""Lowers the declarations of locals, and what initialises an object."""
+
+from __future__ import annotations
+
+import re
+
+from clang.cindex import Cursor
+
+from cudalint.frontends.cuda.lower_base import is_place, is_value
+from cudalint.frontends.cuda.lower_cursors import (
+    Kind,
+    TypeKind,
+    children,
+    name_of,
+    referenced,
+    related,
+)
+from cudalint.frontends.cuda.lower_graph import can_own
+from cudalint.frontends.cuda.lower_names import RECORDS
+from cudalint.frontends.cuda.lower_text import TextRecovery
+from cudalint.program import (
+    Argument,
+    Assign,
+    Branch,
+    Call,
+    Constant,
+    Expression,
+    Index,
+    Member,
+    Tuple,
+    Type,
+    Unknown,
+    Variable,
+    VariableInfo,
+)
+from cudalint.source import Span
+
+_STATIC, _EXTERN = 3, 2
+_WRAPPERS = (
+    Kind.UNEXPOSED,
+    Kind.PARENTHESES,
+    Kind.FUNCTIONAL_CAST,
+    Kind.C_CAST,
+    Kind.STATIC_CAST,
+)
+_KNOWN_TYPE = re.compile(r"\b(?:int|auto|signed|long|short|decltype|enum)\b|_t\b.*\bint\b")
+
+
+class Declarations(TextRecovery):
+    """The part of the lowering that reads declarations."""
+
+    def declaration(self, cursor: Cursor) -> None:
+        """Lower one declaration of a declaration statement."""
+        kind: int = cursor._kind_id
+        if kind == Kind.VARIABLE:
+            self._variable(cursor)
+        elif kind == Kind.UNEXPOSED_DECL:
+            self._bindings(cursor)
+        elif kind in RECORDS:
+            self.unit.local_record(cursor)
+
+    def _variable(self, cursor: Cursor) -> None:
+        name = name_of(cursor)
+        storage = self.library.storage(cursor)
+        if storage == _EXTERN:
+            place = self.unit.global_variable(cursor)
+            self.symbols.places[cursor.data[0] or 0] = place
+            self.by_name[name] = place
+            return
+        type_ = self._declared_type(cursor, name)
+        initial = related("initializer", cursor)
+        span = self.positions.span(cursor)
+        if storage == _STATIC:
+            self._static(cursor, name, type_, initial, span)
+            return
+        if type_.kind == "reference":
+            self._reference(cursor, name, type_, initial, span)
+            return
+        variable = self.declare(cursor, name, type_)
+        if can_own(type_):
+            self.scopes.declare(variable.symbol)
+        if initial is None:
+            self._uninitialized(variable, type_, span)
+        else:
+            self.initialize(variable, initial, span, declares=True)
+
+    def _declared_type(self, cursor: Cursor, name: str) -> Type:
+        """The type; clang takes a type that it does not know for ``int``."""
+        type_ = self.types.of(cursor)
+        if self.unit.has_errors and type_.text in ("int", "const int", "int *", "int **"):
+            if not self.positions.from_macro(cursor):
+                written = self.positions.text(cursor).partition(name)[0].strip()
+                if written and not _KNOWN_TYPE.search(written):
+                    pointer = type_.text.endswith("*")
+                    return Type(written, "pointer" if pointer else "other", 8 if pointer else None)
+        return type_
+
+    def _uninitialized(self, variable: Variable, type_: Type, span: Span) -> None:
+        if type_.kind == "record" and type_.record is not None and type_.bytes is None:
+            # A class that depends on a template's parameters: its default constructor runs.
+            self._construct_dependent(variable, type_, (), span)
+            return
+        self.graph.emit(Assign(variable, Unknown("uninitialized"), span, declares=True))
+
+    def _static(
+        self, cursor: Cursor, name: str, type_: Type, initial: Cursor | None, span: Span
+    ) -> None:
+        variable = self.unit.static_variable(cursor, self.name, name, type_)
+        self.variables[variable.symbol] = VariableInfo(name, type_, "static", span)
+        self.symbols.places[cursor.data[0] or 0] = variable
+        self.by_name[name] = variable
+        if initial is None or self.library.evaluate(initial) is not None:
+            return
+        # Initialised the first time only.
+        first, after = self.graph.block(), self.graph.block()
+        self.graph.finish(
+            Branch(Unknown(f"first call of {self.name}"), first.number, after.number, span)
+        )
+        self.graph.current = first
+        self.initialize(variable, initial, span, declares=True)
+        self.graph.enter(after)
+
+    def _reference(
+        self, cursor: Cursor, name: str, type_: Type, initial: Cursor | None, span: Span
+    ) -> None:
+        """A reference is another name for what it is bound to."""
+        value = self.expression(initial) if initial is not None else Unknown("uninitialized")
+        if is_place(value) and not (isinstance(value, Variable) and value.symbol[0] == "%"):
+            self.symbols.places[cursor.data[0] or 0] = value
+            self.by_name[name] = value
+            return
+        variable = self.declare(cursor, name, type_)
+        if type_.pointee is not None and can_own(type_.pointee):
+            self.scopes.declare(variable.symbol)
+        self.graph.emit(Assign(variable, value, span, declares=True))
+
+    def initialize(self, place: Expression, value: Cursor, span: Span, declares: bool) -> None:
+        """Give a new object its first value."""
+        construction = self._construction(value)
+        if construction is not None:
+            self.construct(construction, place, declares)
+            return
+        if self._is_list(value):
+            arguments = [child for child in children(value) if is_value(child)]
+            type_ = self._type_of_place(place)
+            if type_ is not None and type_.kind == "record":
+                self._construct_dependent(place, type_, self.arguments(arguments), span)
+                return
+            if len(arguments) == 1:
+                self.initialize(place, arguments[0], span, declares)
+                return
+        lowered = self.expression(value)
+        if isinstance(lowered, Tuple) and lowered.kind == "dim3":
+            lowered = self.as_dim3(lowered)
+        self.graph.emit(Assign(place, lowered, span, declares=declares))
+
+    def _type_of_place(self, place: Expression) -> Type | None:
+        if isinstance(place, Variable):
+            info = self.variables.get(place.symbol)
+            return info.type if info is not None else None
+        return None
+
+    def _is_list(self, value: Cursor) -> bool:
+        """``(a, b)`` that initialises something whose type depends on a template."""
+        return (
+            value._kind_id == Kind.UNEXPOSED
+            and self.library.type(value)._kind_id == TypeKind.INVALID
+        )
+
+    def _construction(self, value: Cursor) -> Cursor | None:
+        """The constructor's call that an initialiser consists of."""
+        while value._kind_id in _WRAPPERS:
+            parts = [child for child in children(value) if is_value(child)]
+            if len(parts) != 1:
+                return None
+            value = parts[0]
+        if value._kind_id != Kind.CALL:
+            return None
+        function = referenced(value)
+        if function is not None and function._kind_id == Kind.CONSTRUCTOR:
+            return value
+        return None
+
+    def _construct_dependent(
+        self, place: Expression, type_: Type, arguments: tuple[Argument, ...], span: Span
+    ) -> None:
+        facts = self.unit.constructor_with(type_.record or "", len(arguments))
+        name = facts.name.rpartition("::")[0] if facts else type_.text.partition("<")[0]
+        self.graph.emit(
+            Call(
+                name,
+                arguments,
+                span,
+                key=facts.key if facts else None,
+                receiver=place,
+                kind="constructor",
+                may_throw=facts.may_throw if facts else None,
+                record=type_.record,
+            )
+        )
+
+    def _bindings(self, cursor: Cursor) -> None:
+        """``auto [a, b] = value``: each name is a member or an element of the value."""
+        parts = children(cursor)
+        names = [part for part in parts if part._kind_id == Kind.UNEXPOSED_DECL]
+        values = [part for part in parts if Kind.UNEXPOSED <= part._kind_id < 200]
+        if not names:
+            return
+        span = self.positions.span(cursor)
+        type_ = self.types.of(cursor)
+        value: Expression = Unknown("uninitialized")
+        if values:
+            value = self._bound_value(values[0], type_, span)
+        self.bind(names, value, type_)
+
+    def _bound_value(self, initial: Cursor, type_: Type, span: Span) -> Expression:
+        if type_.kind == "array":
+            parts = children(initial)
+            initial = parts[0] if parts and initial._kind_id == Kind.UNEXPOSED else initial
+            return self.expression(initial)
+        if type_.kind == "reference":
+            return self.expression(initial)
+        held = self.temporary(type_)
+        self.initialize(held, initial, span, declares=True)
+        return held
+
+    def bind(self, names: list[Cursor], value: Expression, type_: Type) -> None:
+        """Bind the names of a structured binding to the parts of a value."""
+        if type_.kind == "reference" and type_.pointee is not None:
+            type_ = type_.pointee
+        fields = self.unit.fields_of(type_.record) if type_.record else []
+        is_pair = "pair<" in type_.text
+        for number, binding in enumerate(names):
+            name = name_of(binding)
+            if is_pair and number < 2:
+                place: Expression = Member(value, ("first", "second")[number])
+            elif number < len(fields):
+                place = Member(value, fields[number])
+            else:
+                place = Index(value, Constant(number))
+            self.symbols.places[binding.data[0] or 0] = place
+            self.by_name[name] = place
+
+    def declare_element(self, variable: Cursor, element: Expression, span: Span) -> None:
+        """The variable of a range-for: a copy of the element, or another name for it."""
+        name, type_ = name_of(variable), self.types.of(variable)
+        if variable._kind_id == Kind.UNEXPOSED_DECL:
+            names = [part for part in children(variable) if part._kind_id == Kind.UNEXPOSED_DECL]
+            self.bind(names, element, type_)
+            return
+        if type_.kind == "reference":
+            self.symbols.places[variable.data[0] or 0] = element
+            self.by_name[name] = element
+            return
+        place = self.declare(variable, name, type_)
+        if can_own(type_):
+            self.scopes.declare(place.symbol)
+        initial = related("initializer", variable)
+        copy = self._construction(initial) if initial is not None else None
+        function = referenced(copy) if copy is not None else None
+        if function is not None and self.library.is_copy_constructor(function):
+            facts = self.names.function(function)
+            if not self._is_plain(function, facts):
+                record = type_.record
+                self.graph.emit(
+                    Call(
+                        facts.name.rpartition("::")[0],
+                        (Argument(element),),
+                        span,
+                        key=facts.key,
+                        receiver=place,
+                        kind="copy",
+                        may_throw=facts.may_throw,
+                        record=record,
+                    )
+                )
+                return
+        self.graph.emit(Assign(place, element, span, declares=True))
+
+    def declare_caught(self, variable: Cursor) -> None:
+        """The variable of a handler."""
+        place = self.declare(variable, name_of(variable), self.types.of(variable))
+        self.graph.emit(
+            Assign(place, Unknown("exception"), self.positions.span(variable), declares=True)
+        )
+
+    def returned(self, cursor: Cursor) -> Expression:
+        """The value of a return statement, without the copies that are elided."""
+        construction = self._construction(cursor)
+        if construction is None:
+            return self.expression(cursor)
+        function = referenced(construction)
+        parts = [child for child in children(construction) if is_value(child)]
+        if function is None or len(parts) != 1:
+            return self.construct(construction, None)
+        if self.library.is_move_constructor(function):
+            return self.expression(parts[0])
+        if self.library.is_copy_constructor(function):
+            inner = self._unwrapped(parts[0])
+            declaration = referenced(inner) if inner._kind_id == Kind.NAME else None
+            if (
+                declaration is not None
+                and declaration._kind_id == Kind.VARIABLE
+                and self.library.storage(declaration) not in (_STATIC, _EXTERN)
+                and isinstance(self.place_of(declaration, ""), Variable)
+                and not self.place_of(declaration, "").symbol.startswith("::")  # type: ignore[union-attr]
+            ):
+                return self.expression(parts[0])
+        return self.construct(construction, None)

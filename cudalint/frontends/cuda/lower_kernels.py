@@ -1,0 +1,175 @@
+"""Lowers kernels: their shared memory and launch bounds. Device code itself is not lowered."""
+
+from __future__ import annotations
+
+import re
+
+from clang.cindex import Cursor
+
+from cudalint.frontends.cuda.lower_cursors import (
+    Kind,
+    TypeKind,
+    children,
+    evaluate,
+    library,
+    name_of,
+    related,
+    usr,
+)
+from cudalint.frontends.cuda.lower_names import Names
+from cudalint.frontends.cuda.lower_positions import Positions
+from cudalint.frontends.cuda.lower_types import Types
+from cudalint.program import Kernel, Parameter, SharedArray
+from cudalint.source import Span
+
+_BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*([^,()]+)")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_EXTERN = 2
+
+
+class DeviceCode:
+    """The device functions of a unit, by name, with the shared memory that they use."""
+
+    def __init__(self, positions: Positions, types: Types, names: Names) -> None:
+        self._positions = positions
+        self._types = types
+        self._names = names
+        self._functions: dict[str, list[Cursor]] = {}
+        self._globals: dict[str, Cursor] = {}
+        self._texts: dict[int, set[str]] = {}
+        self._shared: dict[int, tuple[tuple[SharedArray, ...], str | None]] = {}
+
+    def add(self, function: Cursor) -> None:
+        """A device function that kernels may call."""
+        self._functions.setdefault(name_of(function), []).append(function)
+
+    def add_global(self, variable: Cursor) -> None:
+        """A ``__shared__`` array declared outside of functions."""
+        self._globals[name_of(variable)] = variable
+
+    def kernel(self, cursor: Cursor) -> Kernel:
+        """The kernel for its definition."""
+        shared, dynamic = self._reach(cursor)
+        parameters = []
+        for part in children(cursor):
+            if part._kind_id == Kind.PARAMETER:
+                name, type_ = name_of(part), self._types.of(part)
+                parameters.append(
+                    Parameter(name, name, type_, "pointer" if type_.kind == "pointer" else "value")
+                )
+        return Kernel(
+            usr(cursor),
+            self._names.qualified(cursor),
+            self._positions.filename_of(cursor),
+            name_span(self._positions, cursor),
+            shared,
+            dynamic,
+            tuple(parameters),
+            self._bounds(cursor),
+            cursor._kind_id == Kind.FUNCTION_TEMPLATE,
+        )
+
+    def _reach(self, cursor: Cursor) -> tuple[tuple[SharedArray, ...], str | None]:
+        """Shared memory of the kernel and of the device functions that it calls."""
+        shared: dict[tuple[str, Span], SharedArray] = {}
+        dynamic: str | None = None
+        pending, seen = [cursor], set()
+        while pending and len(seen) < 200:
+            function = pending.pop()
+            identity = function.data[0] or 0
+            if identity in seen:
+                continue
+            seen.add(identity)
+            arrays, extern = self._own(function)
+            for array in arrays:
+                shared.setdefault((array.name, array.span), array)
+            words = self._words(function)
+            dynamic = dynamic or extern
+            for name in words & self._globals.keys():
+                variable = self._globals[name]
+                if library().storage(variable) == _EXTERN:
+                    dynamic = dynamic or name
+            for name in words & self._functions.keys():
+                pending.extend(self._functions[name])
+        return tuple(shared.values()), dynamic
+
+    def _words(self, function: Cursor) -> set[str]:
+        identity = function.data[0] or 0
+        if identity not in self._texts:
+            self._texts[identity] = set(_WORD.findall(self._positions.text(function)))
+        return self._texts[identity]
+
+    def _own(self, function: Cursor) -> tuple[tuple[SharedArray, ...], str | None]:
+        identity = function.data[0] or 0
+        if identity not in self._shared:
+            self._shared[identity] = self._find(function)
+        return self._shared[identity]
+
+    def _find(self, function: Cursor) -> tuple[tuple[SharedArray, ...], str | None]:
+        words = self._words(function)
+        # Without the word, only a macro could declare shared memory.
+        if "__shared__" not in words and not any(
+            word.isupper() or "shared" in word.lower() for word in words
+        ):
+            return (), None
+        arrays: list[SharedArray] = []
+        dynamic = None
+        pending = [part for part in children(function) if part._kind_id == Kind.COMPOUND]
+        while pending:
+            part = pending.pop()
+            kind: int = part._kind_id
+            if kind == Kind.VARIABLE:
+                if not any(child._kind_id == Kind.SHARED for child in children(part)):
+                    continue
+                if library().storage(part) == _EXTERN:
+                    dynamic = dynamic or name_of(part)
+                else:
+                    arrays.append(self._array(part))
+            elif kind >= 200:
+                # Statements only: no declaration stands in an expression.
+                pending.extend(reversed(children(part)))
+        return tuple(arrays), dynamic
+
+    def _array(self, variable: Cursor) -> SharedArray:
+        functions = library()
+        type_ = functions.canonical_type(functions.type(variable))
+        size = functions.size(type_)
+        if size < 0 or type_._kind_id in (TypeKind.DEPENDENT_ARRAY, TypeKind.INCOMPLETE_ARRAY):
+            return SharedArray(name_of(variable), None, self._positions.span(variable))
+        return SharedArray(name_of(variable), int(size), self._positions.span(variable))
+
+    def _bounds(self, cursor: Cursor) -> int | None:
+        for part in children(cursor):
+            if part._kind_id == Kind.UNEXPOSED_ATTRIBUTE:
+                values = children(part)
+                if values:
+                    value = evaluate(values[0])
+                    if isinstance(value, int) and value > 0:
+                        return value
+        head = self._positions.text(cursor).partition("{")[0]
+        found = _BOUNDS.search(head)
+        if found is None:
+            return None
+        text = found.group(1).strip()
+        try:
+            return int(text, 0)
+        except ValueError:
+            return self._named_constant(cursor, text)
+
+    def _named_constant(self, cursor: Cursor, text: str) -> int | None:
+        """A constant of the same name in the unit's own top level."""
+        if not text.isidentifier():
+            return None
+        parent = related("parent", cursor)
+        for part in children(parent) if parent is not None else ():
+            if part._kind_id == Kind.VARIABLE and name_of(part) == text:
+                initial = related("initializer", part)
+                value = evaluate(initial) if initial is not None else None
+                return value if isinstance(value, int) else None
+        return None
+
+
+def name_span(positions: Positions, cursor: Cursor) -> Span:
+    """Where the name of a declaration stands."""
+    name, start = positions.name_offset(cursor)
+    return positions.span_of(name, start, start + len(name_of(cursor).encode()))

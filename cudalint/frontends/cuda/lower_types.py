@@ -1,0 +1,141 @@
+"""Clang's types as the program model's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from clang.cindex import Cursor
+
+from cudalint.frontends.cuda.lower_cursors import Kind, TypeKind, library, related, string, usr
+from cudalint.program import Type
+
+_RECORDS = (
+    Kind.STRUCT,
+    Kind.CLASS,
+    Kind.UNION,
+    Kind.CLASS_TEMPLATE,
+    Kind.PARTIAL_SPECIALIZATION,
+)
+_ARRAYS = (
+    TypeKind.CONSTANT_ARRAY,
+    TypeKind.INCOMPLETE_ARRAY,
+    TypeKind.VARIABLE_ARRAY,
+    TypeKind.DEPENDENT_ARRAY,
+)
+
+
+class Types:
+    """The types of one translation unit, each lowered once.
+
+    ``use_record`` is told of every record that a type names.
+    """
+
+    def __init__(self, unit: Any, use_record: Callable[[Cursor, str], None]) -> None:
+        self._library = library()
+        self._unit = unit
+        self._use_record = use_record
+        self._types: dict[int, Type] = {}
+        self._keys: dict[int, str] = {}
+
+    def of(self, cursor: Cursor) -> Type:
+        """The type of an expression or a declaration."""
+        return self.lower(self._library.type(cursor))
+
+    def lower(self, clang_type: Any) -> Type:
+        """The model's type for clang's."""
+        identity = clang_type.data[0]
+        if identity is None:
+            return Type("")
+        known = self._types.get(identity)
+        if known is None:
+            # Against types that contain themselves:
+            self._types[identity] = Type(string(self._library.type_spelling(clang_type)))
+            known = self._types[identity] = self._lower(clang_type)
+        return known
+
+    def pattern(self, declaration: Cursor) -> Cursor:
+        """The template's pattern for an instantiation, else the declaration itself."""
+        template = related("template", declaration)
+        if template is None:
+            return declaration
+        # An explicit specialization is written elsewhere: it is its own pattern.
+        here = self._library.location(declaration).int_data
+        there = self._library.location(template).int_data
+        if here == there:
+            return template
+        definition = related("definition", template)
+        if definition is not None and self._library.location(definition).int_data == here:
+            return definition
+        return declaration
+
+    def record_key(self, declaration: Cursor) -> str:
+        """The key of a class: its pattern's, for an instantiation of a template."""
+        identity = declaration.data[0] or 0
+        key = self._keys.get(identity)
+        if key is None:
+            pattern = self.pattern(declaration)
+            key = self._keys[identity] = usr(pattern)
+            self._use_record(pattern, key)
+        return key
+
+    def _size(self, clang_type: Any) -> int | None:
+        size = self._library.size(clang_type)
+        return int(size) if size >= 0 else None
+
+    def _lower(self, clang_type: Any) -> Type:
+        text = string(self._library.type_spelling(clang_type))
+        constant = bool(self._library.is_const(clang_type))
+        canonical = self._library.canonical_type(clang_type)
+        kind = canonical._kind_id
+        constant = constant or bool(self._library.is_const(canonical))
+        if kind in TypeKind.INTEGERS:
+            signed = kind not in TypeKind.UNSIGNED
+            return Type(text, "integer", self._size(canonical), signed, constant=constant)
+        if kind == TypeKind.BOOL:
+            return Type(text, "bool", 1, False, constant=constant)
+        if kind in TypeKind.FLOATS:
+            return Type(text, "float", self._size(canonical), constant=constant)
+        if kind in (TypeKind.POINTER, TypeKind.MEMBER_POINTER):
+            pointee = self.lower(self._pointee(clang_type, canonical))
+            return Type(text, "pointer", 8, False, pointee, constant=constant)
+        if kind == TypeKind.NULLPTR:
+            return Type(text, "pointer", 8, False, constant=constant)
+        if kind in (TypeKind.LVALUE_REFERENCE, TypeKind.RVALUE_REFERENCE):
+            pointee = self.lower(self._pointee(clang_type, canonical))
+            return Type(text, "reference", pointee.bytes, False, pointee)
+        if kind in _ARRAYS:
+            return self._array(text, kind, canonical, constant)
+        if kind == TypeKind.ENUM:
+            return Type(text, "enumeration", self._size(canonical), constant=constant)
+        if kind in (TypeKind.FUNCTION, TypeKind.FUNCTION_NO_PROTOTYPE):
+            return Type(text, "function")
+        if kind == TypeKind.VOID:
+            return Type(text, "void")
+        return self._record(text, clang_type, canonical, constant)
+
+    def _pointee(self, clang_type: Any, canonical: Any) -> Any:
+        written = self._library.pointee(clang_type)
+        return written if written._kind_id else self._library.pointee(canonical)
+
+    def _array(self, text: str, kind: int, canonical: Any, constant: bool) -> Type:
+        element = self.lower(self._library.element_type(canonical))
+        count = self._library.array_size(canonical) if kind == TypeKind.CONSTANT_ARRAY else -1
+        return Type(
+            text,
+            "array",
+            self._size(canonical) if kind == TypeKind.CONSTANT_ARRAY else None,
+            pointee=element,
+            elements=int(count) if count >= 0 else None,
+            constant=constant or element.constant,
+        )
+
+    def _record(self, text: str, clang_type: Any, canonical: Any, constant: bool) -> Type:
+        declaration = self._library.type_declaration(canonical)
+        if declaration._kind_id not in _RECORDS:
+            declaration = self._library.type_declaration(clang_type)
+        if declaration._kind_id not in _RECORDS:
+            return Type(text, constant=constant)
+        declaration._tu = self._unit
+        key = self.record_key(declaration)
+        return Type(text, "record", self._size(canonical), record=key, constant=constant)

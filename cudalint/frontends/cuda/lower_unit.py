@@ -1,0 +1,231 @@
+"""What the lowering of one translation unit shares: globals, records, what is still to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clang.cindex import Cursor
+
+from cudalint.frontends.cuda.lower_cursors import (
+    Kind,
+    children,
+    evaluate,
+    library,
+    name_of,
+    related,
+)
+from cudalint.frontends.cuda.lower_lost import LostStatements
+from cudalint.frontends.cuda.lower_names import FunctionFacts, Names
+from cudalint.frontends.cuda.lower_positions import Positions
+from cudalint.frontends.cuda.lower_records import RecordParts, lower_record
+from cudalint.frontends.cuda.lower_types import Types
+from cudalint.frontends.cuda.parse import ParsedUnit
+from cudalint.program import (
+    Constant,
+    Dropped,
+    Expression,
+    Function,
+    FunctionReference,
+    Record,
+    Type,
+    Variable,
+    VariableInfo,
+)
+from cudalint.source import Span
+
+_MOST_ON_DEMAND = 1500
+"""Functions of project headers that one file may pull in."""
+
+
+class Unit:
+    """One translation unit being lowered."""
+
+    def __init__(self, parsed: ParsedUnit) -> None:
+        self.parsed = parsed
+        self.library = library()
+        self.positions = Positions(parsed.unit, parsed.filename, parsed.text)
+        self.types = Types(parsed.unit, self.use_record)
+        self.names = Names(self.positions, self.types, self.use_function)
+        self.functions: dict[str, Function] = {}
+        self.records: dict[str, Record] = {}
+        self.dropped: list[Dropped] = []
+        self.constants: dict[int, Constant | None] = {}
+        self.globals: dict[str, VariableInfo] = {}
+        self.globals_by_name: dict[str, Expression] = {}
+        self.lambdas: dict[int, str] = {}
+        """Keys of lambdas by the address of their class."""
+        self.has_errors = bool(parsed.errors or parsed.missing_headers)
+        self.lost = LostStatements(self.positions, parsed) if self.has_errors else None
+        self.pending: list[Cursor] = []
+        """Definitions in project headers that are still to be lowered."""
+        self._wanted: set[int] = set()
+        self._parts: dict[str, RecordParts] = {}
+        self._lambda_places: dict[Expression, str] = {}
+        self._global_places: dict[int, Variable] = {}
+        self._symbols: dict[str, int] = {}
+        self._defaults: dict[str, list[tuple[str, Cursor, Span]]] = {}
+        self._function_names: dict[str, list[str]] = {}
+
+    # Functions of headers, on demand.
+
+    def use_function(self, declaration: Cursor) -> None:
+        """A function that the code calls: lower it too, if a project header defines it."""
+        definition = related("definition", declaration)
+        if definition is None or len(self._wanted) >= _MOST_ON_DEMAND:
+            return
+        identity = definition.data[0] or 0
+        if identity in self._wanted:
+            return
+        self._wanted.add(identity)
+        if not self.positions.in_main_file(definition) and not self.positions.is_system(definition):
+            self.pending.append(definition)
+
+    def name_function(self, name: str, key: str) -> None:
+        """A function of the file, for code that clang did not resolve."""
+        self._function_names.setdefault(name, []).append(key)
+
+    def key_of_function(self, name: str) -> str | None:
+        """The key of the only function of that name."""
+        keys = self._function_names.get(name, ())
+        return keys[0] if len(keys) == 1 else None
+
+    # Records.
+
+    def use_record(self, declaration: Cursor, key: str) -> None:
+        """A class that the code names: its record, and what its header defines inline."""
+        definition = related("definition", declaration)
+        if definition is None or self.positions.is_system(definition):
+            return
+        self._add_record(definition, key)
+
+    def note_record(self, declaration: Cursor) -> None:
+        """The class of a method that is lowered."""
+        self.types.record_key(declaration)
+
+    def local_record(self, declaration: Cursor) -> None:
+        """A class in a function: its methods are lowered as well."""
+        key = self.types.record_key(declaration)
+        parts = self._parts.get(key)
+        if parts is not None:
+            self.pending.extend(
+                method for method in parts.methods if self.library.is_definition(method)
+            )
+
+    def _add_record(self, definition: Cursor, key: str) -> None:
+        if key in self._parts:
+            return
+        self._parts[key] = parts = RecordParts(definition)
+        self.records[key] = lower_record(parts, key, self.positions, self.types, self.names)
+        if not self.positions.in_main_file(definition):
+            for method in parts.methods:
+                self.use_function(method)
+
+    def record_parts(self, declaration: Cursor) -> RecordParts | None:
+        """The parts of a class of the main file."""
+        key = self.types.record_key(declaration)
+        return self._parts.get(key)
+
+    def fields_of(self, key: str | None) -> list[str]:
+        """The names of a record's data members, in order."""
+        parts = self._parts.get(key or "")
+        return parts.field_names if parts is not None else []
+
+    def defaults_of(self, key: str) -> list[tuple[str, Cursor, Span]]:
+        """A record's members with default initialisers."""
+        if key not in self._defaults:
+            parts = self._parts.get(key)
+            self._defaults[key] = parts.defaults(self.positions) if parts is not None else []
+        return self._defaults[key]
+
+    def method_named(self, key: str, name: str) -> FunctionFacts | None:
+        """The only method of that name."""
+        parts = self._parts.get(key)
+        if parts is None:
+            return None
+        found = [method for method in parts.methods if name_of(method) == name]
+        return self.names.function(found[0]) if len(found) == 1 else None
+
+    def constructor_with(self, key: str, count: int) -> FunctionFacts | None:
+        """The only constructor with that many parameters."""
+        parts = self._parts.get(key)
+        if parts is None:
+            return None
+        found = [
+            method
+            for method in parts.methods
+            if method._kind_id == Kind.CONSTRUCTOR
+            and self.library.argument_count(method) == count
+            and not self.library.is_copy_constructor(method)
+            and not self.library.is_move_constructor(method)
+        ]
+        return self.names.function(found[0]) if len(found) == 1 else None
+
+    def record_of_function(self, lowering: Any) -> str | None:
+        """The class whose method is being lowered."""
+        record: str | None = lowering.record
+        return record
+
+    # Lambdas.
+
+    def lambda_of(self, method: Cursor) -> str | None:
+        """The key of the lambda that a call operator belongs to."""
+        parent = related("parent", method)
+        return self.lambdas.get(parent.data[0] or 0) if parent is not None else None
+
+    def note_lambda(self, place: Expression, key: str) -> None:
+        """A variable that holds a lambda."""
+        self._lambda_places[place] = key
+
+    def lambda_key(self, place: Expression) -> str | None:
+        """The lambda that a variable holds."""
+        if isinstance(place, FunctionReference):
+            return place.key
+        return self._lambda_places.pop(place, None)
+
+    # Variables.
+
+    def global_variable(self, declaration: Cursor) -> Variable:
+        """A variable that lives outside of functions."""
+        canonical = related("canonical", declaration) or declaration
+        identity = canonical.data[0] or 0
+        known = self._global_places.get(identity)
+        if known is None:
+            name = name_of(declaration)
+            symbol = self._symbol(f"::{self.names.qualified(declaration)}", identity)
+            known = self._global_places[identity] = Variable(name, symbol)
+            self._add_global(known, declaration, "global")
+            self.globals_by_name.setdefault(name, known)
+        return known
+
+    def static_variable(
+        self, declaration: Cursor, function: str, name: str, type_: Type
+    ) -> Variable:
+        """A ``static`` local."""
+        identity = declaration.data[0] or 0
+        symbol = self._symbol(f"::{function}::{name}", identity)
+        variable = Variable(name, symbol)
+        self._add_global(variable, declaration, "static")
+        return variable
+
+    def _symbol(self, symbol: str, identity: int) -> str:
+        number = 1
+        unique = symbol
+        while self._symbols.setdefault(unique, identity) != identity:
+            number += 1
+            unique = f"{symbol}#{number}"
+        return unique
+
+    def _add_global(self, variable: Variable, declaration: Cursor, storage: Any) -> None:
+        type_ = self.types.of(declaration)
+        constant: Expression | None = None
+        if type_.constant and type_.kind in ("integer", "float", "bool", "enumeration"):
+            initial = related("initializer", declaration)
+            value = evaluate(initial) if initial is not None else None
+            constant = Constant(value, variable.name) if value is not None else None
+        self.globals[variable.symbol] = VariableInfo(
+            variable.name, type_, storage, self.positions.span(declaration), constant
+        )
+
+    def nested(self, declaration: Cursor) -> list[Cursor]:
+        """The children of a namespace or linkage specification."""
+        return children(declaration)
