@@ -112,7 +112,7 @@ def _mismatch(operation: Transfer | Fill) -> _Mismatch | None:
             )
             return _Mismatch(side, message + "{where}", Severity.ERROR)
     for side in sides:
-        if _counts_elements(operation, side):
+        if _is_multiple(operation, side) and _counts_elements(operation, sides):
             message = (
                 f"{operation.api} {verb} {quoted(operation.bytes_text)} bytes, an element count: "
                 f"{quoted(side.name)} has {side.element_bytes} times as many"
@@ -121,19 +121,24 @@ def _mismatch(operation: Transfer | Fill) -> _Mismatch | None:
     return None
 
 
-def _counts_elements(operation: Transfer | Fill, side: Endpoint) -> bool:
+def _is_multiple(operation: Transfer | Fill, side: Endpoint) -> bool:
+    """Whether the allocation is as many times larger as one of its elements has bytes."""
     ratio = side.size_ratio
     if ratio is None and operation.bytes and side.bytes and side.bytes % operation.bytes == 0:
         ratio = side.bytes // operation.bytes
-    if ratio is None or ratio < 2 or ratio != side.element_bytes:
-        return False
+    return ratio is not None and ratio > 1 and ratio == side.element_bytes
+
+
+def _counts_elements(operation: Transfer | Fill, sides: list[Endpoint]) -> bool:
     if operation.element_count is not None:
         return operation.element_count
     # A part of the array may have that ratio too. Only the same text with and without its element
     # size tells them apart.
     count = operation.bytes_text.strip()
-    sized = re.search(r"sizeof|itemsize", side.bytes_text)
-    plain = re.search(r"sizeof|itemsize|nbytes", count) is None
-    return bool(
-        count and sized and plain and re.search(rf"\b{re.escape(count)}\b", side.bytes_text)
+    if not count or re.search(r"sizeof|itemsize|nbytes", count):
+        return False
+    word = re.compile(rf"\b{re.escape(count)}\b")
+    return any(
+        word.search(side.bytes_text) and re.search(r"sizeof|itemsize", side.bytes_text)
+        for side in sides
     )

@@ -94,12 +94,14 @@ class MemberLeak(ClassRule):
     ) -> Finding:
         first, *others = acquisitions
         resource = first.resource
-        siblings = [s for name, s in facts.released_by_destructor.items() if name != member]
-        # A struct that no function of the run empties may be emptied by a caller outside it.
-        unsure = first.method_kind == "function" and not siblings
+        siblings = _siblings(member, facts)
+        by_function = first.method_kind == "function"
+        kept = "" if resource.name.endswith(member) else f", kept in {quoted(member)},"
+        destructor = (facts.destructor,) if facts.destructor else ()
         owner = quoted(facts.record.name)
         return self.finding(
-            f"{resource} is never released by {owner}{_evidence(member, facts)}",
+            f"{resource}{kept} is never released by {owner}"
+            f"{_evidence(siblings, facts, resource.filename, by_function)}",
             filename=resource.filename,
             span=resource.span,
             function=first.method,
@@ -109,10 +111,11 @@ class MemberLeak(ClassRule):
                     Step(a.resource.filename, a.resource.span, f"acquired in {a.method} too")
                     for a in others
                 ),
-                *steps_at(_closing(facts), "{text} does not release it"),
-                *steps_at(siblings, "{text} releases a sibling here"),
+                *steps_at(destructor, "{text} does not release it"),
+                *steps_at(siblings.values(), "{text} releases a sibling here"),
             ),
-            confidence=Confidence.MEDIUM if unsure else None,
+            # A struct that no function of the run empties may be emptied by a caller outside it.
+            confidence=Confidence.MEDIUM if by_function and not siblings else None,
         )
 
 
@@ -124,18 +127,23 @@ def _is_released(member: str, facts: ClassFacts) -> bool:
     return member in facts.released_elsewhere and member not in facts.replaced
 
 
-def _closing(facts: ClassFacts) -> tuple[Site, ...]:
-    return (facts.destructor,) if facts.destructor else ()
+def _siblings(member: str, facts: ClassFacts) -> dict[str, Site]:
+    """The members that are released as this one should be."""
+    released = facts.released_by_destructor or {
+        name: site for name, site in facts.released_elsewhere.items() if name not in facts.replaced
+    }
+    return {name: site for name, site in released.items() if name != member}
 
 
-def _evidence(member: str, facts: ClassFacts) -> str:
-    siblings = {name: s for name, s in facts.released_by_destructor.items() if name != member}
-    destructor = facts.destructor
+def _evidence(
+    siblings: dict[str, Site], facts: ClassFacts, filename: str, by_function: bool
+) -> str:
     if siblings:
-        word = "sibling" if len(siblings) == 1 else "siblings"
-        verb = "is" if len(siblings) == 1 else "are"
-        where = places(list(siblings.values()), next(iter(siblings.values())).filename)
+        word, verb = ("sibling", "is") if len(siblings) == 1 else ("siblings", "are")
+        where = places(list(siblings.values()), filename)
         return f": its {word} {listing(map(quoted, siblings))} {verb}, at {where}"
-    if destructor:
-        return f": {destructor.text} does not release it"
+    if facts.destructor:
+        return f": {facts.destructor.text} does not release it"
+    if by_function:
+        return ": no function of this run releases it"
     return ", which has no destructor or closing method that could"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts, LaunchSite
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._shared_memory import breakdown, kernel_step, needed_bytes
 from cudalint_rules._wording import format_against, format_bytes, quoted
 
@@ -52,7 +52,9 @@ class MissingSharedOptIn(FunctionRule):
 
     ## Known problems
 
-    An opt-in through a function pointer that cannot be followed is not seen.
+    A kernel that is launched through a pointer or a parameter counts as not opted in, with medium
+    confidence, unless some opt-in of the run cannot be told apart from one for it. Numba has no
+    opt-in at all: there the amount itself must shrink.
 
     ## References
 
@@ -67,8 +69,7 @@ class MissingSharedOptIn(FunctionRule):
         """Yield the launches that ask for more than their kernel may use."""
         for launch in facts.launches:
             needed = needed_bytes(launch, self.limits)
-            # A kernel that is not in the run may opt in where we cannot see it.
-            if needed is None or launch.kernel is None or not self._needs_opt_in(needed):
+            if needed is None or not self._needs_opt_in(needed):
                 continue
             dynamic = launch.shared_bytes or 0
             if launch.opted_in == _UNKNOWN_AMOUNT or (launch.opted_in or 0) >= dynamic:
@@ -80,6 +81,8 @@ class MissingSharedOptIn(FunctionRule):
                 function=facts.function,
                 subject=launch.kernel_name,
                 steps=(*launch.steps, *kernel_step(launch, "the kernel is defined here")),
+                # A kernel that is not in the run may opt in where we cannot see it.
+                confidence=None if launch.kernel else Confidence.MEDIUM,
             )
 
     def _needs_opt_in(self, needed: int) -> bool:

@@ -17,7 +17,8 @@ class SizeOverflow(FunctionRule):
     ## What it does
 
     Computes the size of each allocation and copy as C++ does, in the types of its operands, and
-    reports a product of constants that does not fit before it is widened to `size_t`.
+    reports a product of constants that does not fit before it is widened to `size_t`. NumPy's
+    fixed-width integers are computed in the same way.
 
     ## Why is this bad?
 
@@ -76,18 +77,18 @@ class SizeOverflow(FunctionRule):
                 use = (copy.span, copy.api, copy.to.name)
                 uses.setdefault(copy.overflow, []).append(use)
         for overflow, places in uses.items():
-            first, *others = sorted(places)
-            span, api, subject = first
+            uses_in_order = sorted(places)
+            span, api, subject = uses_in_order[0]
+            others = uses_in_order if overflow.span else uses_in_order[1:]
             size = f"{overflow.value} ({format_bytes(overflow.value)})"
             yield self.finding(
                 f"the size {quoted(overflow.text)} of {api} is {size}, which does not fit into "
                 f"{quoted(overflow.type)}",
                 filename=facts.filename,
-                span=span,
+                span=overflow.span or span,
                 function=facts.function,
                 subject=subject,
                 steps=tuple(
-                    Step(facts.filename, use, f"{name} uses the same size")
-                    for use, name, _ in others
+                    Step(facts.filename, use, f"{name} uses this size") for use, name, _ in others
                 ),
             )

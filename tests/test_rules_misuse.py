@@ -10,6 +10,7 @@ from cudalint.analysis.facts import (
     Cleanup,
     DanglingPointer,
     FileFacts,
+    MemberAcquisition,
     Misuse,
     MisuseKind,
     OwnerCopy,
@@ -135,6 +136,23 @@ def test_a_class_without_clean_up() -> None:
 def test_a_struct_that_only_one_function_knows_is_less_certain() -> None:
     (found,) = members(klass(acquired("data", 10, "layer_init", "function")))
     assert found.confidence is Confidence.MEDIUM
+    assert found.message.endswith("by `Layer`: no function of this run releases it")
+
+
+def test_a_struct_with_a_function_that_empties_it() -> None:
+    facts = klass(
+        acquired("data", 10, "layer_init", "function"),
+        released_elsewhere={"bias": site(20, filename="layer_free.cu")},
+    )
+    (found,) = members(facts)
+    assert found.confidence is Confidence.HIGH
+    assert found.message.endswith("its sibling `bias` is, at layer_free.cu line 20")
+
+
+def test_a_container_that_keeps_it() -> None:
+    facts = klass(MemberAcquisition("saved_", resource("copy", 10), "Layer::save", "method"))
+    (found,) = members(facts)
+    assert found.message.startswith("`copy` (cudaMalloc), kept in `saved_`, is never released by")
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from rule_facts import (
 )
 
 from cudalint.analysis.facts import FileFacts, FunctionFacts, LaunchSite, Overflow, Transfer
-from cudalint.findings.finding import Finding, Severity, Step
+from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint.findings.rule import Limits, Rule
 from cudalint_rules.copy_kind_mismatch import CopyKindMismatch
 from cudalint_rules.copy_size_mismatch import CopySizeMismatch
@@ -135,7 +135,10 @@ def test_static_memory_counts_towards_the_opt_in() -> None:
 
 
 def test_a_kernel_out_of_sight_may_have_opted_in() -> None:
-    assert not launched(MissingSharedOptIn, launch(shared_bytes=64 * KIB))
+    fact = launch(shared_bytes=64 * KIB)
+    (found,) = check(MissingSharedOptIn, function(launches=(fact,)))
+    assert found.confidence is Confidence.MEDIUM
+    assert not launched(MissingSharedOptIn, launch(shared_bytes=64 * KIB, opted_in=-1))
 
 
 def test_missing_dynamic_shared_memory() -> None:
@@ -390,6 +393,15 @@ def test_a_size_that_overflows_is_reported_once() -> None:
     assert (found.span, found.severity) == (at(10), Severity.ERROR)
     assert [step.span for step in found.steps] == [at(20)]
     assert not check(OverBudgetAllocation, facts, Limits(device_memory=1))
+
+
+def test_a_size_that_overflows_is_reported_where_it_is_computed() -> None:
+    overflow = Overflow("ROWS * COLUMNS", 1 << 32, "int32", at(7))
+    (found,) = check(SizeOverflow, function(allocations=(allocation(overflow=overflow),)))
+    assert found.span == at(7)
+    assert [(step.span, step.message) for step in found.steps] == [
+        (at(10), "cudaMalloc uses this size")
+    ]
 
 
 def test_unchecked_allocations_are_one_finding() -> None:

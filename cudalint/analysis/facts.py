@@ -160,6 +160,8 @@ class Overflow:
     value: int
     """The mathematical value."""
     type: str
+    span: Span | None = None
+    """Where it is computed, if not in the call that uses it."""
 
 
 @dataclass(frozen=True)
@@ -233,8 +235,8 @@ class LaunchSite:
     shared_text: str = ""
     kernel: Kernel | None = None
     opted_in: int | None = None
-    """Bytes of a ``cudaFuncSetAttribute`` for this kernel anywhere in the run; -1: unknown amount;
-    ``None``: there is none."""
+    """Bytes of a ``cudaFuncSetAttribute`` for this kernel anywhere in the run; -1: unknown amount,
+    or the kernel of either side cannot be told; ``None``: there is none."""
     steps: tuple[Step, ...] = ()
 
 
@@ -328,8 +330,8 @@ class ClassFacts:
     unseen_destructor: bool = False
     """It is declared but its body is not in the run: silence."""
     replaced: frozenset[str] = frozenset()
-    """Members whose releases in ``released_elsewhere`` all make room for a new value in the same
-    function (``resize``): such a release ends no lifetime."""
+    """Members whose releases in ``released_elsewhere`` all stand in a function that acquires them:
+    they make room for a new value (``resize``) or undo a failed start, and end no lifetime."""
 
 
 @dataclass(frozen=True)
