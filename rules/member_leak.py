@@ -84,7 +84,8 @@ class MemberLeak(ClassRule):
             return
         members: dict[str, list[MemberAcquisition]] = {}
         for acquired in facts.acquired:
-            members.setdefault(acquired.member, []).append(acquired)
+            # The elements of an array or container are one member: `streams[...]`.
+            members.setdefault(acquired.member.partition("[")[0], []).append(acquired)
         for member, acquisitions in members.items():
             if not _is_released(member, facts):
                 yield self._finding(member, acquisitions, facts)
@@ -96,7 +97,7 @@ class MemberLeak(ClassRule):
         resource = first.resource
         siblings = _siblings(member, facts)
         by_function = first.method_kind == "function"
-        kept = "" if resource.name.endswith(member) else f", kept in {quoted(member)},"
+        kept = "" if member in resource.name else f", kept in {quoted(member)},"
         destructor = (facts.destructor,) if facts.destructor else ()
         owner = quoted(facts.record.name)
         return self.finding(
@@ -143,7 +144,7 @@ def _evidence(
         where = places(list(siblings.values()), filename)
         return f": its {word} {listing(map(quoted, siblings))} {verb}, at {where}"
     if facts.destructor:
-        return f": {facts.destructor.text} does not release it"
+        return f": {quoted(facts.destructor.text)} does not release it"
     if by_function:
         return ": no function of this run releases it"
     return ", which has no destructor or closing method that could"

@@ -88,7 +88,7 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
         for again in facts.overwritten:
             resource = again.resource
             released = {**facts.released_elsewhere, **facts.released_by_destructor}
-            last = released.get(again.member)
+            last = released.get(again.member.partition("[")[0])
             if last is None:
                 continue  # Nothing releases it at all: GPU105.
             message = (

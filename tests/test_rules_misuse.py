@@ -121,8 +121,16 @@ def test_a_forgotten_sibling() -> None:
 def test_a_destructor_that_releases_nothing() -> None:
     (found,) = members(klass(acquired("data", 10), destructor=site(19, "~Layer")))
     assert found.message == (
-        "`data` (cudaMalloc) is never released by `Layer`: ~Layer does not release it"
+        "`data` (cudaMalloc) is never released by `Layer`: `~Layer` does not release it"
     )
+
+
+def test_elements_of_an_array_are_one_member() -> None:
+    elements = acquired("tables[...]", 10)
+    (found,) = members(klass(elements, acquired("tables[0]", 11)))
+    assert found.subject == "Layer.tables"
+    assert found.message.startswith("`tables[...]` (cudaMalloc) is never")
+    assert not members(klass(elements, released_by_destructor={"tables": site(20)}))
 
 
 def test_a_class_without_clean_up() -> None:
