@@ -1,1 +1,50 @@
-"""The path engine and what it learns."""
+"""The path engine and what it learns: programs in, facts out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cudalint.analysis.facts import ClassFacts, FileFacts, FunctionFacts
+from cudalint.apis.loader import ApiModels
+from cudalint.program import Program
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What the rules look at: every function, class and file of a run."""
+
+    functions: tuple[FunctionFacts, ...]
+    classes: tuple[ClassFacts, ...]
+    files: tuple[FileFacts, ...]
+
+
+def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFacts:
+    """Follow the paths of all functions of a run, linked across its files.
+
+    ``models`` holds the API models by language (``cuda``, ``python``).
+    """
+    from cudalint.analysis.classes import class_facts
+    from cudalint.analysis.contexts import function_facts
+    from cudalint.analysis.link import Linker
+
+    linker = Linker(programs, models)
+    runs = [
+        run
+        for function, program in linker.functions()
+        if (run := linker.run_of(function, program)) is not None
+    ]
+    return RunFacts(
+        functions=function_facts(linker, runs),
+        classes=class_facts(linker, runs),
+        files=tuple(
+            FileFacts(
+                program.filename,
+                program.language,
+                kernels=program.kernels,
+                dropped=program.dropped,
+                functions_read=len(program.functions),
+            )
+            for program in programs
+        ),
+    )

@@ -1,0 +1,257 @@
+"""An API model's paths and amounts, bound to one call in one state."""
+
+from __future__ import annotations
+
+from cudalint.analysis.evaluate import Evaluator, count, nbytes
+from cudalint.analysis.state import State, project
+from cudalint.analysis.values import (
+    Array,
+    Const,
+    FunctionValue,
+    Location,
+    Operation,
+    Sequence,
+    Value,
+    apply,
+    constant,
+    integer,
+)
+from cudalint.apis.paths import (
+    Amount,
+    Apply,
+    Arithmetic,
+    Number,
+    Path,
+    parse_amount,
+    parse_dtype,
+    parse_path,
+    parse_shape,
+)
+from cudalint.program import AddressOf, Call, Dereference, Expression, render
+
+ITEM_BYTES = {
+    "bool": 1, "bool_": 1, "int8": 1, "uint8": 1, "byte": 1, "ubyte": 1, "char": 1,
+    "float8_e4m3fn": 1, "float8_e5m2": 1,
+    "int16": 2, "uint16": 2, "short": 2, "float16": 2, "half": 2, "bfloat16": 2,
+    "int32": 4, "uint32": 4, "intc": 4, "float32": 4, "single": 4,
+    "int64": 8, "uint64": 8, "long": 8, "intp": 8, "uintp": 8, "float64": 8, "double": 8,
+    "complex64": 8, "cfloat": 8, "complex128": 16, "cdouble": 16,
+}  # fmt: skip
+"""Bytes of one element, by the names that NumPy, CuPy, PyTorch and JAX give to element types."""
+
+_PLAIN = {"float": 8, "int": 8, "complex": 16}
+_TORCH_PLAIN = {"float": 4, "int": 4}
+_CODES = {"f": 4, "d": 8, "e": 2, "i": 4, "b": 1, "B": 1, "h": 2, "H": 2, "I": 4, "l": 8, "L": 8,
+          "q": 8, "Q": 8, "?": 1, "F": 8, "D": 16}  # fmt: skip
+
+
+def item_bytes(value: Value | None) -> int | None:
+    """Bytes of one element of an element type, however it is written."""
+    if isinstance(value, Array):
+        return value.item_bytes
+    name = value.name if isinstance(value, FunctionValue) else constant(value)
+    if not isinstance(name, str):
+        return None
+    module, _, last = name.rpartition(".")
+    if last in ITEM_BYTES:
+        return ITEM_BYTES[last]
+    if module.startswith("torch") and last in _TORCH_PLAIN:
+        return _TORCH_PLAIN[last]
+    if last in _PLAIN:
+        return _PLAIN[last]
+    code = name.lstrip("<>=|")
+    if len(code) > 1 and code[0] in "fiuc" and code[1:].isdigit():
+        return int(code[1:])
+    return _CODES.get(code)
+
+
+class Binding:
+    """One call, its model's parameter names, and the state to read from."""
+
+    def __init__(
+        self, call: Call, parameters: tuple[str, ...], evaluator: Evaluator, state: State
+    ) -> None:
+        self.call = call
+        self.parameters = parameters
+        self.evaluator = evaluator
+        self.state = state
+
+    def expression(self, text: str) -> Expression | None:
+        """The argument, receiver or target that a path starts at, if the call gives it."""
+        return self._root(parse_path(text, self.parameters))
+
+    def _root(self, path: Path) -> Expression | None:
+        if path.root == "this":
+            return self.call.receiver
+        if path.root == "return":
+            return self.call.target
+        positional = 0
+        for argument in self.call.arguments:
+            if argument.starred:
+                return None
+            if argument.keyword is not None:
+                if path.name is not None and argument.keyword == path.name:
+                    return argument.value
+            elif positional == path.index:
+                return argument.value
+            else:
+                positional += 1
+        return None
+
+    def value(self, text: str) -> Value | None:
+        """The value at a path; ``None`` where the call leaves the argument out."""
+        return self._value(parse_path(text, self.parameters))
+
+    def _value(self, path: Path) -> Value | None:
+        root = self._root(path)
+        if root is None:
+            return None
+        steps = _location_steps(path)
+        if path.dereference:
+            pointed = self.evaluator.pointed(self.evaluator.value(root, self.state))
+            return self.state.read((*pointed, *steps))
+        value = self.evaluator.value(root, self.state)
+        return project(value, steps) if steps else value
+
+    def location(self, text: str) -> Location | None:
+        """Where a path's value is stored."""
+        path = parse_path(text, self.parameters)
+        root = self._root(path)
+        if root is None:
+            return None
+        steps = _location_steps(path)
+        if path.dereference:
+            pointed = self.evaluator.pointed(self.evaluator.value(root, self.state))
+            return (*pointed, *steps)
+        location = self.evaluator.location(root, self.state)
+        return None if location is None else (*location, *steps)
+
+    def name(self, text: str) -> str:
+        """The place at a path as a person would name it."""
+        path = parse_path(text, self.parameters)
+        root = self._root(path)
+        if root is None:
+            return ""
+        if path.dereference:
+            return render(root.place if isinstance(root, AddressOf) else Dereference(root))
+        return render(root)
+
+    # Amounts ----------------------------------------------------------------------------------
+
+    def amount(self, text: str) -> Value | None:
+        """The value of an amount; ``None`` if an argument that it needs is left out."""
+        return self._amount(parse_amount(text, self.parameters))
+
+    def _amount(self, amount: Amount) -> Value | None:
+        match amount:
+            case Number(value=value):
+                return Const(value)
+            case Path(root="template_bytes"):
+                size = self.call.template_bytes
+                return None if size is None else Const(size)
+            case Path():
+                return self._value(amount)
+            case Arithmetic(operator=operator, left=left, right=right):
+                first, second = self._amount(left), self._amount(right)
+                return None if first is None or second is None else apply(operator, first, second)
+            case Apply(function="sizeof", arguments=(Path() as path,)):
+                return self._sizeof(path)
+            case Apply(function=function, arguments=arguments):
+                values = [self._amount(argument) for argument in arguments]
+                return _function(function, [value for value in values if value is not None])
+
+    def _sizeof(self, path: Path) -> Value | None:
+        root = self._root(path)
+        if isinstance(root, AddressOf) and path.dereference:
+            root = root.place
+        symbol = getattr(root, "symbol", None)
+        info = self.evaluator.variable(symbol) if symbol else None
+        size = info.type.bytes if info else None
+        return None if size is None else Const(size)
+
+    def shape(self, text: str) -> tuple[Value, ...] | None:
+        """The shape that a call gives its array."""
+        shape = parse_shape(text, self.parameters)
+        if shape.kind == "like" and shape.like is not None:
+            array = self._value(shape.like)
+            return _shape_of(array)
+        if shape.kind == "arguments":
+            values = [
+                self.evaluator.value(argument.value, self.state)
+                for argument in self.call.arguments
+                if argument.keyword is None
+            ]
+            if any(argument.starred for argument in self.call.arguments):
+                return None
+            if len(values) == 1 and isinstance(values[0], Sequence):
+                return values[0].items
+            return tuple(values)
+        extents: list[Value] = []
+        for dimension in shape.dimensions:
+            value = self._amount(dimension.amount)
+            if value is None and dimension.default is not None:
+                value = self._amount(dimension.default)
+            if value is None and shape.kind == "range":
+                continue
+            if isinstance(value, Sequence) and len(shape.dimensions) == 1:
+                return value.items
+            if value is None:
+                return None
+            extents.append(value)
+        return _range(extents) if shape.kind == "range" else tuple(extents)
+
+    def item_bytes(self, text: str) -> int | None:
+        """Bytes of one element of the array that a call returns."""
+        dtype = parse_dtype(text, self.parameters)
+        value = self._value(dtype.path) if dtype.path is not None else None
+        if value is not None and constant(value) is None and isinstance(value, Const):
+            value = None  # dtype=None: the default
+        if value is None or (dtype.like and not isinstance(value, Array)):
+            return ITEM_BYTES.get(dtype.default) if dtype.default else None
+        return item_bytes(value)
+
+
+def _location_steps(path: Path) -> Location:
+    return tuple(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path.steps)
+
+
+def _shape_of(value: Value | None) -> tuple[Value, ...] | None:
+    if isinstance(value, Array):
+        return value.shape
+    if isinstance(value, Sequence):
+        inner = _shape_of(value.items[0]) if value.items else ()
+        return (Const(len(value.items)), *(inner or ()))
+    return None
+
+
+def _range(bounds: list[Value]) -> tuple[Value, ...] | None:
+    if len(bounds) == 1:
+        return (bounds[0],)
+    if len(bounds) == 2:
+        return (apply("-", bounds[1], bounds[0]),)
+    numbers = [integer(bound) for bound in bounds]
+    if len(numbers) == 3 and None not in numbers and numbers[2]:
+        return (Const(len(range(numbers[0], numbers[1], numbers[2]))),)  # type: ignore[arg-type]
+    return None
+
+
+def _function(name: str, values: list[Value]) -> Value | None:
+    if not values:
+        return None
+    [first, *rest] = values
+    match name:
+        case "product":
+            return count(first.items if isinstance(first, Sequence) else (first,))
+        case "itemsize":
+            size = item_bytes(first)
+            return None if size is None else Const(size)
+        case "nbytes":
+            return nbytes(first) if isinstance(first, Array) else Operation("nbytes", (first,))
+        case "count":
+            return count(first.shape) if isinstance(first, Array) else Operation("count", (first,))
+        case "max" | "min":
+            total = first
+            for value in rest:
+                total = apply(name, total, value)
+            return total
+    return None

@@ -1,0 +1,292 @@
+"""Calls: by an API model, by the summary of a function of the run, or of something unknown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cudalint.analysis import effects
+from cudalint.analysis.escape import escape_captured, escape_value
+from cudalint.analysis.evaluate import is_status
+from cudalint.analysis.facts import OwnerCopy
+from cudalint.analysis.instantiate import apply_summary
+from cudalint.analysis.recorder import live
+from cudalint.analysis.state import State
+from cudalint.analysis.values import (
+    NULL,
+    Address,
+    Array,
+    Const,
+    FunctionValue,
+    Operation,
+    Sequence,
+    Symbol,
+    Value,
+)
+from cudalint.program import AddressOf, Argument, Call, Cast, Expression
+
+if TYPE_CHECKING:
+    from cudalint.analysis.run import FunctionRun
+    from cudalint.analysis.summary import Summary
+    from cudalint.apis.model import ApiFunction
+
+OWNERSHIP = re.compile(
+    r"(free|release|destroy|delete|dealloc|dispose|close|clean|clear|finali[sz]e|teardown|shutdown"
+    r"|take|adopt|own|give|transfer_to|reset|return_to|recycle|put_back|unregister|unmap|deinit)",
+    re.IGNORECASE,
+)
+"""Names of unknown functions that may end or take over what they are given."""
+STORING = re.compile(
+    r"(set|add|push|insert|append|register|assign|attach|store|emplace|track|manage|keep|init|bind"
+    r"|wrap|put|save|cache|enqueue|submit|schedule|make_|create_|from_)",
+    re.IGNORECASE,
+)
+"""Names of unknown methods that may keep what they are given."""
+
+
+def call(run: FunctionRun, operation: Call, state: State) -> list[State]:
+    """All ways in which a call may come back; an exception goes to its handler from here."""
+    name = operation.name
+    key = operation.key
+    receiver_family = _receiver_family(run, operation, state)
+    if operation.kind == "indirect" or (operation.callee is not None and not name):
+        value = (
+            run.evaluator.value(operation.callee, state) if operation.callee is not None else None
+        )
+        if isinstance(value, FunctionValue):
+            name, key = value.name, value.key
+    if operation.kind == "copy":
+        return _copy(run, operation, state)
+    model = _model(run, name, receiver_family)
+    if model is not None and _fits(model, receiver_family):
+        return _by_model(run, operation, name, model, state)
+    summary, definition = run.linker.summary(key, run.filename) if key else (None, None)
+    if summary is not None and definition is not None:
+        if operation.noreturn or summary.never_returns:
+            return []
+        run.calls_made.extend(_constant_arguments(run, operation, definition.key, state))
+        return apply_summary(run, operation, definition, summary, state)
+    if operation.noreturn:
+        return []
+    return _unknown(run, operation, name, state)
+
+
+def _receiver_family(run: FunctionRun, operation: Call, state: State) -> str | None:
+    if operation.receiver is None:
+        return None
+    value = run.evaluator.value(operation.receiver, state)
+    if isinstance(value, Array):
+        return value.space or "array"
+    for resource in state.reachable([value]) if not isinstance(value, Address) else ():
+        record = run.recorder.records.get(resource.origin)
+        if record is not None:
+            return record.acquired.family
+    return None
+
+
+def _model(run: FunctionRun, name: str, family: str | None) -> ApiFunction | None:
+    if name.startswith("."):
+        return run.models.lookup_method(name, family)
+    return run.models.lookup(name) if name else None
+
+
+def _fits(model: ApiFunction, family: str | None) -> bool:
+    return model.receiver is None or family is not None
+
+
+def _by_model(
+    run: FunctionRun, operation: Call, name: str, model: ApiFunction, state: State
+) -> list[State]:
+    if model.noreturn or operation.noreturn:
+        return []
+    throws = model.may_throw if model.may_throw is not None else operation.may_throw
+    if throws or (throws is None and run.python):
+        _may_throw(run, operation, name, state)
+    if not model.releases and _touches_memory(model):
+        for argument in operation.arguments:
+            effects.check_use(run, argument.value, name, operation.span, state)
+    return effects.apply_model(run, operation, name, model, state)
+
+
+def _touches_memory(model: ApiFunction) -> bool:
+    """Whether a call reads or writes what it is given: not so ``printf("%p", p)``, which has no
+    status, or a query."""
+    return model.status is not None or model.copies is not None or model.sets is not None
+
+
+def _may_throw(run: FunctionRun, operation: Call, name: str, state: State) -> None:
+    if run.position.unwind is None and not any(
+        live(holding.status) for holding in state.resources.values()
+    ):
+        return
+    thrown = state.copy()
+    for argument in operation.arguments:
+        # A check that raises does so because what it checks has failed.
+        for status in _statuses(run.evaluator.value(argument.value, state)):
+            thrown = (run.conditions.settle(thrown, status, False) or [thrown])[0]
+    run.throw(thrown, operation.span, f"`{_short(name)}` may raise", explicit=False)
+
+
+def _short(name: str) -> str:
+    return name.lstrip(".").rpartition(".")[2] or name
+
+
+def _statuses(value: Value) -> list[Symbol]:
+    if isinstance(value, Symbol) and is_status(value):
+        return [value]
+    if isinstance(value, Sequence):
+        return [status for item in value.items for status in _statuses(item)]
+    if isinstance(value, Operation):
+        return [status for item in value.operands for status in _statuses(item)]
+    return []
+
+
+def _constant_arguments(
+    run: FunctionRun, operation: Call, key: str, state: State
+) -> list[tuple[str, str, tuple[tuple[str, Value], ...], object]]:
+    definition = run.linker.function(key, run.filename)
+    if definition is None:
+        return []
+    bound: dict[str, Value] = {}
+    parameters = definition.parameters
+    offset = 1 if parameters and parameters[0].symbol == "this" else 0
+    for position, argument in enumerate(operation.arguments):
+        if argument.starred:
+            return []
+        if argument.keyword is not None:
+            match = [p for p in parameters if p.name == argument.keyword]
+        else:
+            match = list(parameters[position + offset : position + offset + 1])
+        value = run.evaluator.value(argument.value, state)
+        if match and _is_plain(value):
+            bound[match[0].symbol] = value
+    if not bound:
+        return []
+    return [(key, definition.filename, tuple(sorted(bound.items(), key=repr)), operation.span)]
+
+
+def _is_plain(value: Value) -> bool:
+    if isinstance(value, Const):
+        return isinstance(value.value, int | float | str) and not isinstance(value.value, bool)
+    if isinstance(value, Sequence):
+        return all(_is_plain(item) for item in value.items)
+    if isinstance(value, Array):
+        return value.shape is not None and all(_is_plain(extent) for extent in value.shape)
+    return False
+
+
+# Unknown callees --------------------------------------------------------------------------------
+
+
+def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list[State]:
+    """Nothing is known of the callee: a plain pointer passed by value stays where it is, unless
+    the name says otherwise; what is passed by address may be anything afterwards."""
+    throws = operation.may_throw
+    if throws or (throws is None and run.python):
+        _may_throw(run, operation, name, state)
+    elif throws is None and run.position.unwind is not None and operation.kind != "macro":
+        thrown = state.copy()
+        run.throw(thrown, operation.span, f"`{_short(name)}` may throw", explicit=False)
+    values = [run.evaluator.value(argument.value, state) for argument in operation.arguments]
+    states = _consume_statuses(run, values, state)
+    result = run.position.symbol(f"call:{name}")
+    for one in states:
+        one.refresh(result)
+        for argument, value in zip(operation.arguments, values, strict=True):
+            _pass(run, operation, name, argument, value, one)
+        if operation.target is not None:
+            unwrapped = _unwrapped(values)
+            location = run.evaluator.location(operation.target, one)
+            if location is not None:
+                given = unwrapped if unwrapped is not None else result
+                run.store(one, location, given, operation.span)
+        if operation.kind == "constructor" and operation.receiver is not None:
+            location = run.evaluator.location(operation.receiver, one)
+            if location is not None and not run.python:
+                one.forget(location)
+    return states
+
+
+def _consume_statuses(run: FunctionRun, values: list[Value], state: State) -> list[State]:
+    states = [state]
+    for value in values:
+        for status in _statuses(value):
+            run.conditions.checked.add(status.origin)
+            states = [
+                after for one in states for after in run.conditions.settle(one, status, True)
+            ]
+    return states
+
+
+def _unwrapped(values: list[Value]) -> Value | None:
+    """What a check function gives back of a ``(status, value...)`` result."""
+    if not values or not isinstance(values[0], Sequence):
+        return None
+    items = values[0].items
+    if not items or not is_status(items[0]):
+        return None
+    if len(items) == 1:
+        return NULL
+    return items[1] if len(items) == 2 else Sequence(items[1:])
+
+
+def _pass(
+    run: FunctionRun, operation: Call, name: str, argument: Argument, value: Value, state: State
+) -> None:
+    if isinstance(value, FunctionValue) and value.key:
+        escape_captured(run, value.key, state)
+        return
+    short = _short(name.replace("::", "."))
+    taking = operation.kind == "constructor" or bool(OWNERSHIP.search(short))
+    if operation.receiver is not None or operation.kind == "method":
+        taking = taking or bool(STORING.search(short))
+    place = _addressed(argument.value)
+    if place is not None:
+        location = run.evaluator.location(place, state)
+        if location is not None:
+            _pass_address(run, location, state)
+    elif isinstance(value, Address):
+        _pass_address(run, value.location, state)  # type: ignore[arg-type]
+    elif taking:
+        escape_value(run, argument.value, value, state)
+
+
+def _addressed(expression: Expression) -> Expression | None:
+    while isinstance(expression, Cast):
+        expression = expression.operand
+    return expression.place if isinstance(expression, AddressOf) else None
+
+
+def _pass_address(run: FunctionRun, location: tuple[object, ...], state: State) -> None:
+    held = list(state.below(location))  # type: ignore[arg-type]
+    resources = state.reachable(value for _, value in held)
+    state.escape(resources)
+    current = state.values.get(location)  # type: ignore[arg-type]
+    if not resources and (current is None or not isinstance(current, Address)):
+        fresh = run.position.symbol(f"out:{location}")
+        state.refresh(fresh)
+        state.write(location, fresh)  # type: ignore[arg-type]
+
+
+# Copies of records ------------------------------------------------------------------------------
+
+
+def _copy(run: FunctionRun, operation: Call, state: State) -> list[State]:
+    record = run.linker.record(operation.record)
+    source = operation.arguments[0].value if operation.arguments else None
+    if record is not None and record.copy_constructor in ("implicit", "defaulted"):
+        run.recorder.copies.setdefault(
+            operation.span,
+            OwnerCopy(record, (), operation.span, operation.name or "copy construction"),
+        )
+    if source is None or operation.receiver is None:
+        return [state]
+    origin = run.evaluator.location(source, state)
+    target = run.evaluator.location(operation.receiver, state)
+    if origin is not None and target is not None and origin != target:
+        inner = [(key[len(origin) :], value) for key, value in state.below(origin)]
+        state.forget(target)
+        for rest, value in inner:
+            state.values[(*target, *rest)] = value
+    return [state]
+

@@ -1,0 +1,163 @@
+"""Facts of functions, with what is only known for the constant arguments of their calls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cudalint.analysis.facts import Allocation, FunctionFacts, LaunchSite, OwnerCopy, Site, Transfer
+from cudalint.analysis.link import Linker, short_name
+from cudalint.analysis.run import FunctionRun
+from cudalint.analysis.values import Value
+from cudalint.findings.finding import Step
+from cudalint.source import Span
+
+MOST_CONTEXTS = 4
+"""Different constant argument lists that are tried for one function."""
+MOST_ROUNDS = 3
+"""Calls in calls that constants are carried through."""
+
+Context = tuple[str, tuple[tuple[str, Value], ...]]
+
+
+def function_facts(linker: Linker, runs: list[FunctionRun]) -> tuple[FunctionFacts, ...]:
+    """The facts of all runs, with sizes that calls with constant arguments decide."""
+    facts = {id(run): _facts(run, linker) for run in runs}
+    by_key = {(run.function.key, run.filename): run for run in runs}
+    tried: dict[tuple[str, str], int] = {}
+    seen: set[tuple[str, str, object]] = set()
+    frontier = [(run, ()) for run in runs]
+    for _ in range(MOST_ROUNDS):
+        following: list[tuple[FunctionRun, tuple[Step, ...]]] = []
+        for caller, steps in frontier:
+            for key, filename, arguments, span in caller.calls_made:
+                callee = by_key.get((key, filename))
+                identity = (key, filename, arguments)
+                if callee is None or identity in seen:
+                    continue
+                seen.add(identity)
+                if tried.get((key, filename), 0) >= MOST_CONTEXTS:
+                    continue
+                tried[(key, filename)] = tried.get((key, filename), 0) + 1
+                run = linker.run_with(key, filename, dict(arguments))
+                if run is None:
+                    continue
+                path = (*steps, _step(caller, callee, arguments, span))
+                facts[id(callee)] = _enrich(facts[id(callee)], _facts(run, linker), path)
+                following.append((run, path))
+        frontier = following
+    return tuple(facts[id(run)] for run in runs)
+
+
+def _step(
+    caller: FunctionRun,
+    callee: FunctionRun,
+    arguments: tuple[tuple[str, Value], ...],
+    span: Span,
+) -> Step:
+    names = {parameter.symbol: parameter.name for parameter in callee.function.parameters}
+    shown = ", ".join(
+        f"{names.get(symbol, symbol)} = {getattr(value, 'value', '...')}"
+        for symbol, value in arguments
+    )
+    return Step(caller.filename, span, f"`{callee.function.name}` is called with {shown}")
+
+
+def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
+    facts = run.recorder.facts(run.program.language, run.conditions.checked, run.statuses)
+    return replace(
+        facts,
+        launches=tuple(_opted_in(site, linker) for site in facts.launches),
+        copies=tuple(copy for copy in map(linker_copy(linker), facts.copies) if copy),
+    )
+
+
+def _opted_in(site: LaunchSite, linker: Linker) -> LaunchSite:
+    return replace(site, opted_in=linker.opt_ins.get(short_name(site.kernel_name)))
+
+
+def linker_copy(linker: Linker):  # type: ignore[no-untyped-def]
+    """Keeps the copies of classes whose destructor releases a member, and says which."""
+
+    def keep(copy: OwnerCopy) -> OwnerCopy | None:
+        released = destructor_releases(linker, copy.record.key)
+        if not released:
+            return None
+        return replace(
+            copy, members=tuple(released), destructor=next(iter(released.values()))
+        )
+
+    return keep
+
+
+def destructor_releases(linker: Linker, record: str) -> dict[str, Site]:
+    """The members that the destructor of a class releases, and where."""
+    found: dict[str, Site] = {}
+    for function, program in linker.functions():
+        if function.record == record and function.kind == "destructor":
+            run = linker.run_of(function, program)
+            for outcome in run.outcomes if run else ():
+                for release in outcome.released:
+                    if release.location[0] == "this" and len(release.location) > 1:
+                        name = str(release.location[1]).removeprefix(".")
+                        step = release.step
+                        found.setdefault(name, Site(step.filename, step.span, release.api))
+    return found
+
+
+def _enrich(facts: FunctionFacts, bound: FunctionFacts, steps: tuple[Step, ...]) -> FunctionFacts:
+    """Sizes that only the bound run knows."""
+    return replace(
+        facts,
+        allocations=tuple(
+            _sized_allocation(mine, bound.allocations, steps) for mine in facts.allocations
+        ),
+        transfers=tuple(_sized_transfer(mine, bound.transfers, steps) for mine in facts.transfers),
+        launches=tuple(_sized_launch(mine, bound.launches, steps) for mine in facts.launches),
+    )
+
+
+def _sized_allocation(
+    mine: Allocation, others: tuple[Allocation, ...], steps: tuple[Step, ...]
+) -> Allocation:
+    if mine.bytes is not None and mine.overflow is None and not mine.steps:
+        return mine
+    for other in others:
+        if other.span == mine.span and other.resource.api == mine.resource.api:
+            larger = (other.bytes or 0) > (mine.bytes or 0)
+            if larger or (other.overflow and not mine.overflow):
+                return replace(
+                    other,
+                    checked=mine.checked,
+                    resource=replace(mine.resource, bytes=other.bytes),
+                    steps=steps,
+                )
+    return mine
+
+
+def _sized_transfer(
+    mine: Transfer, others: tuple[Transfer, ...], steps: tuple[Step, ...]
+) -> Transfer:
+    if mine.bytes is not None and not mine.steps:
+        return mine
+    for other in others:
+        if (
+            other.span == mine.span
+            and other.api == mine.api
+            and (other.bytes or 0) > (mine.bytes or 0)
+        ):
+            return replace(other, steps=steps)
+    return mine
+
+
+def _sized_launch(
+    mine: LaunchSite, others: tuple[LaunchSite, ...], steps: tuple[Step, ...]
+) -> LaunchSite:
+    known = None not in (*mine.block, mine.shared_bytes)
+    if known and not mine.steps:
+        return mine
+    for other in others:
+        if other.span == mine.span and (
+            (other.shared_bytes or 0) > (mine.shared_bytes or 0) or None in mine.block
+        ):
+            return replace(other, opted_in=mine.opted_in, steps=steps)
+    return mine

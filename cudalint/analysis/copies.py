@@ -1,0 +1,417 @@
+"""Copies, fills, launches and arrays: what a call moves, and how large it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.binding import Binding
+from cudalint.analysis.evaluate import nbytes
+from cudalint.analysis.facts import (
+    Endpoint,
+    Fill,
+    LaunchSite,
+    Site,
+    Transfer,
+)
+from cudalint.analysis.recorder import Acquired, overflow_of
+from cudalint.analysis.state import State
+from cudalint.analysis.values import (
+    Address,
+    Array,
+    Const,
+    FunctionValue,
+    Operation,
+    Pointer,
+    Sequence,
+    Value,
+    apply,
+    constant,
+    divide,
+    integer,
+)
+from cudalint.apis.model import ApiFunction, CopyEffect, Family
+from cudalint.program import (
+    Call,
+    Constant,
+    Expression,
+    Launch,
+    render,
+)
+
+if TYPE_CHECKING:
+    from cudalint.analysis.run import FunctionRun
+
+_KINDS = ("host-to-host", "host-to-device", "device-to-host", "device-to-device", "default")
+"""Directions by the value of ``cudaMemcpyKind``."""
+_KIND_NAMES = {
+    "HostToHost": "host-to-host",
+    "HostToDevice": "host-to-device",
+    "DeviceToHost": "device-to-host",
+    "DeviceToDevice": "device-to-device",
+    "Default": "default",
+}
+
+MANAGED_ARRAY = Family(kind="memory", noun="device array", space="device", managed=True)
+
+
+def record(
+    run: FunctionRun, binding: Binding, model: ApiFunction, name: str, state: State
+) -> None:
+    """Record what a modelled call copies, fills, launches or opts into."""
+    if model.copies is not None:
+        _copy(run, binding, model.copies, name, state)
+    if model.sets is not None:
+        _fill(run, binding, model, name, state)
+    if model.launches is not None:
+        _launch_call(run, binding, model, state)
+    if model.opts_in is not None:
+        _opt_in(run, binding, model)
+
+
+# Copies and fills -------------------------------------------------------------------------------
+
+
+def _copy(
+    run: FunctionRun, binding: Binding, copy: CopyEffect, name: str, state: State
+) -> None:
+    size = binding.amount(copy.bytes) if copy.bytes else None
+    if copy.rows is not None and size is not None:
+        rows = binding.amount(copy.rows)
+        size = None if rows is None else _product(size, rows)
+    if isinstance(size, Operation) and size.operator in ("nbytes", "unknown:shape"):
+        size = None
+    text = _text(binding, copy.bytes)
+    to = _endpoint(run, binding, copy.to, size, state)
+    source = _endpoint(run, binding, copy.source, size, state)
+    direction = _direction(run, binding, copy.direction)
+    if direction == "host-to-device" and source is not None and source.space == "device" and (
+        copy.to == "return"
+    ):
+        direction = "device-to-device"
+    run.recorder.transfer(
+        Transfer(
+            api=name,
+            span=binding.call.span,
+            to=to or Endpoint("", None, None),
+            source=source,
+            bytes=integer(size),
+            bytes_text=text,
+            direction=direction,
+            asynchronous=copy.asynchronous,
+            whole_data_set=copy.whole_data_set,
+            in_loop=bool(run.flow.enclosing.get(run.position.block)),
+            overflow=overflow_of(size),
+        )
+    )
+
+
+def _product(left: Value, right: Value) -> Value:
+    return apply("*", left, right)
+
+
+def _direction(run: FunctionRun, binding: Binding, text: str) -> str | None:
+    if text in _KINDS:
+        return text
+    path, _, default = text.partition("|")
+    value = binding.value(path)
+    if value is None:
+        return default or None
+    number = integer(value)
+    if number is not None and 0 <= number < len(_KINDS):
+        return _KINDS[number]
+    if isinstance(value, FunctionValue):
+        for ending, direction in _KIND_NAMES.items():
+            if value.name.endswith(ending):
+                return direction
+    return None
+
+
+def _fill(
+    run: FunctionRun, binding: Binding, model: ApiFunction, name: str, state: State
+) -> None:
+    assert model.sets is not None
+    size = binding.amount(model.sets.bytes) if model.sets.bytes else None
+    expression = binding.expression(model.sets.value)
+    value = constant(binding.value(model.sets.value))
+    plain = _written_constant(expression)
+    if isinstance(plain, float):
+        value = plain  # `1.0f` passed as an int: what is written matters
+    run.recorder.fills.setdefault(
+        binding.call.span,
+        Fill(
+            api=name,
+            span=binding.call.span,
+            to=_endpoint(run, binding, model.sets.to, size, state) or Endpoint("", None, None),
+            value=value if isinstance(value, int | float) else None,
+            value_text=render(expression) if expression is not None else "",
+            bytes=integer(size),
+            element_bytes=model.sets.element_bytes,
+            bytes_text=_text(binding, model.sets.bytes),
+        ),
+    )
+
+
+def _written_constant(expression: Expression | None) -> object:
+    while expression is not None and hasattr(expression, "operand"):
+        expression = expression.operand
+    return expression.value if isinstance(expression, Constant) else None
+
+
+def _text(binding: Binding, amount: str | None) -> str:
+    if amount is None:
+        return ""
+    try:
+        expression = binding.expression(amount)
+    except ValueError:
+        return ""
+    return render(expression) if expression is not None else ""
+
+
+def _endpoint(
+    run: FunctionRun, binding: Binding, path: str, size: Value | None, state: State
+) -> Endpoint | None:
+    if path == "return":
+        target = binding.call.target
+        return Endpoint(render(target) if target else "", "device", None)
+    value = binding.value(path)
+    expression = binding.expression(path)
+    if value is None or expression is None:
+        return None
+    return endpoint(run, render(expression), value, size, state)
+
+
+def endpoint(
+    run: FunctionRun, name: str, value: Value, size: Value | None, state: State
+) -> Endpoint:
+    """What is known of one side of a copy of ``size`` bytes."""
+    match value:
+        case Pointer(resource=resource, offset=offset):
+            record = run.recorder.records.get(resource.origin)
+            if record is None:
+                return Endpoint(name, None, None)
+            acquired = record.acquired
+            whole = None if acquired.at_least else acquired.bytes
+            at_start = integer(offset) == 0
+            return Endpoint(
+                name,
+                acquired.info.space,
+                integer(whole) if at_start else None,
+                acquired.bytes_text,
+                allocation=Site(acquired.filename, acquired.span, acquired.api),
+                size_ratio=_ratio(whole, size) if at_start else None,
+                overrun_ratio=_ratio(size, whole) if at_start else None,
+            )
+        case Address(location=location):
+            info = run.evaluator.variable(str(location[0])) if len(location) == 1 else None
+            known = info.type.bytes if info is not None else None
+            storage = info.storage if info is not None else None
+            space = "host" if storage in ("local", "parameter", "static") else None
+            return Endpoint(name, space, known if storage == "local" else None)
+        case Array(space=space):
+            return Endpoint(name, space, integer(nbytes(value)))
+        case Sequence() | Const(value=str()):
+            return Endpoint(name, "host", None)
+        case _:
+            return Endpoint(name, None, None)
+
+
+def _ratio(above: Value | None, below: Value | None) -> int | None:
+    if above is None or below is None:
+        return None
+    quotient = integer(divide(above, below))
+    return quotient if quotient is not None and quotient > 1 else None
+
+
+# Launches ---------------------------------------------------------------------------------------
+
+
+def launch(run: FunctionRun, operation: Launch, state: State) -> None:
+    """A kernel launch: its configuration as far as it is constant."""
+    shared = (
+        run.evaluator.value(operation.shared, state) if operation.shared is not None else Const(0)
+    )
+    _record_launch(
+        run,
+        operation.kernel,
+        operation.kernel_key,
+        operation,
+        _extent(run, operation.grid, state),
+        _extent(run, operation.block, state),
+        shared,
+        render(operation.shared) if operation.shared is not None else "",
+    )
+    if operation.target is not None:
+        location = run.evaluator.location(operation.target, state)
+        if location is not None:
+            run.store(state, location, run.position.symbol("launch"), operation.span)
+
+
+def _record_launch(
+    run: FunctionRun,
+    name: str,
+    key: str | None,
+    operation: Launch | Call,
+    grid: tuple[int | None, int | None, int | None],
+    block: tuple[int | None, int | None, int | None],
+    shared: Value,
+    text: str,
+) -> None:
+    run.recorder.launches.setdefault(
+        operation.span,
+        LaunchSite(
+            kernel_name=name,
+            span=operation.span,
+            grid=grid,
+            block=block,
+            shared_bytes=integer(shared),
+            shared_text=text,
+            kernel=run.linker.kernel(key, name, run.filename),
+        ),
+    )
+
+
+def _extent(
+    run: FunctionRun, expression: Expression, state: State
+) -> tuple[int | None, int | None, int | None]:
+    value = run.evaluator.value(expression, state)
+    location = run.evaluator.location(expression, state)
+    if location is not None and any(key != location for key, _ in state.below(location)):
+        parts = [integer(state.read((*location, f".{axis}"))) for axis in "xyz"]
+        return (parts[0], parts[1], parts[2])
+    return _triple(value)
+
+
+def _triple(value: Value) -> tuple[int | None, int | None, int | None]:
+    if isinstance(value, Sequence) and value.kind in ("dim3", "tuple", "list", "initializer"):
+        numbers: list[int | None] = [integer(item) for item in value.items[:3]]
+        numbers += [1] * (3 - len(numbers))
+        return (numbers[0], numbers[1], numbers[2])
+    number = integer(value)
+    return (number, 1, 1) if number is not None else (None, None, None)
+
+
+def _launch_call(run: FunctionRun, binding: Binding, model: ApiFunction, state: State) -> None:
+    effect = model.launches
+    assert effect is not None
+    kernel = binding.value(effect.kernel)
+    name, key = (kernel.name, kernel.key) if isinstance(kernel, FunctionValue) else ("", None)
+    shared = binding.value(effect.shared) if effect.shared is not None else Const(0)
+    _record_launch(
+        run,
+        name or render(binding.expression(effect.kernel) or Constant("kernel")),
+        key,
+        binding.call,
+        _dimensions(run, binding, effect.grid, state),
+        _dimensions(run, binding, effect.block, state),
+        shared if shared is not None else Const(0),
+        _text(binding, effect.shared),
+    )
+
+
+def _dimensions(
+    run: FunctionRun, binding: Binding, paths: tuple[str, ...], state: State
+) -> tuple[int | None, int | None, int | None]:
+    if len(paths) == 1:
+        expression = binding.expression(paths[0])
+        return (1, 1, 1) if expression is None else _extent(run, expression, state)
+    numbers = [integer(binding.value(path)) for path in paths[:3]]
+    return (numbers[0], numbers[1], numbers[2])
+
+
+def _opt_in(run: FunctionRun, binding: Binding, model: ApiFunction) -> None:
+    effect = model.opts_in
+    assert effect is not None
+    if effect.attribute is not None and effect.only:
+        expression = binding.expression(effect.attribute)
+        spelling = render(expression) if expression is not None else ""
+        value = binding.value(effect.attribute)
+        number = str(integer(value)) if integer(value) is not None else ""
+        last = spelling.rpartition(".")[2].rpartition("::")[2]
+        if not {last, spelling, number} & set(effect.only):
+            return
+    kernel = binding.value(effect.kernel)
+    shown = binding.expression(effect.kernel)
+    name = kernel.name if isinstance(kernel, FunctionValue) else render(shown) if shown else ""
+    amount = integer(binding.value(effect.value))
+    run.linker.opt_in(name, -1 if amount is None else amount)
+
+
+# Arrays of Python libraries ---------------------------------------------------------------------
+
+
+def returned_array(
+    run: FunctionRun, binding: Binding, model: ApiFunction, name: str, state: State
+) -> Value | None:
+    """The array that a library function returns, with its size where it is known."""
+    returns = model.returns
+    assert returns is not None
+    origin = run.position.symbol(f"array:{name}")
+    state.refresh(origin)
+    if returns.view_of is not None:
+        base = binding.value(returns.view_of)
+        if isinstance(base, Array):
+            return Array(base.space, _shape(binding, returns.shape), base.item_bytes,
+                         base.origin, owner=False)  # fmt: skip
+    space = _space(run, binding, returns.space)
+    size = binding.item_bytes(returns.dtype) if returns.dtype else None
+    array = Array(space, _shape(binding, returns.shape), size, origin)
+    if space == "device":
+        total = nbytes(array)
+        _managed_allocation(run, binding, name, origin.origin, total)
+    return array
+
+
+def _shape(binding: Binding, text: str | None) -> tuple[Value, ...] | None:
+    return binding.shape(text) if text is not None else None
+
+
+def _space(run: FunctionRun, binding: Binding, declared: str) -> str | None:
+    for argument in binding.call.arguments:
+        if argument.keyword == "device":
+            device = _device(run.evaluator.value(argument.value, binding.state))
+            if device is not None:
+                return device
+            return None
+    if declared == "same":
+        values = [binding.call.receiver, *(a.value for a in binding.call.arguments)]
+        for expression in values:
+            if expression is None:
+                continue
+            value = run.evaluator.value(expression, binding.state)
+            if isinstance(value, Array):
+                return value.space
+        return None
+    return None if declared == "unknown" else declared
+
+
+def _device(value: Value) -> str | None:
+    text = constant(value)
+    if isinstance(text, str):
+        return "device" if text.startswith(("cuda", "gpu")) else "host"
+    if isinstance(text, int) and not isinstance(text, bool):
+        return "device"
+    if text is None and isinstance(value, Const):
+        return "host"
+    return None
+
+
+def _managed_allocation(
+    run: FunctionRun, binding: Binding, name: str, origin: str, total: Value
+) -> None:
+    target = binding.call.target
+    known = total if integer(total) is not None else None
+    run.recorder.acquired(
+        Acquired(
+            origin=origin,
+            name=render(target) if target is not None else f"the result of {name}",
+            api=name,
+            family="array",
+            info=MANAGED_ARRAY,
+            filename=run.filename,
+            span=binding.call.span,
+            bytes=known,
+            bytes_text="",
+            managed=True,
+            fallible=False,
+        )
+    )

@@ -1,0 +1,35 @@
+"""Ownership that goes out of sight: from here on, silence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.state import State
+from cudalint.analysis.values import Input, Value
+from cudalint.program import Expression
+
+if TYPE_CHECKING:
+    from cudalint.analysis.run import FunctionRun
+
+
+def escape_value(run: FunctionRun, expression: Expression, value: Value, state: State) -> None:
+    """Somebody else may own everything that a value gives access to."""
+    state.escape(state.reachable([value]))
+    location = run.evaluator.location(expression, state)
+    if location is not None:
+        state.escape(state.reachable(inner for _, inner in state.below(location)))
+    if isinstance(value, Input):
+        state.stored = state.stored | {value.location}  # type: ignore[operator]
+
+
+def escape_captured(run: FunctionRun, key: str, state: State) -> None:
+    """A function value goes out of sight: what it would release, its new holder owns."""
+    summary, _ = run.linker.summary(key, run.filename)
+    if summary is None:
+        return
+    for outcome in summary.outcomes:
+        for release in outcome.released:
+            root = release.location[0]
+            if isinstance(root, str) and root != "@":
+                state.escape(state.reachable(value for _, value in state.below((root,))))
+                state.escape(state.reachable([state.read(release.location)]))

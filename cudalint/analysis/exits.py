@@ -1,0 +1,278 @@
+"""What is left when a path leaves its function: leaks, and an outcome for the callers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.facts import Exit, LeakExit, Site
+from cudalint.analysis.recorder import live
+from cudalint.analysis.state import State, Status
+from cudalint.analysis.summary import RETURN, HandedOut, Outcome
+from cudalint.analysis.values import (
+    Address,
+    Const,
+    Input,
+    Location,
+    Operation,
+    Pointer,
+    Sequence,
+    Symbol,
+    Value,
+    parts,
+    resources_in,
+    rewrite,
+    rewrite_location,
+)
+from cudalint.findings.finding import Step
+from cudalint.program import Expression, Unknown, Variable, children
+from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis.run import FunctionRun
+
+MOST_WRITES = 24
+
+
+def leave(
+    run: FunctionRun,
+    state: State,
+    kind: str,
+    result: Expression | None,
+    span: Span,
+    *,
+    implicit: bool = False,
+    explicit: bool = True,
+) -> None:
+    """A path ends: record what it leaves behind and what it hands out."""
+    value: Value | None = None
+    outward: list[tuple[Location, Value]] = []
+    if result is not None:
+        value = run.evaluator.value(result, state)
+        outward.append(((RETURN,), value))
+        outward.extend(_parts_of_result(run, result, state))
+    for location, stored in state.values.items():
+        if is_outside(run, location):
+            outward.append((location, stored))
+    outside = state.reachable(stored for _, stored in outward)
+    handed = _hand_out(run, state, outward, outside, span)
+    for resource, holding in list(state.resources.items()):
+        if live(holding.status) and resource not in outside:
+            _lose(run, state, resource, kind, span, implicit, explicit)
+    run.outcomes.append(_outcome(run, state, kind, value, outward, handed, explicit))
+
+
+def is_outside(run: FunctionRun, location: Location) -> bool:
+    """Whether a location outlives the call: the receiver's, a global, what an input points to."""
+    root = location[0]
+    if root == "this":
+        return True
+    if root == "@":
+        return _from_input(location[1])
+    if not isinstance(root, str):
+        return False
+    if root.startswith("::"):
+        return True
+    info = run.function.variables.get(root)
+    if info is not None and info.storage == "captured":
+        return True
+    parameter = next((p for p in run.function.parameters if p.symbol == root), None)
+    return parameter is not None and parameter.by == "reference"
+
+
+def _from_input(value: object) -> bool:
+    if isinstance(value, Input):
+        return True
+    if isinstance(value, Operation):
+        return any(_from_input(operand) for operand in value.operands)
+    return False
+
+
+def _parts_of_result(
+    run: FunctionRun, result: Expression, state: State
+) -> list[tuple[Location, Value]]:
+    """What a returned record or container holds, and what flows into an unknown result."""
+    found: list[tuple[Location, Value]] = []
+    pending = [result]
+    while pending:
+        expression = pending.pop()
+        location = run.evaluator.location(expression, state)
+        if location is not None:
+            for key, value in state.below(location):
+                if key != location:
+                    found.append(((RETURN, *key[len(location) :]), value))
+            if isinstance(expression, Variable):
+                continue
+        if isinstance(expression, Unknown) or not isinstance(expression, Variable):
+            pending.extend(children(expression))
+    return found
+
+
+def _hand_out(
+    run: FunctionRun,
+    state: State,
+    outward: list[tuple[Location, Value]],
+    outside: set[Symbol],
+    span: Span,
+) -> list[tuple[Symbol, Location]]:
+    handed: dict[Symbol, Location] = {}
+    for location, stored in outward:
+        for resource in resources_in(stored):
+            if resource in state.resources and resource not in handed:
+                handed[resource] = location
+    for resource in outside:
+        if live(state.status(resource)):
+            what = "is returned" if handed.get(resource, ("",))[0] == RETURN else "is stored"
+            run.recorder.handed_over(resource.origin, Site(run.filename, span, what))
+    return list(handed.items())
+
+
+def _lose(
+    run: FunctionRun,
+    state: State,
+    resource: Symbol,
+    kind: str,
+    span: Span,
+    implicit: bool,
+    explicit: bool,
+) -> None:
+    record = run.recorder.records.get(resource.origin)
+    if record is None:
+        return
+    acquired = record.acquired
+    holding = state.resources[resource]
+    events = state.events(holding.since)
+    failures = [event for event in events if event.kind == "failure"]
+    conditions = [event for event in events if event.kind == "condition"]
+    thrown = state.thrown if state.thrown and (kind == "throw" or _since(state, holding.since)) else None
+    if kind == "throw" or thrown is not None:
+        exit_kind = Exit.THROW
+    elif implicit or (span == run.last_return and not failures):
+        exit_kind = Exit.END
+    else:
+        exit_kind = Exit.RETURN
+    steps = [Step(acquired.filename, acquired.span, f"`{acquired.name}` is acquired here")]
+    if acquired.from_callee is not None:
+        filename, where = acquired.from_callee
+        steps.append(Step(filename, where, f"by {acquired.api}"))
+    steps += [event.step for event in (failures or conditions)[-2:]]
+    if thrown is not None and thrown.step.span != span:
+        steps.append(thrown.step)
+    steps.append(Step(run.filename, span, _exit_text(exit_kind, kind, implicit, acquired.name)))
+    if failures:
+        last = failures[-1].step
+        reason = f"{last.message} (line {last.span.row})"
+    elif thrown is not None:
+        reason = f"{thrown.step.message} (line {thrown.step.span.row})"
+    elif exit_kind is Exit.RETURN and conditions:
+        reason = conditions[-1].step.message
+    else:
+        reason = "the function ends"
+    run.recorder.lost(
+        resource.origin,
+        LeakExit(
+            kind=exit_kind,
+            span=span,
+            reason=reason,
+            steps=tuple(steps),
+            explicit=explicit if thrown is None else thrown.kind == "throw",
+            on_failure=state.failure is not None,
+        ),
+    )
+
+
+def _since(state: State, since: int) -> bool:
+    return any(event.kind in ("throw", "may throw") for event in state.events(since))
+
+
+def _exit_text(exit_kind: Exit, kind: str, implicit: bool, name: str) -> str:
+    if kind == "throw":
+        return f"the exception leaves the function without a release of `{name}`"
+    if implicit:
+        return f"the function ends without a release of `{name}`"
+    return f"returns without a release of `{name}`"
+
+
+def _outcome(
+    run: FunctionRun,
+    state: State,
+    kind: str,
+    value: Value | None,
+    outward: list[tuple[Location, Value]],
+    handed: list[tuple[Symbol, Location]],
+    explicit: bool,
+) -> Outcome:
+    out: list[HandedOut] = []
+    for resource, location in handed:
+        holding = state.resources[resource]
+        record = run.recorder.records.get(resource.origin)
+        if record is None or holding.status in (Status.RELEASED, Status.ABSENT):
+            continue
+        acquired = record.acquired
+        filename, where = acquired.from_callee or (acquired.filename, acquired.span)
+        out.append(
+            HandedOut(
+                resource=resource,
+                location=location,
+                family=acquired.family,
+                api=acquired.api,
+                filename=filename,
+                span=where,
+                bytes=acquired.bytes,
+                condition=holding.condition,
+                requested=holding.status is Status.REQUESTED,
+                managed=acquired.managed or holding.status is Status.ESCAPED,
+            )
+        )
+    absent = {r for r, h in state.resources.items() if h.status is Status.ABSENT}
+    kept = {item.resource for item in out}
+
+    def outside_view(inner: Value) -> Value | None:
+        if isinstance(inner, Pointer):
+            if inner.resource in absent:
+                return Const(None)
+            if inner.resource not in kept:
+                return Symbol("gone")
+        return None
+
+    conditions = tuple(
+        (condition, truth)
+        for condition, truth in state.conditions.items()
+        if _only_inputs(condition)
+    )
+    writes = [
+        (rewrite_location(location, outside_view), rewrite(stored, outside_view))
+        for location, stored in outward
+        if location != (RETURN,) and not isinstance(stored, Address)
+    ]
+    return Outcome(
+        kind=kind,
+        value=None if value is None else _result(rewrite(value, outside_view)),
+        conditions=conditions[:8],
+        handed_out=tuple(out),
+        released=tuple(state.inputs.values()),
+        stored=state.stored,
+        writes=tuple(writes[:MOST_WRITES]),
+        failure=state.failure.step if state.failure else None,
+        explicit=explicit,
+    )
+
+
+def _result(value: Value) -> Value:
+    """Addresses of locals mean nothing outside."""
+    if isinstance(value, Address):
+        return Symbol("local address")
+    if isinstance(value, Sequence):
+        return Sequence(tuple(_result(item) for item in value.items), value.kind)
+    return value
+
+
+def _only_inputs(value: Value) -> bool:
+    if isinstance(value, Symbol | Address):
+        return False
+    if isinstance(value, Input):
+        return True
+    inner = parts(value)
+    if not inner:
+        return isinstance(value, Const)
+    return all(_only_inputs(part) for part in inner)
+

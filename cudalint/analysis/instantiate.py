@@ -1,0 +1,359 @@
+"""Applies the summary of a callee to the state of its caller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.conditions import LAST_ERROR
+from cudalint.analysis.effects import release_value
+from cudalint.analysis.evaluate import is_status
+from cudalint.analysis.exits import is_outside
+from cudalint.analysis.facts import Site
+from cudalint.analysis.recorder import Acquired, live
+from cudalint.analysis.state import Holding, InputRelease, State, Status, project
+from cudalint.analysis.summary import RETURN, HandedOut, Outcome, Summary
+from cudalint.analysis.values import (
+    Bag,
+    Const,
+    Input,
+    Location,
+    Operation,
+    Pointer,
+    Symbol,
+    Value,
+    resources_in,
+    rewrite,
+)
+from cudalint.apis.model import ReleaseEffect
+from cudalint.findings.finding import Step
+from cudalint.program import THIS, Call, Cast, Expression, Function, Parameter, render
+
+if TYPE_CHECKING:
+    from cudalint.analysis.run import FunctionRun
+
+
+def apply_summary(
+    run: FunctionRun, call: Call, definition: Function, summary: Summary, state: State
+) -> list[State]:
+    """The states after a call of a function of the run; thrown ones go to their handler."""
+    if summary.reads_last_error:
+        run.reads_last_error = True
+        for resource, holding in state.resources.items():
+            if holding.status is Status.REQUESTED:
+                run.conditions.mark_checked(state, resource)
+    after: list[State] = []
+    for number, outcome in enumerate(summary.outcomes):
+        for fork in _Application(run, call, definition, summary, outcome, number).apply(state):
+            if outcome.kind == "throw":
+                short = definition.name
+                run.throw(fork, call.span, f"`{short}` throws", explicit=outcome.explicit)
+            else:
+                after.append(fork)
+    return after
+
+
+class _Application:
+    """One outcome at one call."""
+
+    def __init__(
+        self,
+        run: FunctionRun,
+        call: Call,
+        definition: Function,
+        summary: Summary,
+        outcome: Outcome,
+        number: int,
+    ) -> None:
+        self.run = run
+        self.call = call
+        self.definition = definition
+        self.summary = summary
+        self.outcome = outcome
+        self.site = f"{run.position.block}.{run.position.index}"
+        self.number = number
+        self.arguments = self._match_arguments()
+        self.out: dict[Symbol, Symbol] = {}
+
+    def _match_arguments(self) -> dict[str, tuple[Parameter, Expression | None]]:
+        parameters = list(self.definition.parameters)
+        matched: dict[str, tuple[Parameter, Expression | None]] = {}
+        if parameters and parameters[0].symbol == "this":
+            matched["this"] = (parameters.pop(0), self.call.receiver)
+        position = 0
+        for argument in self.call.arguments:
+            if argument.starred:
+                break
+            if argument.keyword is not None:
+                for parameter in parameters:
+                    if parameter.name == argument.keyword:
+                        matched[parameter.symbol] = (parameter, argument.value)
+            elif position < len(parameters):
+                matched[parameters[position].symbol] = (parameters[position], argument.value)
+                position += 1
+        for parameter in parameters:
+            matched.setdefault(parameter.symbol, (parameter, parameter.default))
+        return matched
+
+    def apply(self, state: State) -> list[State]:
+        """The caller's states after this outcome."""
+        forks = [state.copy()]
+        self._mark_tested(state)
+        for condition, truth in self.outcome.conditions:
+            forks = [
+                after
+                for fork in forks
+                for after in self.run.conditions.assume(
+                    fork, self.translate(condition, fork), truth
+                )
+            ]
+        for fork in forks:
+            self._effects(fork)
+        return forks
+
+    def _mark_tested(self, state: State) -> None:
+        for location in self.summary.tested:
+            value = self.translate(Input(location), state)
+            if is_status(value):
+                self.run.conditions.checked.add(value.origin)  # type: ignore[union-attr]
+            for resource in resources_in(value):
+                self.run.conditions.mark_checked(state, resource)
+
+    def _effects(self, state: State) -> None:
+        if self.outcome.failure is not None:
+            step = Step(
+                self.run.filename, self.call.span, f"`{self.definition.name}` fails"
+            )
+            state.failure = state.record("failure", step.filename, step.span, step.message)
+        for release in self.outcome.released:
+            self._release(release, state)
+        for location in self.outcome.stored:
+            value = self.translate(Input(location), state)
+            state.escape(state.reachable([value]))
+            if isinstance(value, Input):
+                state.stored = state.stored | {value.location}  # type: ignore[operator]
+        for item in self.outcome.handed_out:
+            self._acquire(item, state)
+        writes: list[tuple[Location, Value]] = []
+        for location, value in self.outcome.writes:
+            target = self.locate(location, state)
+            if target is not None and self._may_write(location, target):
+                writes.append((target, self.translate(value, state)))
+        for target, value in writes:
+            self.run.store(state, target, value, self.call.span, self._shown(target))
+        if self.call.target is not None:
+            self._result(state)
+
+    def _may_write(self, location: Location, target: Location) -> bool:
+        # Another object's members belong to its class (GPU105), not to this function.
+        return location[0] != "this" or target[0] == "this"
+
+    def _result(self, state: State) -> None:
+        assert self.call.target is not None
+        location = self.run.evaluator.location(self.call.target, state)
+        if location is None:
+            return
+        below = [
+            (written[1:], self.translate(value, state))
+            for written, value in self.outcome.writes
+            if written[0] == RETURN
+        ]
+        value = (
+            self.translate(self.outcome.value, state)
+            if self.outcome.value is not None
+            else Symbol(f"result@{self.site}")
+        )
+        self.run.store(state, location, value, self.call.span, render(self.call.target))
+        for rest, inner in below:
+            state.values[(*location, *rest)] = inner
+
+    def _release(self, release: InputRelease, state: State) -> None:
+        value = self.translate(Input(release.location), state)
+        location = self.locate(release.location, state)
+        if isinstance(value, Operation) and location is not None:
+            value = state.read(location)
+        effect = ReleaseEffect(handle="arg0", families=release.families)
+        if isinstance(value, Input) and release.location[0] == "this" and (
+            not self._same_receiver()
+        ):
+            return
+        shown = self._shown(location) if location else release.api
+        release_value(
+            self.run, value, location, shown, effect, self.call.name, self.call.span, state
+        )
+        if isinstance(value, Input) and value.location in state.inputs:
+            # Keep the original step: messages name the API call, not each wrapper around it.
+            entry: Location = value.location  # type: ignore[assignment]
+            state.inputs[entry] = state.inputs[entry]._replace(api=release.api)
+
+    def _same_receiver(self) -> bool:
+        receiver = self.call.receiver
+        return receiver is None or receiver == THIS
+
+    def _acquire(self, item: HandedOut, state: State) -> None:
+        run = self.run
+        target = self.locate(item.location, state)
+        if item.location[0] == RETURN and self.call.target is not None:
+            base = run.evaluator.location(self.call.target, state)
+            target = None if base is None else (*base, *item.location[1:])
+        resource = Symbol(f"{self.definition.key}#{item.resource.origin}@{self.site}")
+        state.refresh(resource)
+        self.out[item.resource] = resource
+        family = run.models.families.get(item.family)
+        if family is None:
+            return
+        elsewhere = item.location[0] == "this" and not (target and target[0] == "this")
+        thrown_away = item.location[0] == RETURN and self.call.target is None
+        shown = self._shown(target) if target else f"the result of {self.definition.name}"
+        run.recorder.acquired(
+            Acquired(
+                origin=resource.origin,
+                name=shown,
+                api=item.api,
+                family=item.family,
+                info=family,
+                filename=run.filename,
+                span=self.call.span,
+                bytes=None if item.bytes is None else self.translate(item.bytes, state),
+                through=self.definition.name,
+                in_loop=bool(run.flow.enclosing.get(run.position.block)),
+                managed=item.managed or elsewhere,
+                location=target,
+                from_callee=(item.filename, item.span),
+            )
+        )
+        state.record("acquire", run.filename, self.call.span, f"`{shown}` is acquired", resource)
+        since = state.trace.length if state.trace else 0
+        condition = None if item.condition is None else self.translate(item.condition, state)
+        status = Status.REQUESTED if item.requested else Status.OWNED
+        if item.managed or elsewhere or (target is None and not thrown_away):
+            status = Status.ESCAPED
+        if isinstance(condition, Symbol):
+            run.statuses[resource.origin] = condition.origin
+        state.resources[resource] = Holding(status, condition, None, None, since)
+        if target is not None and is_outside(run, target) and live(status):
+            # The caller's own input keeps it: the class or struct rule looks at that.
+            run.recorder.handed_over(
+                resource.origin, Site(run.filename, self.call.span, "is stored")
+            )
+
+    # Translation ------------------------------------------------------------------------------
+
+    def translate(self, value: Value, state: State) -> Value:
+        """A value of the callee, in the caller's terms."""
+
+        def change(inner: Value) -> Value | None:
+            if isinstance(inner, Input):
+                return self._input(inner.location, state)  # type: ignore[arg-type]
+            if isinstance(inner, Pointer) and inner.resource in self.out:
+                return Pointer(self.out[inner.resource], inner.offset)
+            if isinstance(inner, Bag):
+                return Bag(frozenset(self.out.get(r, r) for r in inner.resources))
+            if isinstance(inner, Symbol):
+                if inner in self.out:
+                    return self.out[inner]
+                return self._symbol(inner)
+            return None
+
+        return rewrite(value, change)
+
+    def _symbol(self, symbol: Symbol) -> Symbol:
+        prefix = ""
+        for kind in (LAST_ERROR, "status:"):
+            if symbol.origin.startswith(kind):
+                prefix = kind
+                break
+        origin = f"{prefix}{self.definition.key}:{symbol.origin.removeprefix(prefix)}@{self.site}"
+        if prefix and origin not in self.run.conditions.calls:
+            step = Step(self.run.filename, self.call.span, "")
+            self.run.conditions.calls[origin] = (step, self.definition.name, Const(0))
+        return Symbol(origin, symbol.older)
+
+    def _input(self, location: Location, state: State) -> Value:
+        root = location[0]
+        if isinstance(root, str) and root in self.arguments and root != "this":
+            parameter, expression = self.arguments[root]
+            if expression is None:
+                return Symbol(f"argument:{root}@{self.site}")
+            if parameter.by == "reference" or len(location) > 1:
+                place = self.run.evaluator.location(_plain(expression), state)
+                if place is not None:
+                    if len(location) == 1:
+                        return self.run.evaluator.value(expression, state)
+                    return state.read((*place, *location[1:]))
+            return project(self.run.evaluator.value(expression, state), location[1:])
+        target = self.locate(location, state)
+        if target is None:
+            return Symbol(f"input:{location!r}@{self.site}"[:200])
+        return state.read(target)
+
+    def locate(self, location: Location, state: State) -> Location | None:
+        """A location of the callee, in the caller's terms; ``None`` for what it cannot name."""
+        root = location[0]
+        evaluator = self.run.evaluator
+        if root == RETURN:
+            return None
+        if root == "this":
+            receiver = self.call.receiver
+            if receiver is None or receiver == THIS:
+                return ("this", *location[1:]) if self._has_this() else None
+            if self.run.python:
+                value = evaluator.value(receiver, state)
+                return ("@", value, *location[1:])
+            place = evaluator.location(receiver, state)
+            return None if place is None else (*place, *location[1:])
+        if root == "@":
+            inner = location[1]
+            if isinstance(inner, str):
+                return None
+            pointer = self.translate(inner, state)
+            return (*evaluator.pointed(pointer), *location[2:])
+        if isinstance(root, str) and root in self.arguments:
+            expression = self.arguments[root][1]
+            if expression is None:
+                return None
+            place = evaluator.location(_plain(expression), state)
+            return None if place is None else (*place, *location[1:])
+        return location  # a global, or what a lambda captured
+
+    def _has_this(self) -> bool:
+        return self.run.function.record is not None or self.run.function.parent is not None
+
+    def _shown(self, location: Location | None) -> str:
+        return shown_location(location, self.run) if location else ""
+
+
+def shown_location(location: Location, run: FunctionRun) -> str:
+    """A location as a person would write it: ``state->d_in``, ``streams[...]``, ``this->ptr``."""
+    root = location[0]
+    rest = "".join("[...]" if part == "[]" else str(part) for part in location[1:])
+    if root == "@":
+        pointer = location[1]
+        rest = "".join("[...]" if p == "[]" else str(p) for p in location[2:])
+        name = _pointer_name(pointer, run)
+        if not rest:
+            return f"*{name}"
+        if rest.startswith(".") and not run.python:
+            return f"{name}->{rest[1:]}"
+        return f"{name}{rest}"
+    if root == "this":
+        return f"self{rest}" if run.python else rest.removeprefix(".")
+    variable = run.evaluator.variable(str(root))
+    name = variable.name if variable else str(root).split("#")[0].lstrip(":")
+    return f"{name}{rest}"
+
+
+def _pointer_name(pointer: object, run: FunctionRun) -> str:
+    if isinstance(pointer, Input):
+        return shown_location(pointer.location, run)  # type: ignore[arg-type]
+    if isinstance(pointer, Pointer):
+        record = run.recorder.records.get(pointer.resource.origin)
+        return record.acquired.name if record else "pointer"
+    return "object"
+
+
+def _plain(expression: Expression) -> Expression:
+    while isinstance(expression, Cast):
+        expression = expression.operand
+    return expression
+
+

@@ -1,0 +1,163 @@
+"""Links the functions, classes and kernels of a run, and keeps their summaries."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence as Ordered
+
+from cudalint.analysis.facts import Site
+from cudalint.analysis.run import FunctionRun
+from cudalint.analysis.summary import Summary, merge
+from cudalint.analysis.values import Value
+from cudalint.apis.loader import ApiModels
+from cudalint.program import Function, Kernel, Program, Record
+
+MOST_DEPTH = 12
+"""Nested calls that are followed for a summary."""
+
+
+class Linker:
+    """All programs of a run. Where several files define the same name (each sample has a
+    ``main``), the definition in the same file counts, then the only one in the same folder, then
+    the only one of the run; else none."""
+
+    def __init__(self, programs: Ordered[Program], models: dict[str, ApiModels]) -> None:
+        self.programs = {program.filename: program for program in programs}
+        self._models = models
+        self._functions: dict[str, list[tuple[Function, Program]]] = {}
+        self._kernels: dict[str, list[Kernel]] = {}
+        self.records: dict[str, Record] = {}
+        self.opt_ins: dict[str, int] = {}
+        self._summaries: dict[tuple[str, str], Summary | None] = {}
+        self._runs: dict[tuple[str, str], FunctionRun] = {}
+        self._in_progress: list[tuple[str, str]] = []
+        for program in programs:
+            for function in program.functions:
+                known = self._functions.setdefault(function.key, [])
+                if not any(
+                    other.filename == function.filename and other.span == function.span
+                    for other, _ in known
+                ):
+                    known.append((function, program))
+            for record in program.records:
+                earlier = self.records.get(record.key)
+                if earlier is None or len(record.fields) > len(earlier.fields):
+                    self.records[record.key] = record
+            for kernel in program.kernels:
+                for name in {kernel.key, kernel.name}:
+                    kernels = self._kernels.setdefault(name, [])
+                    if kernel not in kernels:
+                        kernels.append(kernel)
+
+    def models(self, language: str) -> ApiModels:
+        """The API models of a language."""
+        return self._models[language]
+
+    def functions(self) -> list[tuple[Function, Program]]:
+        """Every function of the run once, in the order of the files."""
+        return [pair for pairs in self._functions.values() for pair in pairs]
+
+    def _definition(self, key: str, filename: str) -> tuple[Function, Program] | None:
+        return _nearest(self._functions.get(key, ()), filename, lambda pair: pair[0].filename)
+
+    def function(self, key: str, filename: str) -> Function | None:
+        """The definition that a call in a file means."""
+        found = self._definition(key, filename)
+        return found[0] if found else None
+
+    def record(self, key: str | None) -> Record | None:
+        """A class or struct by its key."""
+        return self.records.get(key) if key else None
+
+    def kernel(self, key: str | None, name: str, filename: str) -> Kernel | None:
+        """The kernel that a launch in a file means."""
+        for known in (key, name):
+            if known and known in self._kernels:
+                return _nearest(self._kernels[known], filename, lambda kernel: kernel.filename)
+        return None
+
+    def opt_in(self, kernel: str, amount: int) -> None:
+        """A kernel's dynamic shared memory limit is raised; -1: by an unknown amount."""
+        name = short_name(kernel)
+        earlier = self.opt_ins.get(name)
+        unknown = amount < 0 or (earlier is not None and earlier < 0)
+        self.opt_ins[name] = -1 if unknown else max(amount, earlier or 0)
+
+    # Summaries --------------------------------------------------------------------------------
+
+    def run_of(self, function: Function, program: Program) -> FunctionRun | None:
+        """The analysis of a function, made once; ``None`` while it is being made."""
+        identity = (function.filename, function.key)
+        if identity in self._runs:
+            return self._runs[identity]
+        if identity in self._in_progress or len(self._in_progress) > MOST_DEPTH:
+            return None
+        self._in_progress.append(identity)
+        try:
+            run = FunctionRun(function, program, self).run()
+        finally:
+            self._in_progress.pop()
+        self._runs[identity] = run
+        return run
+
+    def summary(self, key: str, filename: str) -> tuple[Summary | None, Function | None]:
+        """What a function of the run does to its callers."""
+        found = self._definition(key, filename)
+        if found is None:
+            return None, None
+        function, program = found
+        identity = (function.filename, function.key)
+        if identity not in self._summaries:
+            run = self.run_of(function, program)
+            if run is None:
+                return None, function
+            self._summaries[identity] = summarize(run)
+        return self._summaries[identity], function
+
+    def run_with(
+        self, key: str, filename: str, constants: dict[str, Value]
+    ) -> FunctionRun | None:
+        """An analysis of a function with some parameters bound."""
+        found = self._definition(key, filename)
+        if found is None or len(self._in_progress) > MOST_DEPTH:
+            return None
+        function, program = found
+        self._in_progress.append((filename, key))
+        try:
+            return FunctionRun(function, program, self, constants).run()
+        finally:
+            self._in_progress.pop()
+
+
+def summarize(run: FunctionRun) -> Summary | None:
+    """The summary of a finished run; a generator's body does not run at its call."""
+    if run.function.is_generator:
+        return None
+    return Summary(
+        outcomes=merge(run.outcomes),
+        tested=frozenset(run.tested),
+        reads_last_error=run.reads_last_error,
+        resets=run.resets,
+        complete=run.complete,
+    )
+
+
+def short_name(name: str) -> str:
+    """A kernel's name without its scope and template arguments."""
+    return name.partition("<")[0].rpartition("::")[2].rpartition(".")[2].strip("&() ")
+
+
+def _nearest(candidates, filename, name_of):  # type: ignore[no-untyped-def]
+    if not candidates:
+        return None
+    if len(candidates) == 1:
+        return candidates[0]
+    same_file = [item for item in candidates if name_of(item) == filename]
+    if same_file:
+        return same_file[0]
+    folder = os.path.dirname(filename)
+    same_folder = [item for item in candidates if os.path.dirname(name_of(item)) == folder]
+    return same_folder[0] if len(same_folder) == 1 else None
+
+
+__all__ = ["Linker", "Site", "short_name", "summarize"]

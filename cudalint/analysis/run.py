@@ -1,0 +1,491 @@
+"""Follows the paths of one function: a worklist of disjuncts over its blocks.
+
+Blocks are visited in reverse postorder, so that disjuncts meet before they go on together. A loop
+runs for zero, one and two iterations; what changes from one to the next becomes unknown after the
+first, and what an operation produced before becomes ``older`` when it runs again.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cudalint.analysis import calls, copies, dangling, effects
+from cudalint.analysis.conditions import Conditions
+from cudalint.analysis.evaluate import Evaluator
+from cudalint.analysis.exits import leave
+from cudalint.analysis.facts import DanglingPointer, Exit, LeakExit
+from cudalint.analysis.flow import Flow
+from cudalint.analysis.recorder import Recorder, live
+from cudalint.analysis.state import Event, State, Status
+from cudalint.analysis.values import (
+    Const,
+    Input,
+    Location,
+    Operation,
+    Pointer,
+    Polynomial,
+    Symbol,
+    Uninitialized,
+    Value,
+    parts,
+    resources_in,
+)
+from cudalint.findings.finding import Step
+from cudalint.program import (
+    Assign,
+    Block,
+    Branch,
+    Call,
+    Constant,
+    Delete,
+    Expression,
+    Function,
+    Jump,
+    Launch,
+    Program,
+    Return,
+    ScopeEnd,
+    Throw,
+    Unknown,
+    Use,
+    Variable,
+    render,
+)
+from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis.link import Linker
+    from cudalint.analysis.summary import Outcome
+
+MOST_DISJUNCTS = 24
+"""Kept at the entry of one block."""
+MOST_ITERATIONS = 2
+MOST_STEPS = 4000
+"""Block visits in one function, after which the remaining paths are cut."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """The operation that runs: for the origins of symbols, which must not depend on the path."""
+
+    block: int
+    index: int
+    span: Span
+    unwind: int | None
+
+    def symbol(self, kind: str) -> Symbol:
+        """The symbol of what this operation produces."""
+        return Symbol(f"{kind}@{self.block}.{self.index}")
+
+
+class FunctionRun:
+    """One analysis of one function, with some parameters bound to constants or none."""
+
+    def __init__(
+        self,
+        function: Function,
+        program: Program,
+        linker: Linker,
+        constants: dict[str, Value] | None = None,
+    ) -> None:
+        self.function = function
+        self.program = program
+        self.linker = linker
+        self.filename = function.filename
+        self.models = linker.models(program.language)
+        self.evaluator = Evaluator(function, program.language, program.variables)
+        self.evaluator.constants = dict(constants or {})
+        self.conditions = Conditions()
+        self.recorder = Recorder(function, self.filename)
+        self.flow = Flow(function)
+        self.python = program.language == "python"
+        self.outcomes: list[Outcome] = []
+        self.tested: set[Location] = set()
+        self.statuses: dict[str, str] = {}
+        """Acquisition origins to the origins of their statuses."""
+        self.reads_last_error = False
+        self.resets = False
+        self.complete = True
+        self.calls_made: list[tuple[str, str, tuple[tuple[str, Value], ...], Span]] = []
+        """Calls of functions of the run with constant arguments: key, file, arguments, where."""
+        self._pending: dict[int, dict[object, State]] = {}
+        self._queue: list[tuple[int, int]] = []
+        self._seen: dict[int, set[object]] = {}
+        self.position = Position(0, 0, function.span, None)
+        self.dangling: dict[str, DanglingPointer] = {}
+        """Temporaries that hold a raw pointer into an array that is about to die."""
+        self.last_return = _last_return(function)
+        self._work = _cuda_work(self)
+
+    # The worklist -----------------------------------------------------------------------------
+
+    def run(self) -> FunctionRun:
+        """Follow all paths."""
+        if not self.function.blocks:
+            return self
+        self.enqueue(0, State(), None)
+        steps = 0
+        while self._queue:
+            steps += 1
+            if steps > MOST_STEPS:
+                self.complete = False
+                break
+            _, number = heapq.heappop(self._queue)
+            states = self._pending.pop(number, {})
+            for state in states.values():
+                self._visit(self.flow.blocks[number], state)
+        return self
+
+    def enqueue(self, target: int, state: State, source: int | None) -> None:
+        """A disjunct arrives at a block; equal ones are joined."""
+        if target not in self.flow.order:
+            return
+        enclosing = self.flow.enclosing[target]
+        if source is not None and target in self.flow.loops:
+            if source in self.flow.loops[target]:
+                state.visits[target] = state.visits.get(target, 0) + 1
+                self._widen(state, target)
+            else:
+                state.visits.pop(target, None)
+        for header in list(state.visits):
+            if header not in enclosing:
+                del state.visits[header]
+        self._forget_dead(state, target)
+        pending = self._pending.setdefault(target, {})
+        key = state.key()
+        if key in pending:
+            pending[key].join(state)
+            return
+        if target in self.flow.loops:
+            seen = self._seen.setdefault(target, set())
+            if key in seen:
+                return
+            seen.add(key)
+        if len(pending) >= MOST_DISJUNCTS:
+            self.complete = False
+            return
+        if not pending:
+            heapq.heappush(self._queue, (self.flow.order[target], target))
+        pending[key] = state
+
+    def _widen(self, state: State, header: int) -> None:
+        """After an iteration nothing is known of what the loop counts."""
+        for symbol in self.flow.induction[header]:
+            value = state.values.get((symbol,))
+            if isinstance(value, Const | Polynomial | Symbol | Input | Operation):
+                fresh = Symbol(f"loop{header}:{symbol}")
+                state.refresh(fresh)
+                state.write((symbol,), fresh)
+
+    def _forget_dead(self, state: State, target: int) -> None:
+        live_here = self.flow.live[target]
+        for location, value in list(state.values.items()):
+            root = location[0]
+            if (
+                isinstance(root, str)
+                and root not in live_here
+                and root in self.function.variables
+                and root not in self.flow.addressed
+                and not any(True for _ in resources_in(value))
+                and self.function.variables[root].storage in ("local", "temporary")
+            ):
+                del state.values[location]
+
+    def _visit(self, block: Block, state: State) -> None:
+        states = [state]
+        for index, operation in enumerate(block.operations):
+            self.position = Position(block.number, index, operation.span, block.unwind)
+            states = [after for one in states for after in self._operate(operation, one)]
+            if len(states) > MOST_DISJUNCTS:
+                self.complete = False
+                states = states[:MOST_DISJUNCTS]
+            if not states:
+                return
+        for one in states:
+            self._terminate(block, one)
+
+    def _operate(self, operation: object, state: State) -> list[State]:
+        match operation:
+            case Assign():
+                self._assign(operation, state)
+                return [state]
+            case Call():
+                return calls.call(self, operation, state)
+            case Launch():
+                for argument in operation.arguments:
+                    effects.check_use(
+                        self, argument.value, "a kernel launch", operation.span, state
+                    )
+                copies.launch(self, operation, state)
+                return [state]
+            case Delete(place=place):
+                self._delete(place, state)
+                return [state]
+            case ScopeEnd(symbols=symbols, span=span):
+                self._end_scope(symbols, span, state)
+                return [state]
+            case Use(value=value, reason=reason, span=span):
+                if reason == "yield":
+                    self._yield(value, span, state)
+                return [state]
+            case _:
+                return [state]
+
+    # Operations -------------------------------------------------------------------------------
+
+    def _assign(self, operation: Assign, state: State) -> None:
+        target, source = operation.target, operation.value
+        location = self.evaluator.location(target, state)
+        if location is None:
+            return
+        if isinstance(source, Unknown) and source.text == "uninitialized":
+            state.forget(location)
+            info = self.evaluator.variable(location[0]) if isinstance(location[0], str) else None
+            kind = info.type.kind if info else "other"
+            if kind == "pointer":
+                state.write(location, Uninitialized(render(target)))
+            return
+        value = self.evaluator.value(source, state)
+        dangling.stored(self, operation, state)
+        inner = self._aggregate(source, location, state)
+        self.store(state, location, value, operation.span, name=render(target))
+        for rest, part in inner:
+            state.values[(*location, *rest)] = part
+
+    def _aggregate(
+        self, source: Expression, location: Location, state: State
+    ) -> list[tuple[Location, Value]]:
+        """What is stored below a record that is copied by value."""
+        if self.python:
+            return []
+        origin = self.evaluator.location(source, state)
+        if origin is None or origin == location:
+            return []
+        return [(key[len(origin):], value) for key, value in state.below(origin) if key != origin]
+
+    def store(
+        self, state: State, location: Location, value: Value, span: Span, name: str = ""
+    ) -> None:
+        """Write a value; the last pointer to a resource may be lost by it."""
+        before = {
+            resource
+            for _, old in state.below(location)
+            for resource in resources_in(old)
+            if live(state.status(resource))
+        }
+        for resource in resources_in(value):
+            if name and not name.startswith("%"):
+                self.recorder.named(resource.origin, name, location)
+        state.write(location, value)
+        if isinstance(location[0], str) and location[0].startswith("::"):
+            state.escape(state.reachable([value]))  # a global outlives the function
+        for resource in before:
+            if not self._held(state, resource):
+                self.lose(state, resource, span, name, value)
+
+    def _held(self, state: State, resource: Symbol) -> bool:
+        return any(
+            resource in resources_in(value)
+            for location, value in state.values.items()
+            if not (isinstance(location[0], str) and location[0].startswith("%"))
+        )
+
+    def lose(self, state: State, resource: Symbol, span: Span, name: str, by: Value) -> None:
+        """The only pointer to a live resource was overwritten."""
+        acquired = self.recorder.records[resource.origin].acquired
+        if isinstance(by, Pointer):
+            what = "acquire"
+        elif isinstance(by, Const) and not by.value:
+            what = "null"
+        else:
+            what = "value"
+        holding = state.resources[resource]
+        reason = "it is set to null" if what == "null" else f"`{name or acquired.name}` is overwritten"
+        if resource.older:
+            reason = "the next iteration acquires it again"
+        self.recorder.lost(
+            resource.origin,
+            LeakExit(
+                kind=Exit.OVERWRITE,
+                span=span,
+                reason=reason,
+                steps=(
+                    Step(acquired.filename, acquired.span, f"`{acquired.name}` is acquired here"),
+                    *(e.step for e in state.events(holding.since) if e.kind == "failure"),
+                    Step(self.filename, span, f"{reason} here, while nothing else holds it"),
+                ),
+                on_failure=state.failure is not None,
+                overwritten_by=what,
+            ),
+        )
+        state.set_status(resource, Status.ESCAPED)
+
+    def _delete(self, place: Expression, state: State) -> None:
+        location = self.evaluator.location(place, state)
+        if location is not None and isinstance(place, Variable):
+            state.forget(location)
+
+    def _end_scope(self, symbols: tuple[str, ...], span: Span, state: State) -> None:
+        for symbol in symbols:
+            location = (symbol,)
+            held = {
+                resource
+                for _, value in state.below(location)
+                for resource in resources_in(value)
+                if live(state.status(resource))
+            }
+            state.forget(location)
+            for resource in held:
+                if not self._held(state, resource):
+                    self._lose_scope(state, resource, span)
+
+    def _lose_scope(self, state: State, resource: Symbol, span: Span) -> None:
+        acquired = self.recorder.records[resource.origin].acquired
+        holding = state.resources[resource]
+        events = [e for e in state.events(holding.since) if e.kind in ("failure", "condition")]
+        reason = events[-1].step.message if events and events[-1].kind == "failure" else ""
+        self.recorder.lost(
+            resource.origin,
+            LeakExit(
+                kind=Exit.RETURN,
+                span=span,
+                reason=reason or "its scope ends",
+                steps=(
+                    Step(acquired.filename, acquired.span, f"`{acquired.name}` is acquired here"),
+                    *(event.step for event in events[-2:]),
+                    Step(self.filename, span, f"the scope of `{acquired.name}` ends here"),
+                ),
+                on_failure=state.failure is not None,
+            ),
+        )
+        state.set_status(resource, Status.ESCAPED)
+
+    def _yield(self, value: Expression, span: Span, state: State) -> None:
+        state.escape(state.reachable([self.evaluator.value(value, state)]) if (
+            not self.function.is_generator or self.position.unwind is None
+        ) else ())  # fmt: skip
+        self.throw(state.copy(), span, "the consumer of the generator raises", explicit=False)
+
+    def surroundings(self) -> tuple[bool, bool]:
+        """Whether other CUDA work may run before, and after, the operation that runs now."""
+        here = (self.position.block, self.position.index)
+        before = any(
+            work != here and self.flow.reaches(work[0], work[1], here[0], here[1])
+            for work in self._work
+        )
+        after = any(
+            work != here and self.flow.reaches(here[0], here[1], work[0], work[1])
+            for work in self._work
+        )
+        return before, after
+
+    # Ways out ---------------------------------------------------------------------------------
+
+    def _terminate(self, block: Block, state: State) -> None:
+        terminator = block.terminator
+        self.position = Position(
+            block.number,
+            len(block.operations),
+            getattr(terminator, "span", self.function.span),
+            block.unwind,
+        )
+        match terminator:
+            case Jump(target=target):
+                self.enqueue(target, state, block.number)
+            case Branch():
+                self._branch(block, terminator, state)
+            case Return(value=value, span=span, implicit=implicit):
+                leave(self, state, "return", value, span, implicit=implicit)
+            case Throw(span=span, value=value, rethrow=rethrow):
+                if not rethrow:
+                    state.record("throw", self.filename, span, "an exception is thrown here")
+                self.throw(state, span, "", explicit=not rethrow, rethrow=rethrow)
+
+    def _branch(self, block: Block, branch: Branch, state: State) -> None:
+        condition = self.evaluator.value(branch.condition, state)
+        self._note_tested(condition)
+        body = self.flow.loops.get(block.number)
+        iterations = state.visits.get(block.number, 0)
+        counts = isinstance(condition, Operation) and condition.operator == "more"
+        for target, truth in ((branch.then, True), (branch.otherwise, False)):
+            if body is not None and target in body and iterations >= MOST_ITERATIONS:
+                continue
+            fork = state.copy()
+            if body is not None and iterations and counts:
+                taken = [fork]  # another element, or none: either way may be taken
+            else:
+                taken = self.conditions.assume(fork, condition, truth)
+            for after in taken:
+                if after.failure is state.failure and not isinstance(condition, Const):
+                    text = render(branch.condition)
+                    after.record(
+                        "condition",
+                        self.filename,
+                        branch.span,
+                        f"`{text}` is {'true' if truth else 'false'}",
+                    )
+                self.enqueue(target, after, block.number)
+
+    def _note_tested(self, condition: Value) -> None:
+        pending = [condition]
+        while pending:
+            value = pending.pop()
+            if isinstance(value, Input):
+                self.tested.add(value.location)  # type: ignore[arg-type]
+            if isinstance(value, Symbol):
+                self.conditions.checked.add(value.origin)
+            if isinstance(value, Pointer):
+                self.conditions.checked.add(value.resource.origin)
+            pending.extend(parts(value))
+
+    def throw(
+        self, state: State, span: Span, what: str, explicit: bool, rethrow: bool = False
+    ) -> None:
+        """An exception leaves an operation: into a handler, or out of the function."""
+        if not rethrow or state.thrown is None:
+            message = what or "an exception is thrown here"
+            kind = "throw" if explicit else "may throw"
+            state.thrown = Event(kind, Step(self.filename, span, message))
+        unwind = self.position.unwind
+        if unwind is not None:
+            self.enqueue(unwind, state, None)
+        else:
+            leave(self, state, "throw", None, span, explicit=state.thrown.kind == "throw")
+
+
+def _last_return(function: Function) -> Span | None:
+    spans = [
+        block.terminator.span
+        for block in function.blocks
+        if isinstance(block.terminator, Return) and not block.terminator.implicit
+    ]
+    return max(spans, default=None)
+
+
+def _cuda_work(run: FunctionRun) -> list[tuple[int, int]]:
+    """Where a function allocates, frees, copies, launches, or calls a function that may."""
+    found = []
+    for block in run.function.blocks:
+        for index, operation in enumerate(block.operations):
+            if isinstance(operation, Launch):
+                found.append((block.number, index))
+            if not isinstance(operation, Call):
+                continue
+            model = run.models.lookup(operation.name) if operation.name else None
+            if model is None:
+                works = operation.key is not None
+            else:
+                works = not model.resets and bool(
+                    model.acquires or model.releases or model.copies or model.sets or model.launches
+                )
+                works = works and not _releases_null(operation)
+            if works:
+                found.append((block.number, index))
+    return found
+
+
+def _releases_null(call: Call) -> bool:
+    first = call.arguments[0].value if call.arguments else None
+    return isinstance(first, Constant) and not first.value

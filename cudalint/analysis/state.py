@@ -1,0 +1,379 @@
+"""One disjunct: what holds on one set of paths to a point of a function."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cudalint.analysis.values import (
+    NULL,
+    Address,
+    Array,
+    Bag,
+    Const,
+    Input,
+    Location,
+    Operation,
+    Pointer,
+    Sequence,
+    Symbol,
+    Uninitialized,
+    Value,
+    mentions,
+    resources_in,
+    rewrite,
+    rewrite_location,
+)
+from cudalint.findings.finding import Step
+from cudalint.source import Span
+
+
+class Status(enum.Enum):
+    """Where a resource stands on one path (DESIGN section 3)."""
+
+    REQUESTED = "requested"
+    """The call was made; its status was not looked at yet."""
+    OWNED = "owned"
+    RELEASED = "released"
+    ESCAPED = "escaped"
+    """Somebody else may own it: silence."""
+    ABSENT = "absent"
+    """The call failed on this path: there is nothing."""
+
+
+class Holding(NamedTuple):
+    """The state of one resource on one path."""
+
+    status: Status
+    condition: Value | None = None
+    """While REQUESTED: the status value that decides."""
+    success: Value | None = None
+    released: Step | None = None
+    since: int = 0
+    """The length of the trace at its acquisition."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """A station of the path so far; ``kind`` is acquire, release, failure, condition, catch..."""
+
+    kind: str
+    step: Step
+    resource: Symbol | None = None
+
+
+class Trace(NamedTuple):
+    """The path so far, as a linked list that disjuncts share."""
+
+    event: Event
+    before: Trace | None
+    length: int
+
+
+class InputRelease(NamedTuple):
+    """A release of something that was there when the function was entered."""
+
+    location: Location
+    families: tuple[str, ...]
+    step: Step
+    api: str
+
+
+class State:
+    """One disjunct. Mutable while one block runs; copied at every fork."""
+
+    __slots__ = (
+        "conditions",
+        "equal",
+        "failure",
+        "inputs",
+        "resources",
+        "stored",
+        "thrown",
+        "trace",
+        "values",
+        "visits",
+    )
+
+    def __init__(self) -> None:
+        self.values: dict[Location, Value] = {}
+        self.resources: dict[Symbol, Holding] = {}
+        self.conditions: dict[Value, bool] = {}
+        self.equal: dict[Value, Const] = {}
+        self.inputs: dict[Location, InputRelease] = {}
+        self.stored: frozenset[Location] = frozenset()
+        """Entry values that were stored where they outlive the call."""
+        self.trace: Trace | None = None
+        self.visits: dict[int, int] = {}
+        self.failure: Event | None = None
+        """The last failure branch taken."""
+        self.thrown: Event | None = None
+        """The exception that brought the path into a handler, or on its way out."""
+
+    def copy(self) -> State:
+        """An independent copy."""
+        other = State.__new__(State)
+        other.values = self.values.copy()
+        other.resources = self.resources.copy()
+        other.conditions = self.conditions.copy()
+        other.equal = self.equal.copy()
+        other.inputs = self.inputs.copy()
+        other.stored = self.stored
+        other.trace = self.trace
+        other.visits = self.visits.copy()
+        other.failure = self.failure
+        other.thrown = self.thrown
+        return other
+
+    # The path ---------------------------------------------------------------------------------
+
+    def record(
+        self, kind: str, filename: str, span: Span, message: str, resource: Symbol | None = None
+    ) -> Event:
+        """Add a station to the trace."""
+        event = Event(kind, Step(filename, span, message), resource)
+        length = self.trace.length + 1 if self.trace else 1
+        self.trace = Trace(event, self.trace, length)
+        return event
+
+    def events(self, since: int = 0) -> list[Event]:
+        """The stations after the first ``since``, oldest first."""
+        found: list[Event] = []
+        trace = self.trace
+        while trace is not None and trace.length > since:
+            found.append(trace.event)
+            trace = trace.before
+        return found[::-1]
+
+    # Locations --------------------------------------------------------------------------------
+
+    def read(self, location: Location) -> Value:
+        """The value stored at a location; its entry value if nothing was stored."""
+        value = self.values.get(location)
+        if value is not None:
+            return value
+        if location[-1] == "[]" or (
+            isinstance(location[-1], str) and location[-1].startswith("[")
+        ):
+            element = self._element(location)
+            if element is not None:
+                return element
+        for length in range(len(location) - 1, 0, -1):
+            base = self.values.get(location[:length])
+            if base is not None:
+                return project(base, location[length:])
+        if any(part == "[]" for part in location):
+            return Operation("element", (Input(location),))
+        return Input(location)
+
+    def _element(self, location: Location) -> Value | None:
+        base = location[:-1]
+        any_element = self.values.get((*base, "[]"))
+        if location[-1] != "[]":
+            return any_element
+        found: set[Symbol] = set()
+        depth = len(location)
+        for other, value in self.values.items():
+            if len(other) == depth and other[:-1] == base and is_index(other[-1]):
+                found.update(resources_in(value))
+        return Bag(frozenset(found)) if found else None
+
+    def write(self, location: Location, value: Value) -> None:
+        """Store a value; an unknown element keeps what the other elements held."""
+        if "[]" in location:
+            held = set(resources_in(self.values.get(location, NULL)))
+            held.update(resources_in(value))
+            self.values[location] = Bag(frozenset(held)) if held else value
+            return
+        self.forget(location)
+        self.values[location] = value
+
+    def forget(self, location: Location) -> None:
+        """Drop what is stored at a location and below it."""
+        depth = len(location)
+        self.values.pop(location, None)
+        below = [key for key in self.values if len(key) > depth and key[:depth] == location]
+        for key in below:
+            del self.values[key]
+
+    def below(self, location: Location) -> Iterator[tuple[Location, Value]]:
+        """What is stored at a location and below it."""
+        depth = len(location)
+        for key, value in list(self.values.items()):
+            if key[:depth] == location:
+                yield key, value
+
+    def reachable(self, values: Iterable[Value]) -> set[Symbol]:
+        """The resources that values give access to, through addresses and containers too."""
+        found: set[Symbol] = set()
+        pending = list(values)
+        seen: set[Value] = set()
+        while pending:
+            value = pending.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            found.update(resources_in(value))
+            if isinstance(value, Address):
+                pending.extend(inner for _, inner in self.below(value.location))  # type: ignore[arg-type]
+            elif isinstance(value, Sequence | Operation):
+                pending.extend(value.items if isinstance(value, Sequence) else value.operands)
+            if not isinstance(value, Const):
+                pending.extend(inner for _, inner in self.below(("@", value)))
+        return found
+
+    def referenced(self, resource: Symbol) -> bool:
+        """Whether anything stored still gives access to a resource."""
+        return any(resource in resources_in(value) for value in self.values.values())
+
+    # Resources --------------------------------------------------------------------------------
+
+    def status(self, resource: Symbol) -> Status | None:
+        """Where a resource stands, ``None`` if this path did not acquire it."""
+        holding = self.resources.get(resource)
+        return holding.status if holding else None
+
+    def set_status(self, resource: Symbol, status: Status, released: Step | None = None) -> None:
+        """Move a resource on."""
+        holding = self.resources.get(resource)
+        if holding is not None:
+            self.resources[resource] = holding._replace(
+                status=status,
+                released=released if released is not None else holding.released,
+                condition=holding.condition if status is Status.REQUESTED else None,
+            )
+
+    def escape(self, resources: Iterable[Symbol]) -> None:
+        """Somebody else may own these from now on."""
+        for resource in resources:
+            holding = self.resources.get(resource)
+            if holding and holding.status in (Status.REQUESTED, Status.OWNED):
+                self.set_status(resource, Status.ESCAPED)
+
+    def refresh(self, symbol: Symbol) -> None:
+        """An operation is about to produce its symbol again: the earlier one becomes older."""
+        if not self._known(symbol):
+            return
+        older = Symbol(symbol.origin, older=True)
+        self.conditions = {
+            value: truth for value, truth in self.conditions.items() if not mentions(value, older)
+        }
+        self.equal = {
+            value: known for value, known in self.equal.items() if not mentions(value, older)
+        }
+        holding = self.resources.pop(symbol, None)
+        if holding is not None:
+            earlier = self.resources.get(older)
+            if earlier is None or earlier.status not in (Status.OWNED, Status.REQUESTED):
+                self.resources[older] = holding
+        self.rename(lambda value: older if value == symbol else None)
+
+    def _known(self, symbol: Symbol) -> bool:
+        return (
+            symbol in self.resources
+            or any(mentions(value, symbol) for value in self.values.values())
+            or any(mentions(value, symbol) for value in self.conditions)
+            or any(mentions(value, symbol) for value in self.equal)
+        )
+
+    def rename(self, change: Callable[[Value], Value | None]) -> None:
+        """Rewrite every value of the state."""
+        self.values = {
+            rewrite_location(location, change): rewrite(value, change)
+            for location, value in self.values.items()
+        }
+        self.conditions = {
+            rewrite(value, change): truth for value, truth in self.conditions.items()
+        }
+        self.equal = {rewrite(value, change): known for value, known in self.equal.items()}
+        self.resources = {
+            resource: holding._replace(
+                condition=None
+                if holding.condition is None
+                else rewrite(holding.condition, change)
+            )
+            for resource, holding in self.resources.items()
+        }
+
+    # Joining ----------------------------------------------------------------------------------
+
+    def key(self) -> object:
+        """Equal for disjuncts that may be joined: those that differ in remembered conditions only,
+        or in whether a call failed without any further effect."""
+        return (
+            frozenset(self.values.items()),
+            frozenset(
+                (resource, Status.OWNED if h.status in _LIVE else h.status)
+                for resource, h in self.resources.items()
+            ),
+            frozenset(self.inputs),
+            frozenset(self.visits.items()),
+            self.thrown is not None,
+        )
+
+    def join(self, other: State) -> None:
+        """Keep what holds on both; where a resource is absent on one side, the side that has it."""
+        if _absent(other) < _absent(self):
+            self.conditions, self.equal = other.conditions, other.equal
+            self.resources, self.trace, self.failure = other.resources, other.trace, other.failure
+        elif _absent(other) == _absent(self):
+            self.conditions = dict(self.conditions.items() & other.conditions.items())
+            self.equal = dict(self.equal.items() & other.equal.items())
+            if other.failure is None:
+                self.failure = None
+            for resource, holding in other.resources.items():
+                mine = self.resources.get(resource)
+                if mine and mine.status is Status.OWNED and holding.status is Status.REQUESTED:
+                    self.resources[resource] = holding
+
+
+_LIVE = (Status.OWNED, Status.REQUESTED, Status.ABSENT)
+
+
+def _absent(state: State) -> int:
+    return sum(1 for holding in state.resources.values() if holding.status is Status.ABSENT)
+
+
+def is_index(part: object) -> bool:
+    """Whether a part of a location is an element."""
+    return isinstance(part, str) and part.startswith("[")
+
+
+def project(value: Value, path: Location) -> Value:
+    """The part of a value at a path below it."""
+    for part in path:
+        if isinstance(value, Sequence) and is_index(part):
+            if part == "[]":
+                found = frozenset(resources_in(value))
+                value = Bag(found) if found else Operation("element", (value,))
+                continue
+            number = int(str(part)[1:-1])
+            if -len(value.items) <= number < len(value.items):
+                value = value.items[number]
+                continue
+        if isinstance(value, Sequence) and value.kind == "dim3" and part in _DIMENSIONS:
+            position = _DIMENSIONS[str(part)]
+            value = value.items[position] if position < len(value.items) else Const(1)
+            continue
+        if isinstance(value, Bag) and is_index(part):
+            continue
+        if isinstance(value, Array) and is_index(part):
+            value = Array(value.space, value.shape[1:] if value.shape else None,
+                          value.item_bytes, value.origin, owner=False)  # fmt: skip
+            continue
+        if isinstance(value, Array) and part == ".T":
+            continue
+        if isinstance(value, Input):
+            value = Input((*value.location, part)) if value.location[0] != "@" else Operation(
+                str(part), (value,)
+            )  # fmt: skip
+            continue
+        if isinstance(value, Uninitialized):
+            return Uninitialized(value.name)
+        value = Operation(str(part), (value,))
+    return value
+
+
+_DIMENSIONS = {".x": 0, ".y": 1, ".z": 2}

@@ -1,0 +1,457 @@
+"""Abstract values: what the path engine knows of a variable.
+
+Values are immutable and compare by structure, so that two evaluations of the same expression over
+unchanged variables are equal: that is what correlates ``if (gpu)`` with a later ``if (gpu)``.
+Integers fold into polynomials over symbols, which is enough for size arithmetic; everything else
+stays an uninterpreted operation over its operands.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Union
+
+import msgspec
+
+Location = tuple[Union[str, "Value"], ...]
+"""Where a value is stored: a root and a path. Roots are a variable's symbol (``("d_a",)``,
+``("this", ".d_a")``) or ``"@"`` and the value that points there (``("@", Input(("p",)), ".d_a")``).
+Path parts are ``.field``, ``[3]``, and ``[]`` for any element."""
+
+
+class Const(msgspec.Struct, frozen=True):
+    """A known value. ``None`` is null. ``overflow`` holds the text, the mathematical value and the
+    type of an integer computation on the way that did not fit."""
+
+    value: int | float | str | bool | None
+    overflow: tuple[str, int, str] | None = None
+
+
+class Symbol(msgspec.Struct, frozen=True):
+    """An unknown value by its origin (an operation of the function).
+
+    When a loop runs the operation again, the value of the earlier iterations becomes ``older``.
+    """
+
+    origin: str
+    older: bool = False
+
+
+class Input(msgspec.Struct, frozen=True):
+    """The value that a location held when the function was entered."""
+
+    location: tuple[object, ...]
+
+
+class Operation(msgspec.Struct, frozen=True):
+    """An uninterpreted operation over values."""
+
+    operator: str
+    operands: tuple[Value, ...]
+
+
+class Polynomial(msgspec.Struct, frozen=True):
+    """A sum of integer multiples of products of values; the empty product is the constant."""
+
+    terms: tuple[tuple[tuple[Value, ...], int], ...]
+
+
+class Pointer(msgspec.Struct, frozen=True):
+    """The pointer to, or handle of, a resource of this function; ``offset`` in elements or bytes,
+    only compared with zero."""
+
+    resource: Symbol
+    offset: Value
+
+
+class Bag(msgspec.Struct, frozen=True):
+    """One of several resources: an element of an array or container."""
+
+    resources: frozenset[Symbol]
+
+
+class Address(msgspec.Struct, frozen=True):
+    """The address of a variable or of a part of it."""
+
+    location: tuple[object, ...]
+
+
+class Sequence(msgspec.Struct, frozen=True):
+    """A tuple, list, initialiser or ``dim3`` of known length."""
+
+    items: tuple[Value, ...]
+    kind: str = "tuple"
+
+
+class FunctionValue(msgspec.Struct, frozen=True):
+    """A function or a name of an API module (``numpy.float32``)."""
+
+    name: str
+    key: str | None = None
+
+
+class Array(msgspec.Struct, frozen=True):
+    """An array object of a Python library. ``items`` is the number of elements."""
+
+    space: str | None
+    shape: tuple[Value, ...] | None
+    item_bytes: int | None
+    origin: Symbol
+    owner: bool = True
+    """False for a view of a part."""
+
+
+class Uninitialized(msgspec.Struct, frozen=True):
+    """The content of a local variable that nothing was assigned to."""
+
+    name: str
+
+
+Value = Union[
+    Const, Symbol, Input, Operation, Polynomial, Pointer, Bag, Address, Sequence, FunctionValue,
+    Array, Uninitialized,
+]  # fmt: skip
+
+ZERO = Const(0)
+NULL = Const(None)
+
+
+def constant(value: Value | None) -> int | float | str | bool | None:
+    """The Python value of a constant, else ``None``."""
+    return value.value if isinstance(value, Const) else None
+
+
+def integer(value: Value | None) -> int | None:
+    """The integer of a constant (a float with an integral value counts), else ``None``."""
+    number = constant(value)
+    if isinstance(number, bool | int):
+        return int(number)
+    if isinstance(number, float) and number.is_integer():
+        return int(number)
+    return None
+
+
+def parts(value: Value) -> tuple[Value, ...]:
+    """The values directly inside a value."""
+    match value:
+        case Operation(operands=operands):
+            return operands
+        case Polynomial(terms=terms):
+            return tuple(factor for factors, _ in terms for factor in factors)
+        case Pointer(resource=resource, offset=offset):
+            return (resource, offset)
+        case Bag(resources=resources):
+            return tuple(resources)
+        case Sequence(items=items):
+            return items
+        case Array(shape=shape, origin=origin):
+            return (*(shape or ()), origin)
+        case Address(location=location) | Input(location=location):
+            return tuple(part for part in location if not isinstance(part, str))  # type: ignore[misc]
+        case _:
+            return ()
+
+
+def mentions(value: Value, symbol: Symbol) -> bool:
+    """Whether a symbol occurs anywhere in a value."""
+    if isinstance(value, Symbol):
+        return value == symbol
+    return any(mentions(part, symbol) for part in parts(value))
+
+
+def resources_in(value: Value) -> Iterator[Symbol]:
+    """The resources that a value gives access to."""
+    match value:
+        case Pointer(resource=resource):
+            yield resource
+        case Bag(resources=resources):
+            yield from resources
+        case Array(origin=origin):
+            yield origin
+        case Sequence() | Operation() | Polynomial() | Address():
+            for part in parts(value):
+                yield from resources_in(part)
+        case _:
+            return
+
+
+def rewrite(value: Value, change: Callable[[Value], Value | None]) -> Value:
+    """The value with every part replaced for which ``change`` returns another one."""
+    replaced = change(value)
+    if replaced is not None:
+        return replaced
+    match value:
+        case Operation(operator=name, operands=operands):
+            new = tuple(rewrite(part, change) for part in operands)
+            return value if new == operands else apply(name, *new)
+        case Polynomial(terms=terms):
+            if all(rewrite(f, change) == f for factors, _ in terms for f in factors):
+                return value
+            total: Value = ZERO
+            for factors, coefficient in terms:
+                product: Value = Const(coefficient)
+                for factor in factors:
+                    product = apply("*", product, rewrite(factor, change))
+                total = apply("+", total, product)
+            return total
+        case Pointer(resource=resource, offset=offset):
+            inner = rewrite(resource, change)
+            if isinstance(inner, Symbol):
+                return Pointer(inner, rewrite(offset, change))
+            return inner
+        case Bag(resources=resources):
+            kept = frozenset(
+                inner for r in resources if isinstance(inner := rewrite(r, change), Symbol)
+            )
+            return Bag(kept)
+        case Sequence(items=items, kind=kind):
+            return Sequence(tuple(rewrite(part, change) for part in items), kind)
+        case Array(shape=shape, origin=origin):
+            inner = rewrite(origin, change)
+            return msgspec.structs.replace(
+                value,
+                shape=None if shape is None else tuple(rewrite(part, change) for part in shape),
+                origin=inner if isinstance(inner, Symbol) else origin,
+            )
+        case Address(location=location):
+            return Address(rewrite_location(location, change))  # type: ignore[arg-type]
+        case Input(location=location):
+            return Input(rewrite_location(location, change))  # type: ignore[arg-type]
+        case _:
+            return value
+
+
+def rewrite_location(location: Location, change: Callable[[Value], Value | None]) -> Location:
+    """The location with the values in it rewritten."""
+    return tuple(part if isinstance(part, str) else rewrite(part, change) for part in location)
+
+
+# Arithmetic -------------------------------------------------------------------------------------
+
+_COMPARE: dict[str, Callable[[object, object], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,  # type: ignore[dict-item]
+    "<=": operator.le,  # type: ignore[dict-item]
+    ">": operator.gt,  # type: ignore[dict-item]
+    ">=": operator.ge,  # type: ignore[dict-item]
+}
+_MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
+_LARGEST = 1 << 128  # beyond this a folded value means nothing, and costs time
+
+
+def apply(name: str, *operands: Value) -> Value:
+    """The value of an operation: folded where the operands allow it, else an ``Operation``."""
+    overflow = next((o.overflow for o in operands if isinstance(o, Const) and o.overflow), None)
+    result = _fold(name, operands)
+    if overflow and isinstance(result, Const) and not isinstance(result.value, bool):
+        return Const(result.value, overflow)
+    return result
+
+
+def _fold(name: str, operands: tuple[Value, ...]) -> Value:
+    if len(operands) == 1:
+        return _fold_unary(name, operands[0])
+    if len(operands) != 2:
+        return Operation(name, operands)
+    left, right = operands
+    if isinstance(left, Const) and isinstance(right, Const):
+        folded = _fold_constants(name, left.value, right.value)
+        if folded is not None:
+            return folded
+    if name in ("+", "-", "*"):
+        total = _polynomial(name, left, right)
+        if total is not None:
+            return total
+    if name in ("/", "//") and integer(right) == 1:
+        return left
+    if name in ("/", "//") and isinstance(left, Polynomial) and (divisor := integer(right)):
+        quotient = divide(left, Const(divisor))
+        if quotient is not None:
+            return quotient
+    if name in ("<<",) and (shift := integer(right)) is not None and 0 <= shift < 64:
+        return apply("*", left, Const(1 << shift))
+    if name in ("&&", "||"):
+        return _fold_logic(name, left, right)
+    if name in _COMPARE:
+        if left == right and not isinstance(left, Const):
+            return Const(name in ("==", "<=", ">="))
+        if isinstance(left, Const) and not isinstance(right, Const):
+            return Operation(_MIRROR[name], (right, left))
+    return Operation(name, operands)
+
+
+def _fold_unary(name: str, value: Value) -> Value:
+    if name == "!":
+        if isinstance(value, Const):
+            return Const(not value.value)
+        if isinstance(value, Operation) and value.operator == "!":
+            return value.operands[0]
+    if name == "-":
+        return apply("*", Const(-1), value)
+    if name == "~" and (number := integer(value)) is not None:
+        return Const(~number)
+    if name == "len":
+        if isinstance(value, Sequence):
+            return Const(len(value.items))
+        if isinstance(value, Const) and isinstance(value.value, str):
+            return Const(len(value.value))
+        if isinstance(value, Array) and value.shape:
+            return value.shape[0]
+    return Operation(name, (value,))
+
+
+def _fold_logic(name: str, left: Value, right: Value) -> Value:
+    deciding = name == "||"
+    for first, second in ((left, right), (right, left)):
+        if isinstance(first, Const):
+            return Const(deciding) if bool(first.value) == deciding else second
+    return Operation(name, (left, right))
+
+
+def _fold_constants(name: str, left: object, right: object) -> Const | None:
+    if name == "==" or name == "!=":
+        return Const(_COMPARE[name](left, right))
+    if isinstance(left, str) and isinstance(right, str) and name == "+":
+        return Const(left + right) if len(left) + len(right) < 100_000 else None
+    if name in ("&&", "||"):
+        return Const(bool(left) and bool(right) if name == "&&" else bool(left) or bool(right))
+    if not isinstance(left, int | float) or not isinstance(right, int | float):
+        return None
+    if name in _COMPARE:
+        return Const(_COMPARE[name](left, right))
+    try:
+        number = _arithmetic(name, left, right)
+    except (ArithmeticError, ValueError, TypeError):
+        return None
+    if number is None or (isinstance(number, int) and abs(number) > _LARGEST):
+        return None
+    return Const(number)
+
+
+def _arithmetic(name: str, left: float, right: float) -> int | float | None:
+    whole = isinstance(left, int) and isinstance(right, int)
+    match name:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+        case "/" if whole:
+            quotient = abs(int(left)) // abs(int(right))
+            return quotient if (left < 0) == (right < 0) else -quotient
+        case "/" | "true/":
+            return left / right
+        case "//":
+            return left // right
+        case "%" if whole:
+            return int(left) - int(right) * int(left / right) if right else None
+        case "**" if abs(right) < 200 and abs(left) < 2**64:
+            power: int | float = left**right
+            return power
+        case "<<" if whole and 0 <= right < 128:
+            return int(left) << int(right)
+        case ">>" if whole and 0 <= right < 128:
+            return int(left) >> int(right)
+        case "&" if whole:
+            return int(left) & int(right)
+        case "|" if whole:
+            return int(left) | int(right)
+        case "^" if whole:
+            return int(left) ^ int(right)
+        case "min":
+            return min(left, right)
+        case "max":
+            return max(left, right)
+    return None
+
+
+def _terms(value: Value) -> dict[tuple[Value, ...], int] | None:
+    if isinstance(value, Polynomial):
+        return dict(value.terms)
+    if isinstance(value, Const):
+        number = integer(value)
+        return None if number is None else ({(): number} if number else {})
+    if isinstance(value, Symbol | Input | Operation):
+        return {(value,): 1}
+    return None
+
+
+def _polynomial(name: str, left: Value, right: Value) -> Value | None:
+    if name in ("+", "-") and isinstance(left, Pointer):
+        return Pointer(left.resource, apply(name, left.offset, right))
+    if name == "+" and isinstance(right, Pointer):
+        return Pointer(right.resource, apply(name, right.offset, left))
+    first, second = _terms(left), _terms(right)
+    if first is None or second is None:
+        return None
+    total: dict[tuple[Value, ...], int] = {}
+    if name == "*":
+        if len(first) * len(second) > 16:
+            return None
+        for a, x in first.items():
+            for b, y in second.items():
+                key = tuple(sorted((*a, *b), key=repr)) if a and b else a or b
+                if len(key) > 6:
+                    return None
+                total[key] = total.get(key, 0) + x * y
+    else:
+        total = dict(first)
+        for key, number in second.items():
+            total[key] = total.get(key, 0) + (number if name == "+" else -number)
+    total = {key: number for key, number in total.items() if number}
+    if not total:
+        return ZERO
+    if len(total) == 1:
+        [(key, number)] = total.items()
+        if not key:
+            return Const(number)
+        if number == 1 and len(key) == 1:
+            return key[0]
+    if len(total) > 8:
+        return None
+    return Polynomial(tuple(sorted(total.items(), key=repr)))
+
+
+def divide(value: Value, divisor: Value) -> Value | None:
+    """The exact quotient, or ``None`` where the division leaves a remainder or is not decidable.
+
+    >>> divide(apply("*", Symbol("n"), Const(4)), Symbol("n"))
+    Const(value=4, overflow=None)
+    """
+    above, below = _terms(value), _terms(divisor)
+    if not above or not below or len(below) != 1:
+        return None
+    [(factors, number)] = below.items()
+    total: Value = ZERO
+    for key, coefficient in above.items():
+        rest = list(key)
+        for factor in factors:
+            if factor not in rest:
+                return None
+            rest.remove(factor)
+        if coefficient % number:
+            return None
+        product: Value = Const(coefficient // number)
+        for factor in rest:
+            product = apply("*", product, factor)
+        total = apply("+", total, product)
+    return total
+
+
+def wrap(value: Const, text: str, bits: int, signed: bool, type_text: str) -> Const:
+    """A constant converted to an integer type, marked if it does not fit."""
+    number = integer(value)
+    if number is None:
+        return value
+    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    if low <= number <= high:
+        return Const(number, value.overflow)
+    wrapped = number & ((1 << bits) - 1)
+    if signed and wrapped > high:
+        wrapped -= 1 << bits
+    # A negative constant in an unsigned type (-1 as "all ones") is an idiom, not an overflow.
+    mark = value.overflow or (None if number < 0 else (text, number, type_text))
+    return Const(wrapped, mark)
