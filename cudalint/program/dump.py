@@ -56,7 +56,9 @@ def _program(program: Program, spans: bool) -> Iterator[str]:
         shared = sum(array.bytes or 0 for array in kernel.shared)
         dynamic = f", extern {kernel.dynamic_shared}" if kernel.dynamic_shared else ""
         bounds = f", at most {kernel.max_threads} threads" if kernel.max_threads else ""
-        yield f"kernel {kernel.name} at {_place(kernel.span)}: {shared} bytes shared{dynamic}{bounds}"
+        yield (
+            f"kernel {kernel.name} at {_place(kernel.span)}: {shared} bytes shared{dynamic}{bounds}"
+        )
     for function in program.functions:
         yield ""
         yield from _function(function, spans)

@@ -48,7 +48,9 @@ class _UnitLowering:
         positions = unit.positions
         for child in children(self.parsed.unit.cursor):
             if positions.in_main_file(child):
-                self._guarded(self._declaration, child)
+                # Instantiations are listed as well: their pattern says what they do.
+                if unit.types.pattern(child).data[0] == child.data[0]:
+                    self._guarded(self._declaration, child)
             elif not positions.is_system(child):
                 self._guarded(self._header_declaration, child)
         for body in self.bodies:

@@ -34,8 +34,14 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[A-Za-z_]\w*")
 IDENTIFIER = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*\Z")
 _KEYWORDS = frozenset(
-    ["sizeof", "alignof", "return", "if", "else", "for", "while", "do", "new", "delete", "this", "nullptr", "true", "false", "const", "static", "int", "float", "double", "char", "long", "short", "unsigned", "signed", "void", "bool", "auto", "struct", "class", "typename", "template", "operator", "throw", "reinterpret_cast", "static_cast", "const_cast", "dynamic_cast"]
-)
+    (
+        "sizeof", "alignof", "return", "if", "else", "for", "while", "do", "new", "delete", "this",
+        "nullptr", "true", "false", "const", "static", "int", "float", "double", "char", "long",
+        "short", "unsigned", "signed", "void", "bool", "auto", "struct", "class", "typename",
+        "template", "operator", "throw", "reinterpret_cast", "static_cast", "const_cast",
+        "dynamic_cast",
+    )
+)  # fmt: skip
 NOT_VALUES = frozenset(
     {
         Kind.TYPE_REFERENCE,

@@ -16,13 +16,14 @@ from cudalint.frontends.cuda.lower_cursors import (
     referenced,
     related,
 )
-from cudalint.frontends.cuda.lower_expressions import Expressions
+from cudalint.frontends.cuda.lower_expressions import MEMBER_NAME, Expressions
 from cudalint.frontends.cuda.lower_names import FUNCTIONS, FunctionFacts
 from cudalint.program import (
     THIS,
     AddressOf,
     Argument,
     Assign,
+    Binary,
     Call,
     Cast,
     Constant,
@@ -36,14 +37,17 @@ from cudalint.program import (
     Unary,
     Unknown,
     Unreachable,
+    render,
 )
 
 _CONFIGURATION = "__cudaPushCallConfiguration"
 _TRANSPARENT = frozenset(
-    ["std::move", "std::forward", "std::as_const", "std::launder", "__builtin_expect", "std::__addressof_keep", "cuda::std::move", "cuda::std::forward"]
-)
+    (
+        "std::move", "std::forward", "std::as_const", "std::launder", "cuda::std::move",
+        "cuda::std::forward", "__builtin_expect",
+    )
+)  # fmt: skip
 _ADDRESS = frozenset(("std::addressof", "std::__addressof", "__builtin_addressof"))
-_BINARY_SYMBOLS = frozenset(["+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "==", "!=", "<", "<=", ">", ">="])
 _CALLED_NAME = re.compile(r"\s*((?:::)?[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*)")
 DIM3 = "dim3"
 
@@ -94,10 +98,13 @@ class Calls(Expressions):
             for base in children(callee):
                 if is_value(base):
                     self.discard(base)
-        if facts.kind == Kind.CONVERSION and receiver is not None:
+        if (
+            facts.kind == Kind.CONVERSION
+            and receiver is not None
+            and (facts.is_system or isinstance(receiver, FunctionReference))
+        ):
             # A smart pointer tested, a lambda as a function pointer, an iterator's reference.
-            if facts.is_system or isinstance(receiver, FunctionReference):
-                return receiver
+            return receiver
         arguments = self.arguments(operands[1:])
         kind: Any = "function"
         if facts.kind == Kind.DESTRUCTOR:
@@ -172,7 +179,7 @@ class Calls(Expressions):
         return tuple(lowered)
 
     def _is_default(self, operand: Cursor) -> bool:
-        return self.library.extent(operand).begin_int_data == 0
+        return bool(self.library.extent(operand).begin_int_data == 0)
 
     def _unwrapped(self, cursor: Cursor) -> Cursor:
         while cursor._kind_id in (Kind.UNEXPOSED, Kind.PARENTHESES):
@@ -198,7 +205,7 @@ class Calls(Expressions):
         direct = callee if isinstance(callee, FunctionReference) else None
         self.graph.emit(
             Call(
-                direct.name if direct else self._callee_name(operands_text=callee),
+                direct.name if direct else self._callee_name(callee),
                 arguments,
                 span,
                 target,
@@ -212,10 +219,8 @@ class Calls(Expressions):
         return target if target is not None else Unknown("void")
 
     @staticmethod
-    def _callee_name(operands_text: Expression) -> str:
-        from cudalint.program import render
-
-        return render(operands_text)
+    def _callee_name(callee: Expression) -> str:
+        return render(callee)
 
     # Operators of classes.
 
@@ -282,8 +287,6 @@ class Calls(Expressions):
         if symbol == "*" and not rest:
             return receiver.place if isinstance(receiver, AddressOf) else Dereference(receiver)
         if symbol in ("==", "!=") and len(rest) == 1 and is_place(receiver):
-            from cudalint.program import Binary
-
             return Binary(symbol, receiver, self.expression(rest[0]))
         if symbol == "!" and not rest:
             return Unary("!", receiver)
@@ -636,10 +639,8 @@ class Calls(Expressions):
     def _unresolved_member(
         self, cursor: Cursor, callee: Cursor, operands: list[Cursor], wanted: bool
     ) -> Expression:
-        from cudalint.frontends.cuda.lower_expressions import _MEMBER_NAME
-
         receiver = self.member_base(callee)
-        found = _MEMBER_NAME.search(self.positions.text(callee))
+        found = MEMBER_NAME.search(self.positions.text(callee))
         name = found.group(2).strip() if found else name_of(callee)
         bases = [child for child in children(callee) if is_value(child)]
         record = None

@@ -87,12 +87,15 @@ class Declarations(TextRecovery):
     def _declared_type(self, cursor: Cursor, name: str) -> Type:
         """The type; clang takes a type that it does not know for ``int``."""
         type_ = self.types.of(cursor)
-        if self.unit.has_errors and type_.text in ("int", "const int", "int *", "int **"):
-            if not self.positions.from_macro(cursor):
-                written = self.positions.text(cursor).partition(name)[0].strip()
-                if written and not _KNOWN_TYPE.search(written):
-                    pointer = type_.text.endswith("*")
-                    return Type(written, "pointer" if pointer else "other", 8 if pointer else None)
+        if (
+            self.unit.has_errors
+            and type_.text in ("int", "const int", "int *", "int **")
+            and not self.positions.from_macro(cursor)
+        ):
+            written = self.positions.text(cursor).partition(name)[0].strip()
+            if written and not _KNOWN_TYPE.search(written):
+                pointer = type_.text.endswith("*")
+                return Type(written, "pointer" if pointer else "other", 8 if pointer else None)
         return type_
 
     def _uninitialized(self, variable: Variable, type_: Type, span: Span) -> None:
@@ -162,7 +165,7 @@ class Declarations(TextRecovery):
 
     def _is_list(self, value: Cursor) -> bool:
         """``(a, b)`` that initialises something whose type depends on a template."""
-        return (
+        return bool(
             value._kind_id == Kind.UNEXPOSED
             and self.library.type(value)._kind_id == TypeKind.INVALID
         )

@@ -52,7 +52,7 @@ _CASTS = frozenset(
     }
 )
 _NUMBERS = ("integer", "enumeration", "bool")
-_MEMBER_NAME = re.compile(
+MEMBER_NAME = re.compile(
     r"(->|\.)\s*(?:template\s+)?(~?[A-Za-z_]\w*|operator\W+)\s*(?:<.*>)?\s*\Z", re.S
 )
 _OBJECT_MACRO = re.compile(r"[A-Za-z_]\w*(?!\w|\s*\()")
@@ -155,6 +155,8 @@ class Expressions(Lowering):
         if kind == Kind.UNEXPOSED and self._recovered(cursor, wanted=False) is not None:
             return
         value = self.expression(cursor)
+        if kind in (Kind.DELETE, Kind.THROW):
+            return
         if not isinstance(value, Constant | FunctionReference) and not (
             isinstance(value, Variable) and value.symbol.startswith("%")
         ):
@@ -341,7 +343,7 @@ class Expressions(Lowering):
         if not name:
             if declaration is not None:
                 return base  # A member of an unnamed union or struct.
-            found = _MEMBER_NAME.search(self.positions.text(cursor))
+            found = MEMBER_NAME.search(self.positions.text(cursor))
             if found is None:
                 return Unknown(self.positions.text(cursor), (base,))
             name = found.group(2)
@@ -359,7 +361,7 @@ class Expressions(Lowering):
         arrow = kind == "pointer"
         if kind in ("other", "record"):
             # A type that depends on a template, or a smart pointer.
-            found = _MEMBER_NAME.search(self.positions.text(cursor))
+            found = MEMBER_NAME.search(self.positions.text(cursor))
             arrow = found is not None and found.group(1) == "->"
         if not arrow:
             return base
@@ -510,7 +512,7 @@ class Expressions(Lowering):
         self.graph.emit(Assign(place, value, self.positions.span(cursor)))
         return place
 
-    def _compound(self, cursor: Cursor) -> Expression:
+    def _compound_assignment(self, cursor: Cursor) -> Expression:
         left, right = self._two(cursor)
         value = self.expression(right)
         place = self.expression(left)
@@ -526,8 +528,8 @@ class Expressions(Lowering):
     def _cast(self, cursor: Cursor) -> Expression:
         operands = [child for child in children(cursor) if is_value(child)]
         if not operands:
-            value = evaluate(cursor)
-            return Constant(value) if value is not None else self.unknown(cursor)
+            constant = evaluate(cursor)
+            return Constant(constant) if constant is not None else self.unknown(cursor)
         value = self.expression(operands[-1])
         return convert(value, self.types.of(operands[-1]), self.types.of(cursor), explicit=True)
 
@@ -654,10 +656,11 @@ class Expressions(Lowering):
         value = evaluate(cursor)
         if value is not None:
             return Constant(value)
-        reads = []
-        for child in children(cursor):
-            if is_value(child) and child._kind_id >= Kind.UNEXPOSED and child._kind_id < 200:
-                reads.append(self.expression(child))
+        reads = [
+            self.expression(child)
+            for child in children(cursor)
+            if is_value(child) and Kind.UNEXPOSED <= child._kind_id < 200
+        ]
         text = self.positions.text(cursor)
         return Unknown(text[:200], tuple(reads) or self.reads(text))
 
@@ -681,7 +684,7 @@ _HANDLERS: dict[int, Callable[[Expressions, Cursor], Expression]] = {
     Kind.UNARY: Expressions._unary,
     Kind.SUBSCRIPT: Expressions._subscript,
     Kind.BINARY: Expressions._binary,
-    Kind.COMPOUND_ASSIGNMENT: Expressions._compound,
+    Kind.COMPOUND_ASSIGNMENT: Expressions._compound_assignment,
     Kind.CONDITIONAL: Expressions._conditional,
     Kind.INITIALIZERS: Expressions._initializers,
     Kind.PARENTHESIZED_LIST: Expressions._initializers,

@@ -209,13 +209,18 @@ class Scopes:
 
 
 _PLAIN = frozenset(
-    ["int", "unsigned", "unsigned_int", "long", "unsigned_long", "long_long", "unsigned_long_long", "short", "char", "unsigned_char", "unsigned_short", "size_t", "ssize_t", "ptrdiff_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "std::size_t", "uint", "uchar", "ushort", "ulong", "signed_char"]
-)
+    (
+        "int", "unsigned", "unsigned int", "long", "unsigned long", "long long",
+        "unsigned long long", "short", "unsigned short", "char", "unsigned char", "signed char",
+        "size_t", "std::size_t", "ssize_t", "ptrdiff_t", "int8_t", "int16_t", "int32_t", "int64_t",
+        "uint8_t", "uint16_t", "uint32_t", "uint64_t", "uint", "uchar", "ushort", "ulong",
+    )
+)  # fmt: skip
 
 
 def can_own(type_: Type) -> bool:
     """Whether a variable of the type can hold a resource or an owner."""
     if type_.kind == "integer":
         # Handles may be integers by another name: CUdeviceptr, cudaTextureObject_t.
-        return type_.text.removeprefix("const ").replace(" ", "_") not in _PLAIN
+        return type_.text.removeprefix("const ") not in _PLAIN
     return type_.kind in ("pointer", "array", "record", "other")

@@ -73,7 +73,8 @@ class DeviceCode:
         """Shared memory of the kernel and of the device functions that it calls."""
         shared: dict[tuple[str, Span], SharedArray] = {}
         dynamic: str | None = None
-        pending, seen = [cursor], set()
+        pending = [cursor]
+        seen: set[int] = set()
         while pending and len(seen) < 200:
             function = pending.pop()
             identity = function.data[0] or 0

@@ -37,8 +37,14 @@ RECORDS = (
 )
 _NAMED_SCOPES = (*RECORDS, Kind.NAMESPACE, Kind.ENUM)
 _NEVER_RETURN = frozenset(
-    ["exit", "abort", "_exit", "_Exit", "quick_exit", "__assert_fail", "__assert", "__assert_rtn", "_wassert", "std::exit", "std::abort", "std::terminate", "std::quick_exit", "std::_Exit", "terminate", "__builtin_unreachable", "__builtin_trap", "longjmp", "std::rethrow_exception", "std::unreachable"]
-)
+    (
+        "exit", "abort", "_exit", "_Exit", "quick_exit", "terminate", "longjmp",
+        "__assert_fail", "__assert", "__assert_rtn", "_wassert",
+        "__builtin_unreachable", "__builtin_trap",
+        "std::exit", "std::abort", "std::_Exit", "std::quick_exit", "std::terminate",
+        "std::rethrow_exception", "std::unreachable",
+    )
+)  # fmt: skip
 # CXCursor_ExceptionSpecificationKind: throw(), noexcept, noexcept(...), __declspec(nothrow).
 _NO_THROW = (1, 4, 5, 9)
 

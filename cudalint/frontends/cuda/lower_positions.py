@@ -68,7 +68,7 @@ class Positions:
         raw = location.int_data
         if raw & _MACRO_BIT:
             return self._place(location)[0] == self.filename
-        return self._base <= raw <= self._limit
+        return bool(self._base <= raw <= self._limit)
 
     def is_system(self, cursor: Cursor) -> bool:
         """Whether the cursor stands in a system header, a CUDA wheel or nowhere at all."""

@@ -58,8 +58,11 @@ _SIZES = {
     "cuComplex": 8, "cuDoubleComplex": 16,
 }  # fmt: skip
 _TYPE_WORDS = frozenset(
-    ["void", "const", "unsigned", "signed", "char", "short", "int", "long", "float", "double", "bool", "struct", "auto"]
-)
+    (
+        "void", "const", "unsigned", "signed", "char", "short", "int", "long", "float", "double",
+        "bool", "struct", "auto",
+    )
+)  # fmt: skip
 _VALUES: dict[str, Any] = {
     "cudaSuccess": 0, "CUDA_SUCCESS": 0, "cudaMemcpyHostToHost": 0, "cudaMemcpyHostToDevice": 1,
     "cudaMemcpyDeviceToHost": 2, "cudaMemcpyDeviceToDevice": 3, "cudaMemcpyDefault": 4,

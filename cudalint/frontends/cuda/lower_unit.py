@@ -96,6 +96,8 @@ class Unit:
         definition = related("definition", declaration)
         if definition is None or self.positions.is_system(definition):
             return
+        if name_of(definition).startswith("(lambda"):
+            return
         self._add_record(definition, key)
 
     def note_record(self, declaration: Cursor) -> None:
