@@ -98,14 +98,14 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
     findings: list[Finding] = []
     for code in order.rules:
         rule = known[code](order.limits)
+        asked: list[Any] = []
+        # A rule may look at more than one kind of facts.
         if isinstance(rule, FunctionRule):
-            asked: Any = facts.functions
-        elif isinstance(rule, ClassRule):
-            asked = facts.classes
-        elif isinstance(rule, FileRule):
-            asked = facts.files
-        else:
-            continue
+            asked.extend(facts.functions)
+        if isinstance(rule, ClassRule):
+            asked.extend(facts.classes)
+        if isinstance(rule, FileRule):
+            asked.extend(facts.files)
         for fact in asked:
             findings.extend(rule.check(fact))
     unread = {

@@ -88,7 +88,7 @@ class DoubleFree(FunctionRule):
                 )
             yield self.finding(
                 message,
-                filename=facts.filename,
+                filename=misuse.filename or facts.filename,
                 span=misuse.span,
                 function=facts.function,
                 subject=misuse.name,

@@ -78,7 +78,7 @@ class InvalidFree(FunctionRule):
             if misuse.kind in _REASONS:
                 yield self.finding(
                     _message(misuse),
-                    filename=facts.filename,
+                    filename=misuse.filename or facts.filename,
                     span=misuse.span,
                     function=facts.function,
                     subject=misuse.name,

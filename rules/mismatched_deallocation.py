@@ -80,7 +80,7 @@ class MismatchedDeallocation(FunctionRule):
                 message += f"; use {listing(fitting[:2]).replace(' and ', ' or ')}"
             yield self.finding(
                 message,
-                filename=facts.filename,
+                filename=misuse.filename or facts.filename,
                 span=misuse.span,
                 function=facts.function,
                 subject=misuse.name,

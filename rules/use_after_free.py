@@ -74,7 +74,7 @@ class UseAfterFree(FunctionRule):
                 message += f" by {misuse.released.text} at {where}"
             yield self.finding(
                 message,
-                filename=facts.filename,
+                filename=misuse.filename or facts.filename,
                 span=misuse.span,
                 function=facts.function,
                 subject=misuse.name,

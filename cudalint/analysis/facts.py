@@ -133,6 +133,8 @@ class Misuse:
     """Of MISMATCH: functions that would fit."""
     released: Site | None = None
     """Of DOUBLE_FREE and USE_AFTER_FREE: the earlier release."""
+    filename: str = ""
+    """Where ``span`` is, if not in the function's file (a destructor that runs at its end)."""
 
 
 @dataclass(frozen=True)
