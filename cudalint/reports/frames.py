@@ -33,7 +33,7 @@ def frame(
     previous = rows[0] if rows else 0
     for row in rows:
         if row > previous + 1:
-            result.append(style.paint(f"{'...':<{gutter + 2}}", "cyan").rstrip())
+            result.append(style.paint("...", "cyan"))
         previous = row
         here = [note for note in notes if note.span.row == row]
         window = _Window(source.line(row), here[0].span.column if here else 1, width)

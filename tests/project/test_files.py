@@ -1,0 +1,139 @@
+"""Which files are found."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cudalint.project.files import Discovery, discover
+from cudalint.project.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def make(*paths: str, text: str = "x") -> None:
+    for path in paths:
+        file = Path(path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+def find(*paths: str, root: str = ".", **settings: object) -> Discovery:
+    options = Settings(**settings)  # type: ignore[arg-type]
+    return discover([Path(path) for path in paths or (".",)], options, Path(root).absolute())
+
+
+def names(*paths: str, root: str = ".", **settings: object) -> list[str]:
+    return [file.filename for file in find(*paths, root=root, **settings).files]
+
+
+def test_extensions_and_order() -> None:
+    make("b.cu", "a.cuh", "c.py", "d.cpp", "e.h", "f.txt", "g.md", "H.CU", "sub/i.hpp")
+    assert names() == ["H.CU", "a.cuh", "b.cu", "c.py", "d.cpp", "e.h", "sub/i.hpp"]
+    assert [file.language for file in find("c.py", "d.cpp").files] == ["python", "cuda"]
+
+
+def test_default_and_own_excludes() -> None:
+    make("a.cu", "build/b.cu", ".venv/c.py", "x/node_modules/d.cu", "old/e.cu", "gen/f.gen.cu")
+    assert names() == ["a.cu", "gen/f.gen.cu", "old/e.cu"]
+    assert names(extend_exclude=("old/", "*.gen.cu")) == ["a.cu"]
+    assert "build/b.cu" in names(exclude=("old",))
+
+
+def test_explicit_files_are_linted_unless_forced() -> None:
+    make("build/b.cu", "a.cu")
+    assert names("build/b.cu") == ["build/b.cu"]
+    assert names("build") == ["build/b.cu"]
+    assert names("build/b.cu", "build", "a.cu", force_exclude=True) == ["a.cu"]
+
+
+def test_explicit_files_of_other_kinds() -> None:
+    make("a.inl")
+    make("script", text="#!/usr/bin/env python3\n")
+    make("readme.md")
+    found = find("a.inl", "script", "readme.md")
+    assert [(file.filename, file.language) for file in found.files] == [
+        ("a.inl", "cuda"),
+        ("script", "python"),
+    ]
+    assert [str(error) for error in found.errors] == [
+        "readme.md: is not a CUDA C++ or Python source file"
+    ]
+
+
+def test_missing_paths_are_named() -> None:
+    make("a.cu")
+    found = find("a.cu", "b.cu", "nowhere/")
+    assert found.missing == ("b.cu", "nowhere")
+    assert len(found.files) == 1
+
+
+def test_gitignore_nested_and_reincluded() -> None:
+    Path(".git").mkdir()
+    make("a.cu", "gen/b.cu", "sub/c.cu", "sub/keep.cu", "sub/deep/d.cu", "x/out/e.cu")
+    Path(".gitignore").write_text("gen/\n*.tmp.cu\nsub/*.cu\n/out\n")
+    Path("sub/.gitignore").write_text("!keep.cu\ndeep\n")
+    assert names() == ["a.cu", "sub/keep.cu", "x/out/e.cu"]
+    assert names("sub") == ["sub/keep.cu"]
+    assert "gen/b.cu" in names(respect_gitignore=False)
+    # What is named explicitly is linted although git ignores it:
+    assert names("gen") == ["gen/b.cu"]
+    assert names("gen/b.cu") == ["gen/b.cu"]
+
+
+def test_git_info_exclude() -> None:
+    make("a.cu", "b.cu", ".git/info/exclude", text="b.cu\n")
+    assert names() == ["a.cu"]
+
+
+def test_files_are_found_once() -> None:
+    make("a/b.cu")
+    assert names("a", "a/b.cu", "./a/../a/b.cu", ".") == ["a/b.cu"]
+
+
+def test_names_outside_the_working_directory_are_absolute(tmp_path: Path) -> None:
+    make("here/a.cu", "there/b.cu")
+    os.chdir("here")
+    assert names("../there", ".") == [f"{tmp_path.as_posix()}/there/b.cu", "a.cu"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs symbolic links")
+def test_links_neither_loop_nor_break() -> None:
+    make("a/b.cu")
+    Path("a/loop").symlink_to("..")
+    Path("a/self.cu").symlink_to("self.cu")
+    Path("a/gone.cu").symlink_to("nowhere.cu")
+    Path("a/linked.cu").symlink_to("b.cu")
+    assert names() == ["a/b.cu", "a/linked.cu"]
+    assert find("a/self.cu").missing == ("a/self.cu",)
+
+
+def test_a_folder_without_permission_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    make("a/b.cu", "c.cu")
+    scan = os.scandir
+
+    def refuse(path: Path) -> Any:
+        if Path(path).name == "a":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    found = find()
+    assert [file.filename for file in found.files] == ["c.cu"]
+    assert [str(error) for error in found.errors] == ["a: cannot be read: Permission denied"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs names of any bytes")
+def test_names_that_are_not_utf8_can_be_shown() -> None:
+    make(os.fsdecode(b"caf\xe9.cu"))
+    (found,) = find().files
+    assert found.filename == "caf\\xe9.cu"
+    assert found.path.read_text() == "x"
