@@ -1,0 +1,179 @@
+"""What a variable holds, where the file says so plainly: kernels, modules, instances, loggers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import libcst as cst
+
+from cudalint.frontends.python.bindings import Binding
+from cudalint.frontends.python.scopes import (
+    ClassInfo,
+    Defined,
+    Dotted,
+    Local,
+    Meaning,
+    Receiver,
+    Scope,
+)
+from cudalint.program.functions import Kernel
+
+_MAXIMUM_DEPTH = 6
+
+_RAW_KERNELS = frozenset(["cupy.RawKernel", "cupy.cuda.RawKernel"])
+_LOGGERS = frozenset(["logging.getLogger", "structlog.get_logger", "accelerate.logging.get_logger"])
+JIT = frozenset(["numba.cuda.jit", "numba.cuda.decorators.jit", "cupyx.jit.rawkernel"])
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a value is. ``node``: the subscript ``kernel[grid, block]`` that made a launcher."""
+
+    kind: Literal["raw_kernel", "module_function", "kernel", "launcher", "instance", "logger"]
+    name: str = ""
+    owner: ClassInfo | None = None
+    kernel: Kernel | None = None
+    node: cst.Subscript | None = None
+    scope: Scope | None = None
+
+
+def held(node: cst.CSTNode, scope: Scope, depth: int = 0) -> Held | None:
+    """What an expression's value is, if the file says so plainly."""
+    if depth > _MAXIMUM_DEPTH:
+        return None
+    match node:
+        case cst.Name() | cst.Attribute():
+            return _held_by_name(node, scope, depth)
+        case cst.Call():
+            return _held_by_call(node, scope, depth)
+        case cst.Subscript():
+            base = held(node.value, scope, depth + 1)
+            if base is not None and base.kind == "kernel":
+                return Held("launcher", base.name, kernel=base.kernel, node=node, scope=scope)
+    return None
+
+
+def _held_by_name(node: cst.Name | cst.Attribute, scope: Scope, depth: int) -> Held | None:
+    meaning = scope.meaning(node)
+    if isinstance(meaning, Local):
+        bindings = meaning.scope.bindings.names.get(meaning.variable.name, [])
+        return _same([_held_by_binding(item, meaning.scope, depth) for item in bindings])
+    if isinstance(meaning, Receiver) and not meaning.is_class:
+        return Held("instance", owner=meaning.owner)
+    if isinstance(meaning, Defined):
+        return kernel_value(meaning, scope)
+    if isinstance(node, cst.Attribute):
+        base = held(node.value, scope, depth + 1)
+        if base is not None and base.kind == "instance" and base.owner is not None:
+            return _held_by_member(base.owner, node.attr.value, depth)
+    return None
+
+
+def _held_by_member(owner: ClassInfo, attribute: str, depth: int) -> Held | None:
+    values = [item for base in owner.lineage() for item in base.attributes.get(attribute, ())]
+    if values:
+        return _same(
+            [
+                held(value, home, depth + 1)
+                for _, value, home in values
+                if value is not None and not _is_none(value)
+            ]
+            if all(value is not None for _, value, _ in values)
+            else [None]
+        )
+    method = owner.method(attribute)
+    return kernel_value(method[1], owner.scope) if method is not None else None
+
+
+def kernel_value(defined: Defined, scope: Scope) -> Held | None:
+    """A function of this file that is a kernel."""
+    kernel = scope.reader.kernel_of(defined)
+    return Held("kernel", kernel.name, kernel=kernel) if kernel is not None else None
+
+
+def _is_none(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"
+
+
+def _held_by_binding(binding: Binding, scope: Scope, depth: int) -> Held | Literal["none"] | None:
+    value = binding.value
+    if value is None or binding.kind in ("function", "class"):
+        return None
+    if _is_none(value):
+        return "none"
+    if binding.kind == "parameter":
+        return _annotated(value, scope)
+    found = held(value, scope, depth + 1)
+    if binding.kind == "context" and found is not None and found.kind != "instance":
+        return None
+    return found
+
+
+def _annotated(annotation: cst.CSTNode, scope: Scope) -> Held | None:
+    """What a parameter's annotation promises."""
+    if isinstance(annotation, cst.SimpleString):
+        text = annotation.value.strip("\"'")
+        annotation = cst.Name(text) if text.isidentifier() else annotation
+    if isinstance(annotation, cst.BinaryOperation) and isinstance(annotation.operator, cst.BitOr):
+        annotation = annotation.right if _is_none(annotation.left) else annotation.left
+    meaning = scope.meaning(annotation)
+    return Held("instance", owner=meaning) if isinstance(meaning, ClassInfo) else None
+
+
+def _same(found: list[Held | Literal["none"] | None]) -> Held | None:
+    """What all bindings agree on; ``None`` where one of them is anything else."""
+    kinds = [item for item in found if item != "none"]
+    first = kinds[0] if kinds else None
+    if not isinstance(first, Held):
+        return None
+    for item in kinds[1:]:
+        if not isinstance(item, Held) or (item.kind, item.owner) != (first.kind, first.owner):
+            return None
+    return first
+
+
+def _held_by_call(node: cst.Call, scope: Scope, depth: int) -> Held | None:
+    meaning: Meaning | None = scope.meaning(node.func)
+    if isinstance(meaning, ClassInfo):
+        return Held("instance", owner=meaning)
+    if isinstance(meaning, Dotted):
+        return _held_by_api(meaning, node, scope)
+    if isinstance(node.func, cst.Attribute) and node.func.attr.value in (
+        "get_function",
+        "get_kernel",
+    ):
+        return Held("module_function", _literal(node, 0) or "kernel")
+    if isinstance(node.func, cst.Call):
+        # numba.cuda.jit("void(float32[:])")(function)
+        inner = scope.meaning(node.func.func)
+        if isinstance(inner, Dotted) and inner.name in JIT and node.args:
+            return _wrapped(node.args[0].value, scope)
+    return None
+
+
+def _held_by_api(meaning: Dotted, node: cst.Call, scope: Scope) -> Held | None:
+    if meaning.name in _RAW_KERNELS:
+        return Held("raw_kernel", _literal(node, 1) or "kernel")
+    if meaning.name in _LOGGERS:
+        return Held("logger")
+    if meaning.name in JIT and node.args:
+        return _wrapped(node.args[0].value, scope)
+    return None
+
+
+def _wrapped(node: cst.BaseExpression, scope: Scope) -> Held | None:
+    """``cuda.jit(function)``: the function as a kernel."""
+    meaning = scope.meaning(node)
+    if isinstance(meaning, Defined):
+        return Held("kernel", meaning.name)
+    return Held("kernel", "kernel") if isinstance(node, cst.Lambda | cst.Name) else None
+
+
+def _literal(node: cst.Call, position: int) -> str | None:
+    """The string that a call gives at a position."""
+    if position < len(node.args):
+        value = node.args[position].value
+        if isinstance(value, cst.SimpleString):
+            return value.value.strip("\"'")
+    return None

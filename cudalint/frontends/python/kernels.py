@@ -1,0 +1,179 @@
+"""Kernels written in Python: which functions they are, and the shared memory that they declare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+import libcst as cst
+
+from cudalint.frontends.python.bindings import all_parameters, children
+from cudalint.frontends.python.constants import fold
+from cudalint.frontends.python.scopes import Defined, Dotted, Scope
+from cudalint.program.expressions import Constant, Expression, FunctionReference, Tuple, Type
+from cudalint.program.functions import Kernel, Parameter, SharedArray
+
+if TYPE_CHECKING:
+    from cudalint.frontends.python.module import ModuleReader
+
+_KERNELS = frozenset(
+    [
+        "numba.cuda.jit",
+        "numba.cuda.decorators.jit",
+        "numba_cuda.jit",
+        "cupyx.jit.rawkernel",
+        "triton.jit",
+        "triton.runtime.jit",
+    ]
+)
+_TUNERS = frozenset(["triton.autotune", "triton.heuristics"])
+_DEVICE = frozenset(["numba.cuda.reduce", "numba.cuda.declare_device"])
+
+_ITEM_BYTES = {
+    "bool": 1, "bool_": 1, "boolean": 1, "int8": 1, "uint8": 1, "byte": 1, "char": 1, "i1": 1,
+    "u1": 1, "b1": 1,
+    "int16": 2, "uint16": 2, "float16": 2, "half": 2, "bfloat16": 2, "i2": 2, "u2": 2, "f2": 2,
+    "int32": 4, "uint32": 4, "float32": 4, "single": 4, "intc": 4, "uintc": 4, "i4": 4, "u4": 4,
+    "f4": 4, "float_": 8,
+    "int64": 8, "uint64": 8, "float64": 8, "double": 8, "complex64": 8, "intp": 8, "uintp": 8,
+    "i8": 8, "u8": 8, "f8": 8, "c8": 8, "int_": 8, "uint": 8, "int": 8, "float": 8,
+    "complex128": 16, "c16": 16, "complex": 16,
+}  # fmt: skip
+
+
+def kernel_kind(node: cst.FunctionDef, scope: Scope) -> Literal["kernel", "device"] | None:
+    """Whether a function is a kernel, a device function or neither (host code)."""
+    for decorator in node.decorators:
+        call = decorator.decorator
+        target = call.func if isinstance(call, cst.Call) else call
+        meaning = scope.meaning(target)
+        if not isinstance(meaning, Dotted):
+            continue
+        if meaning.name in _KERNELS:
+            return "device" if isinstance(call, cst.Call) and _is_device(call) else "kernel"
+        if meaning.name in _DEVICE:
+            return "device"
+    return None
+
+
+def _is_device(call: cst.Call) -> bool:
+    return any(
+        argument.keyword is not None
+        and argument.keyword.value == "device"
+        and isinstance(argument.value, cst.Name)
+        and argument.value.value == "True"
+        for argument in call.args
+    )
+
+
+def is_triton(node: cst.FunctionDef, scope: Scope) -> bool:
+    """Whether a kernel is Triton's: its grid alone is given at the launch."""
+    for decorator in node.decorators:
+        call = decorator.decorator
+        meaning = scope.meaning(call.func if isinstance(call, cst.Call) else call)
+        if isinstance(meaning, Dotted) and meaning.name.startswith("triton."):
+            return True
+    return False
+
+
+def read_kernel(defined: Defined, scope: Scope, reader: ModuleReader) -> Kernel:
+    """The kernel that a decorated function is."""
+    node = defined.node
+    shared: list[SharedArray] = []
+    dynamic: str | None = None
+    inner = reader.function_scope(node, scope, defined.key)
+    for name, size, span_node in _shared_arrays(node, inner, set(), 0):
+        if size == 0:
+            dynamic = name
+        else:
+            shared.append(SharedArray(name, size, reader.span(span_node)))
+    parameters = tuple(
+        Parameter(
+            item.name.value,
+            item.name.value,
+            Type("object"),
+            starred=item.star if isinstance(item.star, str) else "",
+        )
+        for item in all_parameters(node.params)
+    )
+    return Kernel(
+        defined.key,
+        defined.name,
+        reader.source.filename,
+        reader.span(node.name),
+        tuple(shared),
+        dynamic,
+        parameters,
+    )
+
+
+def _shared_arrays(
+    node: cst.FunctionDef, scope: Scope, seen: set[int], depth: int
+) -> Iterator[tuple[str, int | None, cst.CSTNode]]:
+    """The shared arrays of a kernel and of the device functions that it calls: name, bytes (0 for
+    a dynamic one, ``None`` if unknown) and where."""
+    if id(node) in seen or depth > 8:
+        return
+    seen.add(id(node))
+    pending: list[tuple[cst.CSTNode, str]] = [(node.body, "")]
+    while pending:
+        current, name = pending.pop(0)
+        if isinstance(current, cst.Assign) and isinstance(current.targets[0].target, cst.Name):
+            name = current.targets[0].target.value
+        if isinstance(current, cst.Call):
+            meaning = scope.meaning(current.func)
+            if isinstance(meaning, Dotted):
+                size = _shared_call(current, meaning.name, scope)
+                if size != -1:
+                    yield name or "shared array", size, current
+            elif isinstance(meaning, Defined):
+                home = scope.reader.home_of(meaning)
+                inner = scope.reader.function_scope(meaning.node, home, meaning.key)
+                yield from _shared_arrays(meaning.node, inner, seen, depth + 1)
+        pending[:0] = [(child, name) for child in children(current)]
+
+
+def _shared_call(call: cst.Call, name: str, scope: Scope) -> int | None:
+    """Bytes of ``cuda.shared.array(shape, dtype)``; -1 for any other call."""
+    if name.endswith("cuda.shared.array"):
+        shape, dtype = _argument(call, 0, "shape"), _argument(call, 1, "dtype")
+    elif name == "cupyx.jit.shared_memory":
+        dtype, shape = _argument(call, 0, "dtype"), _argument(call, 1, "size")
+    else:
+        return -1
+    elements = _elements(fold(shape, scope)) if shape is not None else None
+    if elements == 0:
+        return 0
+    item = item_bytes(fold(dtype, scope)) if dtype is not None else None
+    return elements * item if elements is not None and item is not None else None
+
+
+def _argument(call: cst.Call, position: int, name: str) -> cst.BaseExpression | None:
+    for argument in call.args:
+        if argument.keyword is not None and argument.keyword.value == name:
+            return argument.value
+    if position < len(call.args) and call.args[position].keyword is None:
+        return call.args[position].value
+    return None
+
+
+def _elements(shape: Expression | None) -> int | None:
+    if isinstance(shape, Constant) and isinstance(shape.value, int):
+        return shape.value
+    if isinstance(shape, Tuple):
+        product = 1
+        for item in shape.items:
+            if not isinstance(item, Constant) or not isinstance(item.value, int):
+                return None
+            product *= item.value
+        return product
+    return None
+
+
+def item_bytes(dtype: Expression | None) -> int | None:
+    """Bytes per element of a dtype: ``numpy.float32``, ``numba.types.f4``, ``"float32"``."""
+    if isinstance(dtype, FunctionReference):
+        return _ITEM_BYTES.get(dtype.name.rpartition(".")[2])
+    if isinstance(dtype, Constant) and isinstance(dtype.value, str):
+        return _ITEM_BYTES.get(dtype.value.lstrip("<>=|"))
+    return None

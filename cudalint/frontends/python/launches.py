@@ -1,0 +1,253 @@
+"""Lowers kernel launches: Numba's and Triton's subscripts, CuPy's tuples, PyCUDA's keywords."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import libcst as cst
+
+from cudalint.frontends.python.expressions import ExpressionLowering
+from cudalint.frontends.python.inference import Held, held
+from cudalint.frontends.python.kernels import is_triton
+from cudalint.frontends.python.scopes import Defined, Dotted
+from cudalint.program.expressions import Constant, Expression, Tuple, Unknown
+from cudalint.program.functions import Argument, Kernel, Launch
+
+_ONE = Tuple((Constant(1), Constant(1)), "tuple")
+_PREPARED = {
+    "prepared_call": 2,
+    "prepared_async_call": 3,
+    "prepared_timed_call": 2,
+}
+"""PyCUDA's prepared functions: how many leading arguments configure the launch."""
+
+
+class LaunchLowering(ExpressionLowering):
+    """Recognises calls that launch kernels."""
+
+    @abstractmethod
+    def arguments(self, nodes: list[cst.Arg]) -> tuple[Argument, ...]:
+        """Lower the arguments of a call, left to right."""
+
+    def launch(self, node: cst.Call, target: Expression | None, wanted: bool) -> Expression | None:
+        """Lower a call that launches a kernel; ``None`` if it is no such call."""
+        function = node.func
+        if isinstance(function, cst.Subscript):
+            return self._subscripted(node, function, target, wanted)
+        if isinstance(function, cst.Attribute):
+            if function.attr.value in _PREPARED and _is_device_function(function.value, self):
+                return self._prepared(node, function, target, wanted)
+            if not node.args and function.attr.value != "forall":
+                return None
+        what = held(function, self.scope) if _can_hold(function) else None
+        if what is None:
+            return self._for_all(node, target, wanted)
+        if what.kind in ("raw_kernel", "module_function"):
+            return self._configured_by_arguments(node, what, target, wanted)
+        if what.kind == "launcher" and what.node is not None:
+            return self._emit_subscript(node, what.node, what, target, wanted)
+        return None
+
+    # -- kernel[grid, block, stream, shared](arguments) ----------------------------------------
+
+    def _subscripted(
+        self, node: cst.Call, function: cst.Subscript, target: Expression | None, wanted: bool
+    ) -> Expression | None:
+        what = held(function.value, self.scope)
+        if what is not None and what.kind == "kernel":
+            return self._emit_subscript(node, function, what, target, wanted)
+        meaning = self.scope.meaning(function.value)
+        if isinstance(meaning, Dotted) and len(function.slice) >= 2 and meaning.key is not None:
+            # Imported from the project, and configured like a kernel.
+            imported = Held("kernel", meaning.name.rpartition(".")[2])
+            return self._emit_subscript(
+                node, function, imported, target, wanted, kernel_key=meaning.key
+            )
+        return None
+
+    def _emit_subscript(
+        self,
+        node: cst.Call,
+        configuration: cst.Subscript,
+        what: Held,
+        target: Expression | None,
+        wanted: bool,
+        kernel_key: str | None = None,
+    ) -> Expression:
+        parts: list[Expression] = []
+        nodes = [e.slice.value for e in configuration.slice if isinstance(e.slice, cst.Index)]
+        if len(nodes) == 1 and isinstance(nodes[0], cst.Tuple):
+            nodes = [element.value for element in nodes[0].elements]
+        kernel: Kernel | None = what.kernel
+        if kernel is not None and self._is_triton(configuration.value):
+            grid = self._grid(configuration)
+            warps = next(
+                (self.lower(a.value) for a in node.args if _keyword(a) == "num_warps"), None
+            )
+            block: Expression = Unknown("num_warps", (warps,) if warps is not None else ())
+            shared = stream = None
+        else:
+            parts = [self.lower(part) for part in nodes[:4]]
+            grid = parts[0] if parts else Unknown("grid")
+            block = parts[1] if len(parts) > 1 else Unknown("block")
+            stream = _given(parts, 2)
+            shared = _given(parts, 3)
+        return self._emit(
+            node, what.name, grid, block, self.arguments(list(node.args)), target, wanted,
+            shared=shared, stream=stream,
+            kernel_key=kernel.key if kernel is not None else kernel_key,
+        )  # fmt: skip
+
+    def _grid(self, configuration: cst.Subscript) -> Expression:
+        """All of a Triton launch's configuration: ``kernel[(x, y)]``, ``kernel[x, y]``."""
+        parts = [self.lower(e.slice.value) for e in configuration.slice
+                 if isinstance(e.slice, cst.Index)]  # fmt: skip
+        return parts[0] if len(parts) == 1 else Tuple(tuple(parts))
+
+    def _is_triton(self, node: cst.BaseExpression) -> bool:
+        meaning = self.scope.meaning(node)
+        return isinstance(meaning, Defined) and is_triton(meaning.node, self.scope)
+
+    def _for_all(
+        self, node: cst.Call, target: Expression | None, wanted: bool
+    ) -> Expression | None:
+        """``kernel.forall(n)(arguments)``: Numba picks the block."""
+        inner = node.func
+        if not isinstance(inner, cst.Call) or not isinstance(inner.func, cst.Attribute):
+            return None
+        if inner.func.attr.value != "forall":
+            return None
+        what = held(inner.func.value, self.scope)
+        if what is None or what.kind != "kernel":
+            return None
+        size = self.lower(inner.args[0].value) if inner.args else Constant(1)
+        return self._emit(
+            node, what.name, Unknown("grid", (size,)), Unknown("block"),
+            self.arguments(list(node.args)), target, wanted,
+            kernel_key=what.kernel.key if what.kernel is not None else None,
+        )  # fmt: skip
+
+    # -- kernel((grid,), (block,), (arguments,)) and function(arguments, block=, grid=) ---------
+
+    def _configured_by_arguments(
+        self, node: cst.Call, what: Held, target: Expression | None, wanted: bool
+    ) -> Expression | None:
+        keywords = {name for argument in node.args if (name := _keyword(argument)) is not None}
+        if "block" in keywords and "args" not in keywords:
+            return self._by_keywords(node, what, target, wanted)
+        positional = [a for a in node.args if a.keyword is None and not a.star]
+        if len(positional) + len(keywords & {"grid", "block", "args"}) < 3:
+            if any(argument.star == "**" for argument in node.args):
+                return self._by_keywords(node, what, target, wanted)
+            return None
+        values: dict[str, Expression] = {}
+        arguments: tuple[Argument, ...] = ()
+        for position, argument in enumerate(node.args):
+            name = _keyword(argument) or ("grid", "block", "args", "shared_mem")[min(position, 3)]
+            if name == "args" and isinstance(argument.value, cst.Tuple | cst.List):
+                arguments = tuple(
+                    [
+                        Argument(
+                            self.lower(element.value),
+                            starred="*" if isinstance(element, cst.StarredElement) else "",
+                        )
+                        for element in argument.value.elements
+                    ]
+                )
+            elif name == "args":
+                arguments = (Argument(self.lower(argument.value), starred="*"),)
+            else:
+                values[name] = self.lower(argument.value)
+        return self._emit(
+            node, what.name, values.get("grid", Unknown("grid")),
+            values.get("block", Unknown("block")), arguments, target, wanted,
+            shared=values.get("shared_mem"), stream=values.get("stream"),
+        )  # fmt: skip
+
+    def _by_keywords(
+        self, node: cst.Call, what: Held, target: Expression | None, wanted: bool
+    ) -> Expression:
+        arguments: list[Argument] = []
+        values: dict[str, Expression] = {}
+        spread = False
+        for argument in node.args:
+            value = self.lower(argument.value)
+            name = _keyword(argument)
+            if name is not None:
+                values[name] = value
+            else:
+                spread = spread or argument.star == "**"
+                arguments.append(Argument(value, starred=argument.star))
+        return self._emit(
+            node, what.name, values.get("grid", Unknown("grid") if spread else _ONE),
+            values.get("block", Unknown("block")), tuple(arguments), target, wanted,
+            shared=values.get("shared", Unknown("shared") if spread else None),
+            stream=values.get("stream"),
+        )  # fmt: skip
+
+    def _prepared(
+        self, node: cst.Call, function: cst.Attribute, target: Expression | None, wanted: bool
+    ) -> Expression | None:
+        leading = _PREPARED[function.attr.value]
+        positional = [argument for argument in node.args if argument.keyword is None]
+        if len(positional) < leading or any(a.star for a in positional[:leading]):
+            return None
+        head = [self.lower(argument.value) for argument in positional[:leading]]
+        keywords = {_keyword(a): self.lower(a.value) for a in node.args if a.keyword is not None}
+        what = held(function.value, self.scope)
+        return self._emit(
+            node, what.name if what is not None else "kernel", head[0], head[1],
+            self.arguments(positional[leading:]), target, wanted,
+            shared=keywords.get("shared_size"), stream=head[2] if leading == 3 else None,
+        )  # fmt: skip
+
+    # -- writing it ------------------------------------------------------------------------------
+
+    def _emit(
+        self,
+        node: cst.Call,
+        kernel: str,
+        grid: Expression,
+        block: Expression,
+        arguments: tuple[Argument, ...],
+        target: Expression | None,
+        wanted: bool,
+        *,
+        shared: Expression | None = None,
+        stream: Expression | None = None,
+        kernel_key: str | None = None,
+    ) -> Expression:
+        if target is None and wanted:
+            target = self.temporary()
+        self.graph.emit(
+            Launch(
+                kernel,
+                grid,
+                block,
+                arguments,
+                self.reader.span(node),
+                shared=shared,
+                stream=stream,
+                kernel_key=kernel_key,
+                target=target,
+            )
+        )
+        return target if target is not None else Constant(None)
+
+
+def _given(parts: list[Expression], position: int) -> Expression | None:
+    """An optional part of a configuration: Numba's 0 and None mean the default stream."""
+    return parts[position] if position < len(parts) else None
+
+
+def _keyword(argument: cst.Arg) -> str | None:
+    return argument.keyword.value if argument.keyword is not None else None
+
+
+def _can_hold(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Name | cst.Attribute | cst.Call)
+
+
+def _is_device_function(node: cst.BaseExpression, state: ExpressionLowering) -> bool:
+    what = held(node, state.scope)
+    return what is not None and what.kind in ("module_function", "raw_kernel")

@@ -1,0 +1,96 @@
+"""Dotted names: of modules, of imports, and of what Python itself brings."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("__"))
+
+SAFE_BUILTINS = _words(
+    "print len range isinstance issubclass enumerate zip list tuple dict set frozenset bool repr "
+    "str id type callable hasattr map filter reversed object super vars dir locals globals bytes "
+    "bytearray slice staticmethod classmethod property"
+)
+"""Builtins that do not raise on the arguments that programs give them."""
+
+EXCEPTIONS = frozenset(
+    name
+    for name in BUILTINS
+    if isinstance(kind := getattr(builtins, name), type) and issubclass(kind, BaseException)
+)
+
+LOG_METHODS = _words("debug info warning warn error exception critical log")
+
+NORETURN = _words(
+    "sys.exit os._exit os.abort builtins.exit builtins.quit pytest.exit pytest.skip pytest.fail "
+    "posix._exit"
+)
+
+_LIBRARIES = _words(
+    "numpy scipy pandas matplotlib torch torchvision torchaudio cupy cupyx numba pycuda cuda rmm "
+    "cudf cuml cugraph jax jaxlib flax triton tensorflow tensorrt keras lightning transformers "
+    "accelerate datasets pytest nvtx pynvml sklearn PIL cv2 tqdm yaml requests click setuptools "
+    "mpi4py dask ray xgboost einops wandb skcuda nvmath"
+)
+"""Packages that are never the linted project's own, unless they are it (see ``ModuleName``)."""
+
+
+@dataclass(frozen=True)
+class ModuleName:
+    """The dotted name of a file's module, and whether it is a package's ``__init__``."""
+
+    name: str
+    is_package: bool = False
+
+    @property
+    def package(self) -> str:
+        """The package that relative imports start from."""
+        return self.name if self.is_package else self.name.rpartition(".")[0]
+
+    def absolute(self, module: str, level: int) -> str | None:
+        """The absolute name of ``from <dots><module> import``; ``None`` beyond the top."""
+        if level == 0:
+            return module
+        parts = self.package.split(".") if self.package else []
+        if level - 1 > len(parts):
+            return module or None
+        parts = parts[: len(parts) - (level - 1)]
+        if module:
+            parts.append(module)
+        return ".".join(parts) or None
+
+    def is_project(self, dotted: str) -> bool:
+        """Whether an absolute name can be one of the linted project's own modules."""
+        top = dotted.partition(".")[0]
+        if top == self.name.partition(".")[0]:
+            return True
+        return bool(top) and top not in sys.stdlib_module_names and top not in _LIBRARIES
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_package(folder: str) -> bool:
+    return os.path.isfile(os.path.join(folder, "__init__.py"))  # noqa: PTH113, PTH118 - hot
+
+
+def module_name(filename: str) -> ModuleName:
+    """The module of a file: its path below the nearest folder that has no ``__init__.py``."""
+    path = Path(filename)
+    is_package = path.stem == "__init__"
+    parts = [] if is_package else [path.stem]
+    folder = path.parent.absolute()
+    while folder.name and _is_package(str(folder)):
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    if not parts:
+        parts = [path.parent.name or "__init__"]
+    return ModuleName(".".join(parts), is_package)

@@ -1,0 +1,192 @@
+"""The state of one function while it is lowered, and what every part of the lowering uses."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from cudalint.frontends.python.constants import encodable
+from cudalint.frontends.python.graph import Graph, OpenBlock
+from cudalint.frontends.python.module import OBJECT, ModuleReader
+from cudalint.frontends.python.scopes import Local, Scope
+from cudalint.program.expressions import Expression, Unknown, Variable
+from cudalint.program.functions import Argument, Assign, Call, VariableInfo
+from cudalint.source import Span
+
+_LONGEST_TEXT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFrame:
+    """Where ``break`` and ``continue`` lead."""
+
+    after: OpenBlock
+    again: OpenBlock
+
+
+@dataclass(frozen=True, slots=True)
+class CleanupFrame:
+    """Code that runs on every way out: a ``finally`` body or a context manager's exit."""
+
+    write: Callable[[], None]
+    unwind: OpenBlock | None
+    """Where exceptions of the clean-up code itself go."""
+
+
+Frame = LoopFrame | CleanupFrame
+
+
+class FunctionState(ABC):
+    """One function (or module body) under construction."""
+
+    def __init__(self, reader: ModuleReader, scope: Scope, key: str) -> None:
+        self.reader = reader
+        self.scope = scope
+        self.body_scope = scope
+        self.key = key
+        self.graph = Graph()
+        self.frames: list[Frame] = []
+        self.variables: dict[str, VariableInfo] = {}
+        self.is_generator = False
+
+    # -- parts that other modules bring --------------------------------------------------------
+
+    @abstractmethod
+    def lower(self, node: cst.BaseExpression) -> Expression:
+        """Lower an expression: its calls become operations, the rest is the result."""
+
+    @abstractmethod
+    def lower_call(
+        self, node: cst.Call, target: Expression | None, wanted: bool = True
+    ) -> Expression:
+        """Lower a call. The result is its target: the given one, or a temporary if wanted."""
+
+    @abstractmethod
+    def lower_comprehension(self, node: cst.BaseComp) -> Expression:
+        """Lower a comprehension to loops that fill a temporary."""
+
+    @abstractmethod
+    def lower_lambda(self, node: cst.Lambda) -> Expression:
+        """Lower a lambda to a function of its own."""
+
+    @abstractmethod
+    def condition(self, node: cst.BaseExpression, then: OpenBlock, otherwise: OpenBlock) -> None:
+        """End the current block with the branches that a condition takes."""
+
+    @abstractmethod
+    def body(self, statements: Sequence[cst.CSTNode]) -> None:
+        """Lower statements in order."""
+
+    @abstractmethod
+    def store_to(self, target: cst.CSTNode, value: Expression, span: Span) -> None:
+        """Store a value to a target, which may nest."""
+
+    @abstractmethod
+    def assign(self, target: cst.BaseExpression, value: cst.BaseExpression, span: Span) -> None:
+        """Lower ``target = value``."""
+
+    # -- variables -------------------------------------------------------------------------------
+
+    def temporary(self) -> Variable:
+        """A new temporary variable."""
+        number = self.scope.taken.get("%", 0) + 1
+        self.scope.taken["%"] = number
+        symbol = f"%{number}"
+        self.variables[symbol] = VariableInfo(symbol, OBJECT, "temporary")
+        return Variable(symbol, symbol)
+
+    def note(self, local: Local) -> Variable:
+        """Note that the function uses a variable."""
+        variable = local.variable
+        if variable.symbol not in self.variables and not variable.symbol.startswith("::"):
+            bindings = local.scope.bindings.names.get(variable.name)
+            span = self.reader.span(bindings[0].node) if bindings else None
+            parameter = bool(bindings) and bindings is not None and bindings[0].kind == "parameter"
+            home = local.scope.function_scope
+            if home is not self.body_scope.function_scope:
+                info = VariableInfo(variable.name, OBJECT, "captured", span)
+            elif parameter:
+                info = VariableInfo(variable.name, OBJECT, "parameter", span)
+            else:
+                info = VariableInfo(variable.name, OBJECT, "local", span)
+            self.variables[variable.symbol] = info
+        return variable
+
+    # -- operations ------------------------------------------------------------------------------
+
+    def store(self, target: Expression, value: Expression, span: Span) -> None:
+        """Emit ``target = value``."""
+        self.graph.emit(Assign(target, value, span))
+
+    def keep(self, value: Expression, span: Span) -> Variable:
+        """A temporary that holds a value; a temporary itself is returned as it is."""
+        if isinstance(value, Variable) and value.symbol.startswith("%"):
+            return value
+        target = self.temporary()
+        self.store(target, value, span)
+        return target
+
+    def method_call(
+        self,
+        name: str,
+        receiver: Expression,
+        span: Span,
+        arguments: tuple[Argument, ...] = (),
+        target: Expression | None = None,
+        may_throw: bool | None = None,
+        key: str | None = None,
+        record: str | None = None,
+    ) -> None:
+        """Emit a call of a method by its name."""
+        self.graph.emit(
+            Call(
+                name,
+                arguments,
+                span,
+                target=target,
+                key=key,
+                receiver=receiver,
+                kind="method",
+                may_throw=may_throw,
+                record=record,
+            )
+        )
+
+    def unknown(self, node: cst.CSTNode, *reads: Expression) -> Unknown:
+        """An expression that the model has no form for, with what it reads."""
+        return Unknown(self.short_text(node), reads)
+
+    def short_text(self, node: cst.CSTNode) -> str:
+        """The source of a node, cut to what a message takes."""
+        text = " ".join(self.reader.text(node)[: 2 * _LONGEST_TEXT].split())
+        return encodable(text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 3] + "...")
+
+    # -- ways out --------------------------------------------------------------------------------
+
+    def leave(self, depth: int) -> None:
+        """Write the clean-up code of the frames beyond a depth, as a jump out of them runs it.
+
+        The frames stay for the code that follows in the source; the caller ends the block.
+        """
+        frames = self.frames
+        for position in range(len(frames) - 1, depth - 1, -1):
+            frame = frames[position]
+            if isinstance(frame, CleanupFrame):
+                self.frames = frames[:position]
+                self.graph.set_unwind(frame.unwind)
+                frame.write()
+        self.frames = frames
+
+    def leave_to(self, depth: int, target: OpenBlock) -> None:
+        """Leave the frames beyond a depth and jump."""
+        unwind = self.graph.unwind
+        self.leave(depth)
+        self.graph.jump(target)
+        self.graph.set_unwind(unwind)
+
+    def has_cleanup(self) -> bool:
+        """Whether a return from here runs clean-up code."""
+        return any(isinstance(frame, CleanupFrame) for frame in self.frames)
