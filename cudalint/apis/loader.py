@@ -52,8 +52,22 @@ LIBRARIES: dict[Language, tuple[Library, ...]] = {
         Library("cpp.toml"),
     ),
     "python": (
+        Library("python_stdlib.toml"),
+        Library("python_arrays.toml"),
         Library("python_cuda_runtime.toml", r"cuda\.(bindings\.(cy)?runtime|c?cudart)\."),
         Library("python_cuda_driver.toml", r"cuda\.(bindings\.(cy)?driver|c?cuda)\."),
+        Library(
+            "python_cuda_compilers.toml",
+            r"cuda\.(bindings\.(cy)?nv(rtc|jitlink|vm|fatbin)|c?nvrtc)\.|nvmath\.|skcuda\.",
+        ),
+        Library("python_cuda_core.toml", r"cuda\.core\."),
+        Library("python_cupy.toml", r"cupyx?(_backends)?\."),
+        Library("python_numpy.toml", r"numpy\."),
+        Library("python_numba.toml", r"numba(_cuda)?\."),
+        Library("python_pycuda.toml", r"pycuda\."),
+        Library("python_torch.toml", r"torch\."),
+        Library("python_rapids.toml", r"rmm\.|cudf\."),
+        Library("python_jax.toml", r"jax\."),
     ),
 }
 

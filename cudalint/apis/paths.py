@@ -2,6 +2,8 @@
 
 - A *path* is ``arg0``, ``*arg0``, a parameter's name, ``return``, ``this``, each with steps:
   ``return[1]``, ``this.handle``. ``*arg0.ptr`` is the field ``ptr`` of what argument 0 points to.
+  ``current`` is the resource of the release's families that was acquired last, whatever holds it
+  (PyCUDA's ``Context.pop()``).
 - An *amount* is arithmetic (``+ - * / //``, parentheses) over numbers, paths, ``template_bytes``
   (the size of the first template argument) and the functions of ``FUNCTIONS``.
 - A *shape* is ``args`` (the positional arguments, or the one sequence among them), ``like PATH``,
@@ -47,7 +49,7 @@ DTYPES = frozenset(
 class Path(msgspec.Struct, frozen=True):
     """Where a value stands in a call."""
 
-    root: Literal["argument", "return", "this", "template_bytes"]
+    root: Literal["argument", "return", "this", "current", "template_bytes"]
     index: int | None = None
     """Position of the argument; ``None`` where it can only be given by keyword."""
     name: str | None = None
@@ -173,10 +175,10 @@ class _Parser:
         return msgspec.structs.replace(root, dereference=dereference, steps=tuple(steps))
 
     def root(self, name: str) -> Path:
-        if name in ("return", "this", "template_bytes"):
-            return Path(name)  # type: ignore[arg-type]
         if name in positions(self.parameters):
             return Path("argument", positions(self.parameters)[name], name)
+        if name in ("return", "this", "current", "template_bytes"):
+            return Path(name)  # type: ignore[arg-type]
         if match := _ARGUMENT.fullmatch(name):
             index = int(match[1])
             by_position = [n for n, place in positions(self.parameters).items() if place == index]
