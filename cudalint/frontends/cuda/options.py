@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
+
+from cudalint.project.compile_commands import CompileFlags
 
 
 @dataclass(frozen=True)
@@ -25,3 +28,18 @@ class ParseOptions:
     """The project's folder: missing headers are looked for below it."""
     cache_folder: Path | None = None
     """Where precompiled headers are kept; ``None`` keeps none."""
+
+
+def with_compile_flags(options: ParseOptions, flags: CompileFlags | None) -> ParseOptions:
+    """The options of a file that a compile database knows. What the configuration says wins."""
+    if flags is None:
+        return options
+    return dataclasses.replace(
+        options,
+        include_folders=(*options.include_folders, *flags.include_folders),
+        system_folders=(*options.system_folders, *flags.system_folders),
+        defines=(*flags.defines, *options.defines),
+        undefines=(*flags.undefines, *options.undefines),
+        forced_includes=(*flags.forced_includes, *options.forced_includes),
+        standard=options.standard or flags.standard,
+    )

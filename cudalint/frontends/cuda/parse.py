@@ -22,7 +22,7 @@ from cudalint.frontends.cuda.precompiled import discard, precompiled_header, pre
 from cudalint.frontends.cuda.toolchain import find_toolchain
 from cudalint.source import Source, Span
 
-__all__ = ["Diagnostic", "MissingHeader", "ParseError", "ParseOptions", "ParsedUnit", "parse"]
+__all__ = ["Diagnostic", "MissingHeader", "ParseFailure", "ParseOptions", "ParsedUnit", "parse"]
 
 _KEEP_GOING = 0x200
 _MOST_ERRORS = 200
@@ -66,7 +66,7 @@ class ParsedUnit:
     """Errors in the file itself and in the project's headers, the first ones."""
 
 
-class ParseError(Exception):
+class ParseFailure(Exception):  # noqa: N818  (a fact about the file, not an error of ours)
     """libclang gave no translation unit at all."""
 
 
@@ -98,7 +98,7 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
             arguments = [*base, "-include", str(prefix_header(prefix)), *project]
             unit = _translation_unit(filename, arguments, files)
         if unit is None:
-            raise ParseError(f"libclang could not parse {filename}")
+            raise ParseFailure(f"libclang could not parse {filename}")
         return _with_diagnostics(unit, Source(filename, text), system)
 
     prefix = prefix_for(language, text, includes.names)

@@ -160,6 +160,12 @@ __device__ int __any(int predicate);
 __device__ int __all(int predicate);
 __device__ unsigned __ballot(int predicate);
 
+/* Stores with cache hints, which clang's own headers lack. */
+template <class T> __device__ void __stcs(T *pointer, T value);
+template <class T> __device__ void __stcg(T *pointer, T value);
+template <class T> __device__ void __stwb(T *pointer, T value);
+template <class T> __device__ void __stwt(T *pointer, T value);
+
 /* Signatures before CUDA 13. */
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream = 0);
 cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, cudaMemoryAdvise advice, int device);
