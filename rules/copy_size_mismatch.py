@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cudalint.analysis.facts import Endpoint, Fill, FunctionFacts, Transfer
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._wording import format_against, places, quoted, steps_at
 
 
@@ -16,7 +16,7 @@ from cudalint_rules._wording import format_against, places, quoted, steps_at
 class _Mismatch:
     endpoint: Endpoint
     message: str
-    severity: Severity
+    confidence: Confidence = Confidence.HIGH
 
 
 class CopySizeMismatch(FunctionRule):
@@ -31,8 +31,7 @@ class CopySizeMismatch(FunctionRule):
     ## Why is this bad?
 
     Beyond the end lies other data: the copy fails with `cudaErrorInvalidValue`, or overwrites it in
-    silence. An element count copies a quarter of the floats and leaves the rest as it was, which
-    shows as results that are right at the beginning.
+    silence. An element count copies a quarter of the floats: results are right at the beginning.
 
     ## Example
 
@@ -79,7 +78,7 @@ class CopySizeMismatch(FunctionRule):
             site = mismatch.endpoint.allocation
             where = f" at {places([site], facts.filename)}" if site else ""
             yield self.finding(
-                mismatch.message.replace("{where}", where),
+                mismatch.message + where,
                 filename=facts.filename,
                 span=operation.span,
                 function=facts.function,
@@ -87,7 +86,7 @@ class CopySizeMismatch(FunctionRule):
                 steps=steps_at(
                     [site] if site else [], f"{mismatch.endpoint.name} is allocated here"
                 ),
-                severity=mismatch.severity,
+                confidence=mismatch.confidence,
             )
 
 
@@ -104,41 +103,48 @@ def _mismatch(operation: Transfer | Fill) -> _Mismatch | None:
             size, room = format_against(operation.bytes, side.bytes)
             has = "has" if side.allocation else "holds"
             message = f"{operation.api} {verb} {size}, but {quoted(side.name)} {has} only {room}"
-            return _Mismatch(side, message + "{where}", Severity.ERROR)
+            return _Mismatch(side, message)
         if side.overrun_ratio and side.overrun_ratio > 1:
             message = (
                 f"{operation.api} {verb} {quoted(operation.bytes_text)} bytes, "
                 f"{side.overrun_ratio} times what {quoted(side.name)} is allocated with"
             )
-            return _Mismatch(side, message + "{where}", Severity.ERROR)
+            return _Mismatch(side, message)
     for side in sides:
-        if _is_multiple(operation, side) and _counts_elements(operation, sides):
+        ratio = _ratio(operation, side)
+        confidence = _counts_elements(operation, side, sides) if ratio else None
+        if confidence:
             message = (
                 f"{operation.api} {verb} {quoted(operation.bytes_text)} bytes, an element count: "
-                f"{quoted(side.name)} has {side.element_bytes} times as many"
+                f"{quoted(side.name)} has {ratio} times as many"
             )
-            return _Mismatch(side, message + "{where}", Severity.ERROR)
+            return _Mismatch(side, message, confidence)
     return None
 
 
-def _is_multiple(operation: Transfer | Fill, side: Endpoint) -> bool:
-    """Whether the allocation is as many times larger as one of its elements has bytes."""
+def _ratio(operation: Transfer | Fill, side: Endpoint) -> int | None:
+    """How many times larger the allocation is, if that could be the size of an element."""
     ratio = side.size_ratio
     if ratio is None and operation.bytes and side.bytes and side.bytes % operation.bytes == 0:
         ratio = side.bytes // operation.bytes
-    return ratio is not None and ratio > 1 and ratio == side.element_bytes
+    if ratio is None or ratio < 2 or side.element_bytes not in (None, ratio):
+        return None
+    return ratio
 
 
-def _counts_elements(operation: Transfer | Fill, sides: list[Endpoint]) -> bool:
+def _counts_elements(
+    operation: Transfer | Fill, side: Endpoint, sides: list[Endpoint]
+) -> Confidence | None:
+    """Whether the size is an element count. A part of the array may have the same ratio."""
     if operation.element_count is not None:
-        return operation.element_count
-    # A part of the array may have that ratio too. Only the same text with and without its element
-    # size tells them apart.
+        return Confidence.HIGH if operation.element_count and side.element_bytes else None
     count = operation.bytes_text.strip()
-    if not count or re.search(r"sizeof|itemsize|nbytes", count):
-        return False
+    if not count or re.search(r"sizeof|itemsize|bytes", count, re.IGNORECASE):
+        return None
     word = re.compile(rf"\b{re.escape(count)}\b")
-    return any(
-        word.search(side.bytes_text) and re.search(r"sizeof|itemsize", side.bytes_text)
-        for side in sides
-    )
+    for end in sides:
+        if re.search(r"sizeof|itemsize", end.bytes_text) and word.search(end.bytes_text):
+            return Confidence.HIGH
+    if side.element_bytes and operation.bytes is None and "size" not in count.lower():
+        return Confidence.MEDIUM
+    return None

@@ -249,29 +249,41 @@ def test_a_fill_beyond_the_allocation() -> None:
     assert found.message == "cudaMemset sets 4 KiB, but `d_out` holds only 1 KiB"
 
 
+HIGH, MEDIUM = Confidence.HIGH, Confidence.MEDIUM
+
+
 @pytest.mark.parametrize(
-    ("text", "allocated", "ratio", "element", "counted", "count"),
+    ("text", "allocated", "ratio", "element", "counted", "confidence"),
     [
-        ("n", "n * sizeof(float)", 4, 4, None, 1),
-        ("n", "bytes", 4, 4, None, 0),
-        ("n", "bytes", 4, 4, True, 1),
-        ("n", "n * sizeof(float)", 4, 4, False, 0),
-        ("n", "n * sizeof(float)", 4, 8, None, 0),
-        ("n", "n * sizeof(char)", 1, 1, None, 0),
-        ("m * sizeof(float)", "4 * m * sizeof(float)", 4, 4, None, 0),
-        ("part", "4 * part", 4, 4, None, 0),
+        ("n", "n * sizeof(float)", 4, 4, None, HIGH),
+        ("n", "n * sizeof(float)", 4, None, None, HIGH),
+        ("w * h", "w * h * sizeof(float)", 4, None, None, HIGH),
+        ("n", "size", 4, 4, None, MEDIUM),
+        ("n", "size", 4, None, None, None),
+        ("n", "size", 4, 4, True, HIGH),
+        ("n", "n * sizeof(float)", 4, 4, False, None),
+        ("n", "n * sizeof(float)", 4, 8, None, None),
+        ("n", "n * sizeof(char)", 1, 1, None, None),
+        ("m * sizeof(float)", "4 * m * sizeof(float)", 4, 4, None, None),
+        ("bytes", "4 * bytes", 4, 4, None, None),
+        ("part_size", "4 * part_size", 4, 4, None, None),
     ],
 )
 def test_elements_where_bytes_are_meant(
-    text: str, allocated: str, ratio: int, element: int, counted: bool | None, count: int
+    text: str,
+    allocated: str,
+    ratio: int,
+    element: int | None,
+    counted: bool | None,
+    confidence: Confidence | None,
 ) -> None:
     side = endpoint(bytes_text=allocated, size_ratio=ratio, element_bytes=element)
-    found = transfers(CopySizeMismatch, transfer(side, HOST, text=text, element_count=counted))
-    assert len(found) == count
-    if count:
-        assert found[0].message == (
-            f"cudaMemcpy copies `{text}` bytes, an element count: `d_out` has {element} times as "
-            "many"
+    copy = transfer(side, HOST, text=text, element_count=counted)
+    found = transfers(CopySizeMismatch, copy)
+    assert [finding.confidence for finding in found] == ([confidence] if confidence else [])
+    for finding in found:
+        assert finding.message == (
+            f"cudaMemcpy copies `{text}` bytes, an element count: `d_out` has {ratio} times as many"
         )
 
 
