@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lower_cursors import (
@@ -9,8 +12,6 @@ from cudalint.frontends.cuda.lower_cursors import (
     children,
     library,
     name_of,
-    referenced,
-    related,
     usr,
 )
 from cudalint.frontends.cuda.lower_functions import lower_function
@@ -20,12 +21,19 @@ from cudalint.frontends.cuda.lower_unit import Unit
 from cudalint.frontends.cuda.parse import ParsedUnit
 from cudalint.program import Dropped, Kernel, Program
 
+_DEEPEST = 12_000
 _CONTAINERS = (Kind.NAMESPACE, Kind.LINKAGE, Kind.UNEXPOSED_DECL)
 
 
 def lower(parsed: ParsedUnit) -> Program:
     """The program model of one file, with the functions of project headers that it uses."""
-    return _UnitLowering(parsed).program()
+    limit = sys.getrecursionlimit()
+    # Long chains of ``else if`` and ``<<`` are nested deeply.
+    sys.setrecursionlimit(max(limit, _DEEPEST))
+    try:
+        return _UnitLowering(parsed).program()
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 class _UnitLowering:
@@ -71,9 +79,9 @@ class _UnitLowering:
             self._includes(),
         )
 
-    def _guarded(self, action: object, cursor: Cursor) -> None:
+    def _guarded(self, action: Callable[[Cursor], None], cursor: Cursor) -> None:
         try:
-            action(cursor)  # type: ignore[operator]
+            action(cursor)
         except RecursionError:
             self._drop(cursor, "nested too deeply")
         except Exception as error:  # Whatever a broken file makes us do costs that part only.
@@ -196,22 +204,16 @@ class _UnitLowering:
                 name, start, end = positions.offsets(child)
                 if name == positions.filename:
                     covered.append((start, end))
+        rows: set[int] = set()
         for offset, message in lost.offsets:
             if not any(start <= offset <= end for start, end in covered):
                 span = positions.span_of(positions.filename, offset, offset + 1)
+                if span.row in rows:
+                    continue
+                rows.add(span.row)
                 self.unit.dropped.append(Dropped(span, message, "declaration could not be read"))
 
     def _includes(self) -> tuple[str, ...]:
-        functions, unit = library(), self.parsed.unit
-        found: dict[str, None] = {}
-        for inclusion in unit.get_includes():
-            name = inclusion.include.name
-            if name in found:
-                continue
-            start = unit.get_location(name, 0)
-            if not functions.in_system_header(start):
-                found[name] = None
-        return tuple(found)
-
-
-__all__ = ["lower", "referenced", "related"]
+        positions = self.unit.positions
+        names = dict.fromkeys(item.include.name for item in self.parsed.unit.get_includes())
+        return tuple(positions.shown(name) for name in names if positions.is_project(name))

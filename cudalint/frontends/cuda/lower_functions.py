@@ -59,6 +59,8 @@ class FunctionLowering(Statements):
         for part in parts:
             if part._kind_id == Kind.VARIABLE_NAME:
                 self._capture(part)
+            elif is_value(part) and self._construction(part) is not None:
+                self.expression(part)  # An object captured by copy.
         inner = FunctionLowering(self.unit, key, f"{self.name}::<lambda>", self.symbols)
         inner.by_name = dict(self.by_name)
         inner.record = self.record

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import os
 import re
 from bisect import bisect_right
 from pathlib import Path
@@ -11,9 +13,11 @@ from clang import cindex
 from clang.cindex import Cursor, TranslationUnit
 
 from cudalint.frontends.cuda.lower_cursors import library
+from cudalint.frontends.cuda.toolchain import OWN_HEADERS
 from cudalint.source import Span
 
 _MACRO_BIT = 0x80000000
+_OWN_HEADERS = str(OWN_HEADERS)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -51,6 +55,7 @@ class Positions:
         self._file = _File(text.encode("utf-8", "surrogatepass"))
         self._files: dict[str, _File] = {filename: self._file}
         self._names: dict[int, str] = {}
+        self._shown: dict[str, str] = {}
         self._handle = ctypes.c_void_p()
         self._numbers = (ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint())
         self._places = (
@@ -73,16 +78,39 @@ class Positions:
     def is_system(self, cursor: Cursor) -> bool:
         """Whether the cursor stands in a system header, a CUDA wheel or nowhere at all."""
         location = self._library.location(cursor)
-        if location.int_data == 0:
+        raw = location.int_data
+        if raw == 0 or self._base <= raw <= self._limit:
+            return not raw
+        if self._library.in_system_header(location):
             return True
-        return bool(self._library.in_system_header(location))
+        return self._place(location)[0].startswith(_OWN_HEADERS)
 
     def filename_of(self, cursor: Cursor) -> str:
-        """The file in which the cursor stands."""
+        """The file in which the cursor stands, as a person names it."""
         location = self._library.location(cursor)
         if self._base <= location.int_data <= self._limit:
             return self.filename
-        return self._place(location)[0]
+        return self.shown(self._place(location)[0])
+
+    def shown(self, name: str) -> str:
+        """A header's name without detours, relative below the working directory."""
+        if name == self.filename:
+            return name
+        shown = self._shown.get(name)
+        if shown is None:
+            shown = os.path.normpath(name)
+            if Path(shown).is_absolute():
+                with contextlib.suppress(ValueError):
+                    shown = str(Path(shown).relative_to(Path.cwd()))
+            self._shown[name] = shown
+        return shown
+
+    def is_project(self, name: str) -> bool:
+        """Whether an included file belongs to the project."""
+        start = self._unit.get_location(name, (1, 1))
+        if self._library.in_system_header(start):
+            return False
+        return not name.startswith(_OWN_HEADERS)
 
     def offsets(self, cursor: Cursor) -> tuple[str, int, int]:
         """The file, and the byte offsets of start and end; -1 where it stands nowhere."""

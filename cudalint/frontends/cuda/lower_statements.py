@@ -236,6 +236,13 @@ class Statements(Declarations):
         if parts:
             self.statement(parts[-1])
 
+    def lost_case(self, text: str, span: Span) -> None:
+        """A ``case`` whose value clang does not know."""
+        if self._cases:
+            node = self.graph.block()
+            self._cases[-1].append(((self.named(text.strip()),) if text else (), node, span))
+            self.graph.enter(node)
+
     # Loops.
 
     def _while(self, cursor: Cursor) -> None:

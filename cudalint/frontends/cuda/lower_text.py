@@ -45,6 +45,9 @@ _TOKEN = re.compile(
     r"|(?P<string>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+')"
     r"|(?P<symbol><<<|>>>|<<=|>>=|->|\+\+|--|&&|\|\||==|!=|<=|>=|<<|>>|[-+*/%&|^]=|[-+*/%&|^~!<>=?:,.;()\[\]{}]))"
 )
+_DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*$", re.M)
+_LABEL = re.compile(r"(?:case\b([^:?;{}]*)|default\s*):(?!:)")
+_CHEVRONS = re.compile(r"<<\s+<|<\s+<<|>>\s+>|>\s+>>")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _LEVELS = (
     ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"),
@@ -114,8 +117,13 @@ class TextRecovery(Calls):
 
     def recover_statement(self, text: str, span: Span) -> None:
         """Lower a statement that clang dropped, from its text."""
-        bare = _COMMENT.sub(" ", text).strip().rstrip(";").strip()
+        bare = _DIRECTIVE.sub(" ", _COMMENT.sub(" ", text)).strip().rstrip(";").strip()
         if not bare:
+            return
+        label = _LABEL.match(bare)
+        if label is not None:
+            self.lost_case(label.group(1), span)
+            self.recover_statement(bare[label.end() :], span)
             return
         try:
             reader = _Reader(self, bare, span)
@@ -124,6 +132,10 @@ class TextRecovery(Calls):
             self._lost(bare, span)
         else:
             reader.flush()
+
+    def lost_case(self, text: str, span: Span) -> None:
+        """A ``case`` whose value clang does not know."""
+        raise NotImplementedError
 
     def declare_text(self, name: str, type_: Type, span: Span) -> Variable:
         """A local whose declaration clang dropped."""
@@ -152,6 +164,7 @@ class _Reader:
         self.place = 0
         self.emitted: list[Any] = []
         position = 0
+        text = _CHEVRONS.sub(lambda found: found.group()[0] * 3, text)
         while position < len(text):
             if not text[position:].strip():
                 break

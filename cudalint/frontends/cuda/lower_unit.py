@@ -8,7 +8,6 @@ from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lower_cursors import (
     Kind,
-    children,
     evaluate,
     library,
     name_of,
@@ -224,10 +223,8 @@ class Unit:
             initial = related("initializer", declaration)
             value = evaluate(initial) if initial is not None else None
             constant = Constant(value, variable.name) if value is not None else None
+        if storage == "global" and self.positions.is_system(declaration):
+            return
         self.globals[variable.symbol] = VariableInfo(
             variable.name, type_, storage, self.positions.span(declaration), constant
         )
-
-    def nested(self, declaration: Cursor) -> list[Cursor]:
-        """The children of a namespace or linkage specification."""
-        return children(declaration)
