@@ -13,7 +13,7 @@ from cudalint.findings.finding import Finding
 from cudalint.findings.rule import Limits
 from cudalint.program import Program
 from cudalint.project.reading import Language
-from cudalint.source import Source, Span
+from cudalint.source import Span
 
 
 class LoweringJob(msgspec.Struct, array_like=True):
@@ -45,30 +45,31 @@ def preload(languages: set[Language]) -> None:
     """Import what workers will need, before they are forked."""
     if "cuda" in languages:
         import cudalint.frontends.cuda.lower
+        import cudalint.frontends.cuda.parse
     if "python" in languages:
-        import cudalint.frontends.python.lower  # noqa: F401
+        import cudalint.frontends.python.definitions
+        import cudalint.frontends.python.parsing  # noqa: F401
 
 
 def lower(job: bytes) -> bytes:
     """Handler of ``LoweringJob``: the encoded ``Program``."""
     order = msgspec.msgpack.decode(job, type=LoweringJob)
-    source = Source(order.filename, order.text)
-    return msgspec.msgpack.encode(_lower(source, order.language, order.parse))
+    return msgspec.msgpack.encode(_lower(order))
 
 
-def _lower(source: Source, language: Language, parse: dict[str, Any]) -> Program:
-    if language == "python":
-        from cudalint.frontends.python.lower import lower_python
+def _lower(order: LoweringJob) -> Program:
+    if order.language == "python":
+        from cudalint.frontends.python import read as read_python
 
-        return lower_python(source)
-    from cudalint.frontends.cuda.lower import lower_cuda
+        return read_python(order.filename, order.text)
+    from cudalint.frontends.cuda import read as read_cuda
     from cudalint.frontends.cuda.options import ParseOptions
     from cudalint.frontends.cuda.parse import ParseFailure
 
     try:
-        return lower_cuda(source, decode_options(parse, ParseOptions))
-    except ParseFailure:
-        raise JobError("libclang gave up on it") from None
+        return read_cuda(order.filename, order.text, decode_options(order.parse, ParseOptions))
+    except ParseFailure as error:
+        raise JobError(str(error)) from None
 
 
 def encode_options(options: Any) -> dict[str, Any]:
@@ -92,8 +93,13 @@ def analyze(job: bytes) -> bytes:
 def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
     from cudalint import analysis
     from cudalint.analysis.rules import ClassRule, FileRule, FunctionRule
+    from cudalint.apis.loader import load
 
-    facts = analysis.analyze(programs, order.limits, tuple(order.models))
+    models = {
+        language: load(language, tuple(order.models))
+        for language in dict.fromkeys(program.language for program in programs)
+    }
+    facts = analysis.analyze(programs, models)
     known = registry.all_rules()
     findings: list[Finding] = []
     for code in order.rules:

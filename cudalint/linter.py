@@ -21,7 +21,7 @@ from cudalint.findings.suppressions import (
     suppress,
     unused_suppressions,
 )
-from cudalint.lowering import Lowering, prepare
+from cudalint.lowering import Lowering, Preparer
 from cudalint.plan import Plan
 from cudalint.project.cache import Cache, digest
 from cudalint.project.files import FileError, SourceFile
@@ -149,13 +149,15 @@ def _lowered(read: Sequence[ReadFile], run: _Run) -> dict[str, bytes]:
     """The encoded program of each file that could be lowered, from the cache where it is there."""
     programs: dict[str, bytes] = {}
     pending: list[Lowering] = []
+    preparer = Preparer(run.plan)
     for one in read:
-        lowering = prepare(one.file, one.data, one.source, run.plan)
+        lowering = preparer.prepare(one.file, one.data, one.source)
         kept = run.cache.load(lowering.key) if run.cache else None
         if kept is None:
             pending.append(lowering)
         else:
             programs[one.file.filename] = kept
+    run.notes += preparer.notes
     # Large files first, so that no worker is left with the largest at the end:
     pending.sort(key=lambda lowering: -len(lowering.job.text))
     if pending:

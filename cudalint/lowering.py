@@ -13,8 +13,13 @@ from cudalint.jobs import LoweringJob, encode_options
 from cudalint.plan import Plan
 from cudalint.program import Program
 from cudalint.project.cache import digest
-from cudalint.project.files import SourceFile
-from cudalint.project.paths import absolute
+from cudalint.project.compile_commands import (
+    CompileCommands,
+    CompileCommandsError,
+    find_compile_commands,
+)
+from cudalint.project.files import FileError, SourceFile
+from cudalint.project.paths import absolute, display_name
 from cudalint.source import Source
 
 _QUOTED_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
@@ -47,31 +52,54 @@ class Lowering:
         return included + missing
 
 
-def prepare(file: SourceFile, data: bytes, source: Source, plan: Plan) -> Lowering:
-    """What a worker needs to lower a file."""
-    parse = _parse_options(file, source, plan) if file.language == "cuda" else {}
-    job = LoweringJob(source.filename, source.text, file.language, parse)
-    key = digest(
-        "program",
-        plan.version,
-        file.language,
-        source.filename,
-        str(Path.cwd()),
-        data,
-        msgspec.json.encode(parse, order="sorted"),
-    )
-    return Lowering(job, key, file.path)
+class Preparer:
+    """Prepares the files of one run."""
 
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.notes: list[FileError] = []
+        self._databases: dict[Path, CompileCommands | None] = {}
 
-def _parse_options(file: SourceFile, source: Source, plan: Plan) -> dict[str, Any]:
-    from cudalint.frontends.cuda.options import ParseOptions
+    def prepare(self, file: SourceFile, data: bytes, source: Source) -> Lowering:
+        """What a worker needs to lower a file."""
+        parse = self._parse_options(file) if file.language == "cuda" else {}
+        job = LoweringJob(source.filename, source.text, file.language, parse)
+        key = digest(
+            "program",
+            self.plan.version,
+            file.language,
+            source.filename,
+            str(Path.cwd()),
+            data,
+            msgspec.json.encode(parse, order="sorted"),
+        )
+        return Lowering(job, key, file.path)
 
-    settings = plan.settings
-    options = ParseOptions(
-        include_folders=tuple(str(absolute(folder)) for folder in settings.include_folders),
-        defines=settings.defines,
-        standard=settings.standard,
-        root=plan.root,
-        cache_folder=plan.cache_folder / HEADER_CACHE if plan.cache_folder else None,
-    )
-    return encode_options(options)
+    def _parse_options(self, file: SourceFile) -> dict[str, Any]:
+        from cudalint.frontends.cuda.options import ParseOptions, with_compile_flags
+
+        plan, settings = self.plan, self.plan.settings
+        options = ParseOptions(
+            include_folders=tuple(str(absolute(folder)) for folder in settings.include_folders),
+            defines=settings.defines,
+            standard=settings.standard,
+            root=plan.root,
+            cache_folder=plan.cache_folder / HEADER_CACHE if plan.cache_folder else None,
+        )
+        database = plan.compile_commands or self._nearest_database(file.path.parent)
+        flags = database.flags_for(file.path) if database else None
+        return encode_options(with_compile_flags(options, flags))
+
+    def _nearest_database(self, folder: Path) -> CompileCommands | None:
+        path = find_compile_commands(folder, self.plan.root)
+        if path is None:
+            return None
+        if path not in self._databases:
+            try:
+                self._databases[path] = CompileCommands.load(path)
+            except CompileCommandsError as error:
+                # Nobody asked for this one: the files are linted without it.
+                message = str(error).removeprefix(f"{path}: ")
+                self.notes.append(FileError(display_name(path), message))
+                self._databases[path] = None
+        return self._databases[path]

@@ -16,6 +16,7 @@ from cudalint.executor import Bounds
 from cudalint.findings.finding import Severity
 from cudalint.findings.rule import Limits, Rule
 from cudalint.project.cache import FOLDER_NAME, digest, files_digest
+from cudalint.project.compile_commands import DATABASE, CompileCommands, CompileCommandsError
 from cudalint.project.config import Configuration, ConfigurationError
 from cudalint.project.ignore import Patterns
 from cudalint.project.paths import absolute, relative_name
@@ -42,6 +43,8 @@ class Plan:
     jobs: int
     max_file_size: int
     models: tuple[Path, ...]
+    compile_commands: CompileCommands | None
+    """The database that the settings name; else each file's nearest one counts."""
     cache_folder: Path | None
     version: str
     """Changes with cudalint's own code, its rules and what it reads with: part of cache keys."""
@@ -74,6 +77,7 @@ def make_plan(configuration: Configuration) -> Plan:
         jobs=settings.jobs or processors(),
         max_file_size=resolver.bytes("max-file-size", settings.max_file_size),
         models=resolver.models(),
+        compile_commands=resolver.compile_commands(),
         cache_folder=cache_folder(configuration) if settings.cache else None,
         version=_version(known),
     )
@@ -211,3 +215,13 @@ class _Resolver:
             except ModelError as error:
                 raise self.error("models", error) from None
         return paths
+
+    def compile_commands(self) -> CompileCommands | None:
+        given = self.settings.compile_commands
+        if given is None:
+            return None
+        path = Path(given)
+        try:
+            return CompileCommands.load(path / DATABASE if path.is_dir() else path)
+        except CompileCommandsError as error:
+            raise self.error("compile-commands", error) from None
