@@ -214,7 +214,8 @@ def _load(language: Language, user_files: tuple[str, ...]) -> ApiModels:
 
 
 def read_model_file(path: str, families: dict[str, Family] | None = None) -> ModelFile:
-    """Read and check one model file. ``families`` are those known besides its own."""
+    """Read and check one model file. ``families`` are those known besides its own; by default the
+    shipped ones."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -222,7 +223,8 @@ def read_model_file(path: str, families: dict[str, Family] | None = None) -> Mod
     except UnicodeDecodeError as error:
         raise ModelError(path, "", f"not UTF-8 at byte {error.start}") from None
     file = decode(path, text)
-    known = {**(families or {}), **file.families}
+    shipped = _shipped("families.toml").families if families is None else families
+    known = {**shipped, **file.families}
     for name, function in file.functions.items():
         for problem in problems(function, known):
             raise ModelError(path, name, problem)
