@@ -10,14 +10,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cudalint.analysis.facts import Exit, FunctionFacts, Leak, LeakExit, Resource, Site
+from cudalint.analysis.facts import (
+    Exit,
+    FunctionFacts,
+    Leak,
+    LeakExit,
+    Resource,
+    Site,
+    readable,
+)
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint.findings.rule import Rule
-from cudalint_rules._wording import listing, places, quoted, rows, steps_at
+from cudalint_rules._wording import listing, places, quoted, rows, steps_at, subject
 
 UNPAIRED, EARLY_EXIT, EXCEPTION = "GPU101", "GPU102", "GPU103"
 OVERWRITTEN, HANDLE = "GPU104", "GPU106"
 
+_ENDS = "the function ends"
 _LEAVES = {
     Exit.END: "ends",
     Exit.RETURN: "returns",
@@ -138,7 +147,7 @@ def leak_finding(
         filename=resource.filename,
         span=resource.span,
         function=facts.function,
-        subject=resource.name,
+        subject=subject(resource.name, resource.api),
         steps=steps,
         severity=verdict.severity,
         confidence=verdict.confidence,
@@ -146,14 +155,19 @@ def leak_finding(
 
 
 def clause(way: LeakExit) -> str:
-    """Why control left: the reason without the line that it may name."""
-    return re.sub(r" \(line \d+\)$", "", way.reason)
+    """Why control left: the reason without the line that it may name, and with short names."""
+    text = re.sub(r" \(line \d+\)$", "", way.reason)
+    return re.sub(r"`([\w.]+)`", lambda match: f"`{readable(match[1])}`", text)
 
 
 def when(exits: tuple[LeakExit, ...]) -> str:
     """When it is not released: ``when cudaMemcpy fails (returns at line 31)``."""
     first, *others = exits
-    text = f"when {clause(first)} ({_LEAVES[first.kind]} at line {first.span.row})"
+    row = first.span.row
+    if first.kind is Exit.END and clause(first) == _ENDS:
+        text = f"when {_ENDS} at line {row}"
+    else:
+        text = f"when {clause(first)} ({_LEAVES[first.kind]} at line {row})"
     rest = {way.span for way in others if way.span.row != first.span.row}
     return f"{text}, nor on the way out at {rows(rest)}" if rest else text
 
@@ -181,4 +195,4 @@ def never(resource: Resource, function: str) -> str:
     """Which call is missing: ``no way out of `render` calls cudaFree``."""
     release = resource.info.releases[0] if resource.info.releases else "anything that releases it"
     again = "each iteration acquires another, and " if resource.in_loop else ""
-    return f"{again}no way out of {quoted(function)} calls {release}"
+    return f"{again}no way out of {quoted(function)} calls {readable(release)}"

@@ -6,7 +6,7 @@ from cudalint.analysis.facts import LaunchSite
 from cudalint.findings.finding import Step
 from cudalint.findings.rule import Limits
 from cudalint.program import Kernel
-from cudalint_rules._wording import format_bytes
+from cudalint_rules._wording import format_kibibytes
 
 
 def static_bytes(kernel: Kernel | None) -> int:
@@ -26,10 +26,10 @@ def needed_bytes(launch: LaunchSite, limits: Limits) -> int | None:
 def breakdown(launch: LaunchSite) -> str:
     """How the need comes about: ``4 MiB`` or ``100 KiB (16 KiB static and 84 KiB dynamic)``."""
     static, dynamic = static_bytes(launch.kernel), launch.shared_bytes or 0
-    total = format_bytes(static + dynamic)
+    total = format_kibibytes(static + dynamic)
     if not static:
         return total
-    return f"{total} ({format_bytes(static)} static and {format_bytes(dynamic)} dynamic)"
+    return f"{total} ({format_kibibytes(static)} static and {format_kibibytes(dynamic)} dynamic)"
 
 
 def kernel_step(launch: LaunchSite, message: str) -> tuple[Step, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cudalint.analysis.facts import Site
+from cudalint.analysis.facts import Site, is_shown, readable
 from cudalint.findings.finding import Step
 from cudalint.source import Span
 
@@ -14,33 +14,53 @@ _CLOSE = 0.01
 
 
 def format_bytes(size: int) -> str:
-    """A size as a person would say it: ``227 KiB``, ``800 MB``, ``49156 bytes``.
+    """A size as a person would say it: ``4 MiB``, ``800 MB``, ``49156 bytes``.
 
-    Binary units where the number is a round multiple of them, decimal ones where it is round in
-    those, the exact count while that is short, and three digits otherwise.
+    In binary or in decimal units, wherever the number is the rounder one; the exact count while
+    that is short and nothing is round; three digits otherwise.
     """
     if size == 1:
         return "1 byte"
-    for units in (_BINARY, _DECIMAL):
-        unit, scale = next(((u, s) for u, s in units if size >= s), ("", 0))
-        if scale and size * 4 % scale == 0 and (units is _BINARY or size >= 10_000):
-            return f"{size / scale:g} {unit}"
+    exact = [
+        f"{size / scale:g} {unit}"
+        for units, part in ((_BINARY, 4), (_DECIMAL, 100))
+        for unit, scale in units
+        if scale <= size < 1024 * scale
+        and size * part % scale == 0
+        and (units is _BINARY or size >= 10_000)
+    ]
+    if exact:
+        return min(exact, key=len)
     if size < 1024**2:
         return f"{size} bytes"
     unit, scale = next((u, s) for u, s in _BINARY if size >= s)
     return f"{size / scale:.2f} {unit}"
 
 
+def format_kibibytes(size: int) -> str:
+    """A size below 1 MiB in the unit of shared memory's limits, where it is round in it."""
+    if size < 1024**2 and size * 4 % 1024 == 0:
+        return f"{size / 1024:g} KiB"
+    return format_bytes(size)
+
+
 def format_against(size: int, limit: int) -> tuple[str, str]:
     """Two sizes that a message compares: in plain bytes where rounding would hide what differs."""
-    if size != limit and abs(size - limit) < _CLOSE * max(size, limit):
-        return f"{size} bytes", f"{limit} bytes"
-    return format_bytes(size), format_bytes(limit)
+    shown = format_bytes(size), format_bytes(limit)
+    close = size != limit and abs(size - limit) < _CLOSE * max(size, limit)
+    mixed = any(text.endswith(" bytes") for text in shown) and max(size, limit) < 1024**2
+    return (f"{size} bytes", f"{limit} bytes") if close or mixed else shown
 
 
-def quoted(name: str) -> str:
-    """A name of the code, in backquotes."""
-    return f"`{name}`"
+def quoted(name: str, otherwise: str = "a temporary") -> str:
+    """A name of the code, in backquotes; ``otherwise`` for what has no name."""
+    return f"`{name}`" if is_shown(name) else otherwise
+
+
+def subject(name: str, api: str) -> str:
+    """What a fingerprint says of a finding: the name, or the API where it has none, because the
+    numbers of temporaries change."""
+    return name if is_shown(name) else readable(api)
 
 
 def listing(items: Iterable[str], most: int = 4) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import Endpoint, FunctionFacts, Transfer
+from cudalint.analysis.facts import Endpoint, FunctionFacts, Transfer, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
-from cudalint_rules._wording import listing, quoted, steps_at
+from cudalint_rules._wording import listing, quoted, steps_at, subject
 
 _SIDES = {"host": "host", "pinned": "host", "device": "device", "array": "device"}
 """Which side of a direction a memory space is on; managed memory is on both."""
@@ -77,11 +77,11 @@ class CopyKindMismatch(FunctionRule):
                 f"its {role} {quoted(end.name)} is {end.space} memory" for role, end in wrong
             ]
             yield self.finding(
-                f"{copy.api} says {copy.direction}, but {listing(reasons)}",
+                f"{readable(copy.api)} says {copy.direction}, but {listing(reasons)}",
                 filename=facts.filename,
                 span=copy.span,
                 function=facts.function,
-                subject=wrong[0][1].name,
+                subject=subject(wrong[0][1].name, copy.api),
                 steps=tuple(
                     step
                     for _, end in wrong

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cudalint.analysis.facts import Endpoint, Fill, FunctionFacts, Transfer
+from cudalint.analysis.facts import Endpoint, Fill, FunctionFacts, Transfer, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
-from cudalint_rules._wording import format_against, places, quoted, steps_at
+from cudalint_rules._wording import format_against, places, quoted, steps_at, subject
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class CopySizeMismatch(FunctionRule):
 
     ## Why is this bad?
 
-    Beyond the end lies other data: the copy fails with `cudaErrorInvalidValue`, or overwrites it in
-    silence. An element count copies a quarter of the floats: results are right at the beginning.
+    Beyond the end lies other data: the copy fails, or overwrites it in silence. An element count
+    copies a quarter of the floats: results are right at the beginning.
 
     ## Example
 
@@ -76,13 +76,13 @@ class CopySizeMismatch(FunctionRule):
             if mismatch is None:
                 continue
             site = mismatch.endpoint.allocation
-            where = f" at {places([site], facts.filename)}" if site else ""
+            where = f" (allocated at {places([site], facts.filename)})" if site else ""
             yield self.finding(
                 mismatch.message + where,
                 filename=facts.filename,
                 span=operation.span,
                 function=facts.function,
-                subject=mismatch.endpoint.name,
+                subject=subject(mismatch.endpoint.name, operation.api),
                 steps=steps_at(
                     [site] if site else [], f"{mismatch.endpoint.name} is allocated here"
                 ),
@@ -98,26 +98,25 @@ def _mismatch(operation: Transfer | Fill) -> _Mismatch | None:
         verb = "copies"
     else:
         sides, verb = [operation.to], "sets"
+    api = readable(operation.api)
     for side in sides:
         if operation.bytes is not None and side.bytes is not None and operation.bytes > side.bytes:
             size, room = format_against(operation.bytes, side.bytes)
             has = "has" if side.allocation else "holds"
-            message = f"{operation.api} {verb} {size}, but {quoted(side.name)} {has} only {room}"
+            message = f"{api} {verb} {size}, but {quoted(side.name)} {has} only {room}"
             return _Mismatch(side, message)
         if side.overrun_ratio and side.overrun_ratio > 1:
             message = (
-                f"{operation.api} {verb} {quoted(operation.bytes_text)} bytes, "
-                f"{side.overrun_ratio} times what {quoted(side.name)} is allocated with"
+                f"{api} {verb} {quoted(operation.bytes_text)} bytes, "
+                f"{side.overrun_ratio} times what {quoted(side.name)} has"
             )
             return _Mismatch(side, message)
     for side in sides:
         ratio = _ratio(operation, side)
         confidence = _counts_elements(operation, side, sides) if ratio else None
         if confidence:
-            message = (
-                f"{operation.api} {verb} {quoted(operation.bytes_text)} bytes, an element count: "
-                f"{quoted(side.name)} has {ratio} times as many"
-            )
+            message = f"{api} {verb} {quoted(operation.bytes_text)} bytes, an element count: "
+            message += f"{quoted(side.name)} has {ratio} times as many"
             return _Mismatch(side, message, confidence)
     return None
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, MisuseKind
+from cudalint.analysis.facts import FunctionFacts, MisuseKind, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
-from cudalint_rules._wording import places, quoted
+from cudalint_rules._wording import places, quoted, subject
 
 
 class DoubleFree(FunctionRule):
@@ -77,20 +77,20 @@ class DoubleFree(FunctionRule):
         for misuse in facts.misuses:
             if misuse.kind is not MisuseKind.DOUBLE_FREE:
                 continue
-            message = f"{quoted(misuse.name)} is released again by {misuse.api}"
+            message = f"{quoted(misuse.name)} is released again by {readable(misuse.api)}"
             if misuse.released:
                 where = places([misuse.released], facts.filename)
                 again = misuse.released.span == misuse.span
                 message += (
                     ": an earlier iteration has released it already"
                     if again
-                    else f": {misuse.released.text} at {where} has released it already"
+                    else f": {where} has released it already"
                 )
             yield self.finding(
                 message,
                 filename=misuse.filename or facts.filename,
                 span=misuse.span,
                 function=facts.function,
-                subject=misuse.name,
+                subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
             )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, Misuse, MisuseKind
+from cudalint.analysis.facts import FunctionFacts, Misuse, MisuseKind, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
-from cudalint_rules._wording import quoted
+from cudalint_rules._wording import quoted, subject
 
 _REASONS = {
     MisuseKind.INTERIOR: "points into an allocation, not to its start",
@@ -81,7 +81,7 @@ class InvalidFree(FunctionRule):
                     filename=misuse.filename or facts.filename,
                     span=misuse.span,
                     function=facts.function,
-                    subject=misuse.name,
+                    subject=subject(misuse.name, misuse.api),
                     steps=misuse.steps,
                 )
 
@@ -90,4 +90,4 @@ def _message(misuse: Misuse) -> str:
     reason = _REASONS[misuse.kind]
     if misuse.kind is MisuseKind.INTERIOR and misuse.resource:
         reason = f"points into {quoted(misuse.resource.name)}, not to its start"
-    return f"{misuse.api} cannot release {quoted(misuse.name)}: it {reason}"
+    return f"{readable(misuse.api)} cannot release {quoted(misuse.name)}: it {reason}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import Fill, FunctionFacts
+from cudalint.analysis.facts import Fill, FunctionFacts, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding
-from cudalint_rules._wording import quoted
+from cudalint_rules._wording import quoted, subject
 
 
 class MemsetValue(FunctionRule):
@@ -67,7 +67,7 @@ class MemsetValue(FunctionRule):
                     filename=facts.filename,
                     span=fill.span,
                     function=facts.function,
-                    subject=fill.to.name,
+                    subject=subject(fill.to.name, fill.api),
                 )
 
 
@@ -77,18 +77,15 @@ def _message(fill: Fill) -> str | None:
         return None
     unit = "byte" if width == 1 else f"{8 * width}-bit unit"
     text = fill.value_text or str(value)
+    if text.isidentifier():
+        text += f" ({value})"
+    what = f"{readable(fill.api)} sets each {unit} of {quoted(fill.to.name)} to"
     if isinstance(value, float):
-        return (
-            f"{fill.api} sets each {unit} of {quoted(fill.to.name)} to the integer {int(value)}, "
-            f"not each element to {text}"
-        )
+        return f"{what} the integer {int(value)}, not each element to {text}"
     written = value % 256**width
     if value == written or _looks_the_same(value, width):
         return None
-    return (
-        f"{fill.api} sets each {unit} of {quoted(fill.to.name)} to {written}: {text} does not fit "
-        f"into 0..{256**width - 1}"
-    )
+    return f"{what} {written}: {text} does not fit into 0..{256**width - 1}"
 
 
 def _looks_the_same(value: int, width: int) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, MisuseKind
+from cudalint.analysis.facts import FunctionFacts, MisuseKind, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
-from cudalint_rules._wording import listing, quoted
+from cudalint_rules._wording import quoted, subject
 
 
 class MismatchedDeallocation(FunctionRule):
@@ -72,17 +72,18 @@ class MismatchedDeallocation(FunctionRule):
                 continue
             resource = misuse.resource
             fitting = misuse.fitting or (resource.info.releases if resource else ())
-            what = f"{quoted(misuse.name)} "
+            what = quoted(misuse.name)
             if resource:
-                what += f"is {resource.info.noun} from {resource.through or resource.api} and "
-            message = f"{what}cannot be released by {misuse.api}"
+                origin = readable(resource.through or resource.api)
+                what += f" ({resource.info.noun} from {origin})"
+            message = f"{what} cannot be released by {readable(misuse.api)}"
             if fitting:
-                message += f"; use {listing(fitting[:2]).replace(' and ', ' or ')}"
+                message += f"; use {readable(fitting[0])}"
             yield self.finding(
                 message,
                 filename=misuse.filename or facts.filename,
                 span=misuse.span,
                 function=facts.function,
-                subject=misuse.name,
+                subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import Cleanup, FunctionFacts
+from cudalint.analysis.facts import Cleanup, FunctionFacts, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Step
 from cudalint_rules._wording import listing, quoted
@@ -102,10 +102,11 @@ class NoOpCleanup(FunctionRule):
 def _message(cleanup: Cleanup, owned: list[str]) -> str:
     names = listing(map(quoted, owned))
     verb = "is" if len(owned) == 1 else "are"
+    api = readable(cleanup.api)
     if cleanup.null_release:
-        message = f"{cleanup.api} of a null pointer releases nothing"
+        message = f"{api} of a null pointer releases nothing"
         return f"{message}; {names} {verb} still owned here" if owned else message
     return (
-        f"{cleanup.api} stands in for the release of {names}, and takes everything else in the "
+        f"{api} stands in for the release of {names}, and takes everything else in the "
         "process's context with it"
     )

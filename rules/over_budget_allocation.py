@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import Allocation, FunctionFacts
+from cudalint.analysis.facts import Allocation, FunctionFacts, is_shown, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
-from cudalint_rules._wording import format_against, quoted
+from cudalint_rules._wording import format_against, quoted, subject
 
 
 class OverBudgetAllocation(FunctionRule):
@@ -83,13 +83,13 @@ class OverBudgetAllocation(FunctionRule):
         else:
             reason = f"more than the {budget} of the largest device there is"
         resource = allocation.resource
-        name = f" for {quoted(resource.name)}" if resource.name else ""
+        name = f" for {quoted(resource.name)}" if is_shown(resource.name) else ""
         return self.finding(
-            f"{resource.through or resource.api} asks for {asked}{name}, {reason}",
+            f"{readable(resource.through or resource.api)} asks for {asked}{name}, {reason}",
             filename=resource.filename,
             span=allocation.span,
             function=facts.function,
-            subject=resource.name,
+            subject=subject(resource.name, resource.api),
             steps=allocation.steps,
         )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, Overflow
+from cudalint.analysis.facts import FunctionFacts, Overflow, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity, Step
 from cudalint.source import Span
-from cudalint_rules._wording import format_bytes, quoted
+from cudalint_rules._wording import format_bytes, quoted, subject
 
 
 class SizeOverflow(FunctionRule):
@@ -78,17 +78,18 @@ class SizeOverflow(FunctionRule):
                 uses.setdefault(copy.overflow, []).append(use)
         for overflow, places in uses.items():
             uses_in_order = sorted(places)
-            span, api, subject = uses_in_order[0]
+            span, api, name = uses_in_order[0]
             others = uses_in_order if overflow.span else uses_in_order[1:]
             size = f"{overflow.value} ({format_bytes(overflow.value)})"
+            what = f"the size {quoted(overflow.text)} of {readable(api)}"
             yield self.finding(
-                f"the size {quoted(overflow.text)} of {api} is {size}, which does not fit into "
-                f"{quoted(overflow.type)}",
+                f"{what} is {size}, which does not fit into {quoted(overflow.type)}",
                 filename=facts.filename,
                 span=overflow.span or span,
                 function=facts.function,
-                subject=subject,
+                subject=subject(name, api),
                 steps=tuple(
-                    Step(facts.filename, use, f"{name} uses this size") for use, name, _ in others
+                    Step(facts.filename, use, f"{readable(user)} uses this size")
+                    for use, user, _ in others
                 ),
             )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity, Step
-from cudalint_rules._wording import format_bytes, plural
+from cudalint_rules._wording import format_bytes, plural, subject
 
 _LARGE = 256 * 1024**2
 
@@ -91,7 +91,7 @@ class UncheckedAllocation(FunctionRule):
             filename=first.resource.filename,
             span=first.span,
             function=facts.function,
-            subject=first.resource.name,
+            subject=subject(first.resource.name, first.resource.api),
             steps=tuple(
                 Step(a.resource.filename, a.span, f"{a.resource} is not checked either")
                 for a in others

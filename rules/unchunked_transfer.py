@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, Transfer
+from cudalint.analysis.facts import FunctionFacts, Transfer, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
-from cudalint_rules._wording import format_against, format_bytes, quoted
+from cudalint_rules._wording import format_against, format_bytes, quoted, subject
 
 _HOST = ("host", "pinned")
 
@@ -75,17 +75,18 @@ class UnchunkedTransfer(FunctionRule):
         for copy in facts.transfers:
             if copy.overflow or not _to_device(copy):
                 continue
-            what = quoted(copy.source.name) if copy.source and copy.source.name else "an array"
+            what = quoted(copy.source.name if copy.source else "", "an array")
+            api = readable(copy.api)
             if copy.bytes is not None and copy.bytes > limit:
                 size, chunk = format_against(copy.bytes, limit)
                 message = (
-                    f"{copy.api} copies {size} of {what} to the device at once; copy it in chunks "
+                    f"{api} copies {size} of {what} to the device at once; copy it in chunks "
                     f"of at most {chunk}"
                 )
                 severity = self.severity
             elif copy.bytes is None and copy.whole_data_set:
                 message = (
-                    f"{copy.api} moves the whole data set {what} to the device; if it can be "
+                    f"{api} moves the whole data set {what} to the device; if it can be "
                     f"larger than device memory, copy it in chunks of at most {format_bytes(limit)}"
                 )
                 severity = Severity.INFO
@@ -96,7 +97,7 @@ class UnchunkedTransfer(FunctionRule):
                 filename=facts.filename,
                 span=copy.span,
                 function=facts.function,
-                subject=copy.source.name if copy.source else copy.to.name,
+                subject=subject(copy.source.name if copy.source else "", copy.api),
                 steps=copy.steps,
                 severity=severity,
             )

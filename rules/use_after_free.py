@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, MisuseKind
+from cudalint.analysis.facts import FunctionFacts, MisuseKind, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
-from cudalint_rules._wording import places, quoted
+from cudalint_rules._wording import places, quoted, subject
 
 
 class UseAfterFree(FunctionRule):
@@ -68,15 +68,15 @@ class UseAfterFree(FunctionRule):
         for misuse in facts.misuses:
             if misuse.kind is not MisuseKind.USE_AFTER_FREE:
                 continue
-            message = f"{quoted(misuse.name)} is passed to {misuse.api} after its release"
+            message = f"{quoted(misuse.name)} is passed to {readable(misuse.api)} after its release"
             if misuse.released:
                 where = places([misuse.released], facts.filename)
-                message += f" by {misuse.released.text} at {where}"
+                message += f" at {where}"
             yield self.finding(
                 message,
                 filename=misuse.filename or facts.filename,
                 span=misuse.span,
                 function=facts.function,
-                subject=misuse.name,
+                subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
             )

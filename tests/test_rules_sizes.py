@@ -235,7 +235,10 @@ def test_the_threshold_can_be_set() -> None:
 def test_a_copy_beyond_the_allocation() -> None:
     small = endpoint("d_out", size=1024, allocation=site(10, "cudaMalloc"))
     (found,) = transfers(CopySizeMismatch, transfer(small, HOST, 4096))
-    assert found.message == "cudaMemcpy copies 4 KiB, but `d_out` has only 1 KiB at line 10"
+    assert (
+        found.message
+        == "cudaMemcpy copies 4 KiB, but `d_out` has only 1 KiB (allocated at line 10)"
+    )
     assert (found.severity, len(found.steps)) == (Severity.ERROR, 1)
     (source,) = transfers(CopySizeMismatch, transfer(endpoint(), endpoint("h", "host", size=4), 8))
     assert source.message == "cudaMemcpy copies 8 bytes, but `h` holds only 4 bytes"
@@ -297,8 +300,8 @@ def test_an_allocation_of_elements() -> None:
     side = endpoint(overrun_ratio=4, allocation=site(10))
     (found,) = transfers(CopySizeMismatch, transfer(side, HOST, text="n * sizeof(float)"))
     assert found.message == (
-        "cudaMemcpy copies `n * sizeof(float)` bytes, 4 times what `d_out` is allocated with at "
-        "line 10"
+        "cudaMemcpy copies `n * sizeof(float)` bytes, 4 times what `d_out` has "
+        "(allocated at line 10)"
     )
 
 
@@ -339,8 +342,8 @@ def test_a_direction_of_a_fill_is_nonsense() -> None:
         (1000, "1000", 1, "cudaMemset sets each byte of `d_out` to 232: 1000 does not fit into "
          "0..255"),
         (-5, "", 1, "cudaMemset sets each byte of `d_out` to 251: -5 does not fit into 0..255"),
-        (0x7FFFFFFF, "INT_MAX", 1, "cudaMemset sets each byte of `d_out` to 255: INT_MAX does not "
-         "fit into 0..255"),
+        (0x7FFFFFFF, "INT_MAX", 1, "cudaMemset sets each byte of `d_out` to 255: INT_MAX "
+         "(2147483647) does not fit into 0..255"),
         (70000, "", 2, "cudaMemset sets each 16-bit unit of `d_out` to 4464: 70000 does not fit "
          "into 0..65535"),
         (1.0, "", 4, "cudaMemset sets each 32-bit unit of `d_out` to the integer 1, not each "

@@ -15,6 +15,21 @@ from cudalint.program import Dropped, Kernel, Record
 from cudalint.source import Span
 
 
+def readable(api: str) -> str:
+    """An API's name as people say it: ``cudaMalloc`` for ``cuda.bindings.runtime.cudaMalloc``,
+    ``runtime.malloc`` for ``cupy.cuda.runtime.malloc``; ``cupy.random.rand`` stays."""
+    modules = api.split(".")
+    name = modules.pop()
+    if modules and any(letter.isupper() for letter in name) and modules[0].islower():
+        return name
+    return api if len(modules) < 3 else f"{modules[-1]}.{name}"
+
+
+def is_shown(name: str) -> bool:
+    """Whether a name stands in the code: not that of a temporary (``%1``), not empty."""
+    return bool(name) and "%" not in name
+
+
 @dataclass(frozen=True)
 class Site:
     """A place in the code where something happens: a release, a check, a sibling's release."""
@@ -48,7 +63,8 @@ class Resource:
         return self.info.kind == "handle"
 
     def __str__(self) -> str:
-        return f"`{self.name}` ({self.through or self.api})"
+        api = readable(self.through or self.api)
+        return f"`{self.name}` ({api})" if is_shown(self.name) else f"the result of {api}"
 
 
 class Exit(enum.Enum):
