@@ -188,13 +188,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     """
     from cudalint.commands.check import CheckOptions, run_check
 
-    own = {
-        key: options.pop(key)
-        for key in (
-            "stdin_filename", "output_file", "exit_zero", "statistics", "color", "quiet", "verbose",
-        )
-    }  # fmt: skip
-    configuration = _configuration(paths, options)
+    configuration = configuration_of(paths, options)
+    own = {name: options[name] for name in CheckOptions.__dataclass_fields__}
     return run_check(paths, configuration, CheckOptions(**own))
 
 
@@ -222,7 +217,7 @@ def config(key: str | None, **options: Any) -> int:
     """Show the settings in force and where each came from."""
     from cudalint.commands.config import run_config
 
-    return run_config(key, _configuration((), options))
+    return run_config(key, configuration_of((), options))
 
 
 @cudalint.command()
@@ -235,7 +230,7 @@ def clean(**options: Any) -> int:
     from cudalint.project.config import ConfigurationError
     from cudalint.project.paths import display_name
 
-    folder = cache_folder(_configuration((), options))
+    folder = cache_folder(configuration_of((), options))
     try:
         removed = remove(folder)
     except OSError as error:
@@ -245,14 +240,16 @@ def clean(**options: Any) -> int:
     return CLEAN
 
 
-def _configuration(paths: Sequence[str], options: dict[str, Any]) -> Configuration:
+def configuration_of(paths: Sequence[str], options: dict[str, Any]) -> Configuration:
     """The configuration for some paths; the options given are its last layer."""
     from cudalint.project.config import load
+    from cudalint.project.settings import KEYS
 
-    config = options.pop("config")
-    isolated = options.pop("isolated")
+    config, isolated = options["config"], options["isolated"]
     overrides = {
-        key.replace("_", "-"): value for key, value in options.items() if value is not None
+        name: value
+        for key, value in options.items()
+        if (name := key.replace("_", "-")) in KEYS and value is not None
     }
     start = [Path(path) for path in paths if path != "-"]
     return load(start, config=config, isolated=isolated, overrides=overrides)

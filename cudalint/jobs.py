@@ -93,9 +93,9 @@ def analyze(job: bytes) -> bytes:
 def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
     from cudalint import analysis
     from cudalint.analysis.rules import ClassRule, FileRule, FunctionRule
-    from cudalint.apis.loader import load
+    from cudalint.apis.loader import ApiModels, load
 
-    models = {
+    models: dict[str, ApiModels] = {
         language: load(language, tuple(order.models))
         for language in dict.fromkeys(program.language for program in programs)
     }

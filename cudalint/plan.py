@@ -179,7 +179,7 @@ class _Resolver:
         from cudalint.apis.devices import parse_bytes
 
         try:
-            return value if isinstance(value, int) else parse_bytes(value)
+            return parse_bytes(value)
         except ValueError as error:
             raise self.error(key, error) from None
 
@@ -187,24 +187,18 @@ class _Resolver:
         from cudalint.apis.devices import limits_for
 
         settings = self.settings
-        for key, value in (
-            ("device-memory", settings.device_memory),
-            ("max-transfer", settings.max_transfer),
-        ):
+        for key in ("device-memory", "max-transfer"):
+            value = getattr(settings, key.replace("-", "_"))
             if value is not None:
                 self.bytes(key, value)
-        memory, transfer = settings.device_memory, settings.max_transfer
         try:
-            return limits_for(
-                settings.target,
-                device_memory=None if memory is None else str(memory),
-                max_transfer=None if transfer is None else str(transfer),
-            )
+            return limits_for(settings.target, settings.device_memory, settings.max_transfer)
         except ValueError as error:
             raise self.error("target", error) from None
 
     def models(self) -> tuple[Path, ...]:
-        from cudalint.apis.loader import ModelError, read_model_file
+        from cudalint.apis.loader import read_model_file
+        from cudalint.apis.validation import ModelError
 
         paths = tuple(Path(model) for model in self.settings.models)
         for path in paths:

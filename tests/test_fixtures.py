@@ -1,0 +1,100 @@
+"""Every fixture gives exactly the findings that its comments expect, and no other.
+
+`// expect: GPU102` (Python: `# expect: ...`) at the end of the line of the primary location;
+`GPU102 info` pins the severity; several are separated by commas. The first line may give options:
+`// options: --device-memory 3GiB`. A sub-folder is one project: its files are linted together.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from cudalint.cli import check, configuration_of
+from cudalint.linter import lint
+from cudalint.plan import make_plan
+from cudalint.project.files import discover
+from cudalint.reports import text
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+_EXPECTED = re.compile(r"(?://|#)\s*expect:\s*(.+?)\s*(?:\*/)?$")
+_OPTIONS = re.compile(r"\s*(?://|#)\s*options:\s*(.+)$")
+_SUFFIXES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".h", ".hpp", ".py")
+
+
+def units() -> list[Path]:
+    """Files, and sub-folders that are one project."""
+    return sorted(
+        entry
+        for rule in FIXTURES.iterdir()
+        if rule.is_dir()
+        for entry in rule.iterdir()
+        if entry.name != "__pycache__" and (entry.is_dir() or entry.suffix in _SUFFIXES)
+    )
+
+
+def files_of(unit: Path) -> list[Path]:
+    if unit.is_file():
+        return [unit]
+    return sorted(path for path in unit.rglob("*") if path.suffix in _SUFFIXES)
+
+
+def expected_of(unit: Path) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for file in files_of(unit):
+        for row, line in enumerate(file.read_text(encoding="utf-8").split("\n"), start=1):
+            if match := _EXPECTED.search(line):
+                for entry in match[1].split(","):
+                    found[f"{file.name}:{row} {entry.strip()}"] += 1
+    return found
+
+
+def options_of(unit: Path) -> list[str]:
+    options = []
+    for file in files_of(unit):
+        first = file.read_text(encoding="utf-8").partition("\n")[0]
+        if match := _OPTIONS.match(first):
+            options += shlex.split(match[1])
+    return options
+
+
+@pytest.fixture(scope="session")
+def header_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Shared by parallel test processes: precompiled headers are made once."""
+    return tmp_path_factory.getbasetemp().parent / "cudalint_fixtures"
+
+
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: f"{unit.parent.name}/{unit.name}")
+def test_fixture(unit: Path, header_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(FIXTURES)
+    arguments = [*options_of(unit), "--isolated", "--cache-dir", str(header_cache), str(unit)]
+    context = check.make_context("check", arguments)
+    configuration = configuration_of((str(unit),), dict(context.params))
+    plan = make_plan(configuration)
+    found = discover([unit], plan.settings, plan.root)
+    assert found.files
+    report = lint(found.files, plan, supervised=False)
+    assert report.errors == ()
+
+    expected = expected_of(unit)
+    actual: Counter[str] = Counter()
+    for finding in report.active:
+        place = f"{Path(finding.filename).name}:{finding.span.row} {finding.code}"
+        pinned = f"{place} {finding.severity.value}"
+        actual[pinned if pinned in expected else place] += 1
+    if unit.name.startswith(("bad_", "good_")):
+        assert unit.name.startswith("bad_") == bool(expected)
+    wrong = [f"missing: {entry}" for entry in (expected - actual).elements()]
+    wrong += [f"unexpected: {entry}" for entry in (actual - expected).elements()]
+    if wrong:
+        pytest.fail("\n".join([*wrong, "", text.render(report)]), pytrace=False)
+
+
+def test_expectations_are_read() -> None:
+    assert len(units()) > 50
+    assert _EXPECTED.search("f(); // expect: GPU101, GPU102 info")[1] == "GPU101, GPU102 info"  # type: ignore[index]
+    assert _EXPECTED.search("f()  # noqa: GPU1  # expect: GPU101")[1] == "GPU101"  # type: ignore[index]
