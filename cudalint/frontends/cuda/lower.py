@@ -14,7 +14,7 @@ from cudalint.frontends.cuda.lower_cursors import (
     name_of,
     usr,
 )
-from cudalint.frontends.cuda.lower_functions import lower_function
+from cudalint.frontends.cuda.lower_functions import lower_function, lower_implicit_constructor
 from cudalint.frontends.cuda.lower_kernels import DeviceCode
 from cudalint.frontends.cuda.lower_names import FUNCTIONS, RECORDS
 from cudalint.frontends.cuda.lower_unit import Unit
@@ -65,6 +65,9 @@ class _UnitLowering:
             self._function(body)
         while unit.pending:
             self._header_function(unit.pending.pop(0))
+        for key, (name, record) in unit.implicit.items():
+            function = lower_implicit_constructor(unit, key, name, record)
+            unit.functions.setdefault(key, function)
         for kernel in self.kernel_cursors:
             self._guarded(self._kernel, kernel)
         self._errors_outside()

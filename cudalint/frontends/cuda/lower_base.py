@@ -107,6 +107,10 @@ class Lowering:
         """Lower a constructor's call into the receiver, or into a new temporary."""
         raise NotImplementedError
 
+    def item(self, cursor: Cursor) -> Expression:
+        """Lower an item of a list or a capture: an object is copied into it."""
+        raise NotImplementedError
+
     def new(self, cursor: Cursor) -> Expression:
         """Lower ``new``."""
         raise NotImplementedError

@@ -11,13 +11,12 @@ from cudalint.frontends.cuda.lower_base import is_place, is_value
 from cudalint.frontends.cuda.lower_cursors import (
     Kind,
     children,
-    evaluate,
     name_of,
     referenced,
-    related,
 )
-from cudalint.frontends.cuda.lower_expressions import MEMBER_NAME, Expressions
+from cudalint.frontends.cuda.lower_expressions import MEMBER_NAME
 from cudalint.frontends.cuda.lower_names import FUNCTIONS, FunctionFacts
+from cudalint.frontends.cuda.lower_objects import Objects, without_cast
 from cudalint.program import (
     THIS,
     AddressOf,
@@ -25,18 +24,15 @@ from cudalint.program import (
     Assign,
     Binary,
     Call,
-    Cast,
-    Constant,
     Dereference,
     Expression,
     FunctionReference,
     Index,
     Launch,
-    Tuple,
-    Type,
     Unary,
     Unknown,
     Unreachable,
+    Variable,
     render,
 )
 
@@ -49,10 +45,9 @@ _TRANSPARENT = frozenset(
 )  # fmt: skip
 _ADDRESS = frozenset(("std::addressof", "std::__addressof", "__builtin_addressof"))
 _CALLED_NAME = re.compile(r"\s*((?:::)?[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*)")
-DIM3 = "dim3"
 
 
-class Calls(Expressions):
+class Calls(Objects):
     """The part of the lowering that reads calls."""
 
     def call(self, cursor: Cursor, wanted: bool = True) -> Expression:
@@ -62,15 +57,17 @@ class Calls(Expressions):
         kind = function._kind_id if function is not None else 0
         if function is not None and kind == Kind.CONSTRUCTOR:
             return self.construct(cursor, None)
-        if not operands:
+        if not operands and not (function is None and self._is_dependent_construction(cursor)):
             return self._other(cursor)
-        if self._is_configuration(operands):
+        if operands and self._is_configuration(operands):
             return self._launch(cursor, operands)
         if function is not None and kind in FUNCTIONS:
             facts = self.names.function(function)
             if facts.name.rpartition("::")[2].startswith("operator") and kind != Kind.CONVERSION:
                 return self._operator(cursor, operands, function, facts, wanted)
             return self._named_call(cursor, operands, function, facts, wanted)
+        if function is None and self._is_dependent_construction(cursor):
+            return self._dependent_construction(cursor, operands)
         if function is None or kind == Kind.OVERLOADED:
             return self.unresolved_call(cursor, operands, wanted, "")
         return self._indirect(cursor, operands, wanted)
@@ -158,36 +155,6 @@ class Calls(Expressions):
             return None
         size = self.library.size(self.library.template_argument(function, 0))
         return int(size) if size > 0 else None
-
-    def arguments(self, operands: list[Cursor]) -> tuple[Argument, ...]:
-        """The arguments; a default that is not a constant ends them."""
-        lowered = []
-        for operand in operands:
-            if operand._kind_id == Kind.UNEXPOSED and self._is_default(operand):
-                value = evaluate(operand)
-                type_ = self.types.of(operand)
-                if value is None or type_.kind not in ("integer", "float", "enumeration", "bool"):
-                    if type_.kind != "pointer" or value not in (0, None):
-                        break
-                    if value is None:
-                        break
-                    lowered.append(Argument(Constant(None)))
-                    continue
-                lowered.append(Argument(Constant(value)))
-                continue
-            lowered.append(Argument(self.expression(operand)))
-        return tuple(lowered)
-
-    def _is_default(self, operand: Cursor) -> bool:
-        return bool(self.library.extent(operand).begin_int_data == 0)
-
-    def _unwrapped(self, cursor: Cursor) -> Cursor:
-        while cursor._kind_id in (Kind.UNEXPOSED, Kind.PARENTHESES):
-            operands = children(cursor)
-            if len(operands) != 1:
-                break
-            cursor = operands[0]
-        return cursor
 
     def _indirect(self, cursor: Cursor, operands: list[Cursor], wanted: bool) -> Expression:
         callee = self.expression(operands[0])
@@ -330,188 +297,6 @@ class Calls(Expressions):
             self._emit(cursor, facts, function, arguments, "operator", receiver, wanted=False)
         return receiver
 
-    # Objects.
-
-    def _is_dim3(self, facts: FunctionFacts) -> bool:
-        return facts.record is not None and name_of(facts.record) == DIM3 and facts.is_system
-
-    def _is_plain(self, function: Cursor, facts: FunctionFacts) -> bool:
-        """A C struct of a system header (``float4``, ``cudaExtent``): copied as a value."""
-        return (
-            facts.is_system
-            and "::" not in facts.name.rpartition("::")[0]
-            and not facts.name.startswith(("std::", "thrust::", "cub::", "cuda::"))
-            and self.is_implicit(function)
-        )
-
-    def is_implicit(self, member: Cursor) -> bool:
-        """Whether the compiler wrote the member function: it stands where its class does."""
-        parent = related("parent", member)
-        if parent is None:
-            return False
-        here = self.library.location(member).int_data
-        return bool(here == self.library.location(parent).int_data)
-
-    def as_dim3(self, value: Expression) -> Expression:
-        """A value assigned to a ``dim3``, with its three items."""
-        if isinstance(value, Tuple):
-            items = [_without_cast(item) for item in value.items]
-            items += [Constant(1)] * (3 - len(items))
-            return Tuple(tuple(items), DIM3)
-        return value
-
-    def construct(
-        self, cursor: Cursor, receiver: Expression | None, declares: bool = False
-    ) -> Expression:
-        """Lower a constructor's call into the receiver, or into a new temporary."""
-        operands = [child for child in children(cursor) if is_value(child)]
-        function = referenced(cursor)
-        span = self.positions.span(cursor)
-        if function is None:
-            return self._other(cursor)
-        facts = self.names.function(function)
-        copies = bool(self.library.is_copy_constructor(facts.declaration)) and len(operands) > 0
-        moves = bool(self.library.is_move_constructor(facts.declaration)) and len(operands) > 0
-        if self._is_dim3(facts):
-            value = self._dim3(operands, copies or moves)
-            if receiver is not None:
-                self.graph.emit(Assign(receiver, value, span, declares))
-                return receiver
-            return value
-        type_ = self.types.of(cursor)
-        if (copies or moves) and self._is_plain(function, facts):
-            value = self.expression(operands[0])
-            if receiver is not None:
-                self.graph.emit(Assign(receiver, value, span, declares))
-                return receiver
-            return value
-        if not operands and self.is_implicit(function) and self._is_trivial(facts):
-            place = receiver if receiver is not None else self.temporary(type_)
-            self.graph.emit(Assign(place, Unknown("uninitialized"), span, declares))
-            return place
-        arguments = self.arguments(operands)
-        place = receiver if receiver is not None else self.temporary(type_)
-        record = None
-        name = facts.name.rpartition("::")[0]
-        if facts.record is not None:
-            record = self.types.record_key(facts.record)
-            name = self.names.qualified(facts.record)
-        self.graph.emit(
-            Call(
-                name,
-                arguments,
-                span,
-                key=facts.key,
-                receiver=place,
-                kind="copy" if copies else "constructor",
-                may_throw=facts.may_throw,
-                record=record,
-                expansion=self.positions.macro(cursor),
-            )
-        )
-        return place
-
-    def _is_trivial(self, facts: FunctionFacts) -> bool:
-        """Whether default construction leaves the object without values."""
-        record = facts.record
-        if record is None:
-            return False
-        if facts.is_system:
-            return "::" not in self.names.qualified(record)
-        for child in children(record):
-            if child._kind_id == Kind.BASE:
-                return False
-            if child._kind_id == Kind.FIELD:
-                if any(is_value(part) for part in children(child)):
-                    return False
-                if self.types.of(child).kind in ("record", "other"):
-                    return False
-        return True
-
-    def _dim3(self, operands: list[Cursor], copies: bool) -> Expression:
-        if copies:
-            return self.as_dim3(self.expression(operands[0]))
-        items: list[Expression] = []
-        for operand in operands[:3]:
-            if self._is_default(operand):
-                items.append(Constant(1))
-            else:
-                items.append(_without_cast(self.expression(operand)))
-        items += [Constant(1)] * (3 - len(items))
-        return Tuple(tuple(items), DIM3)
-
-    def new(self, cursor: Cursor) -> Expression:
-        """Lower ``new``: the allocation, then the constructor."""
-        operands = [child for child in children(cursor) if is_value(child)]
-        type_ = self.types.of(cursor)
-        element = type_.pointee or Type("")
-        span = self.positions.span(cursor)
-        text = self.positions.text(cursor)
-        is_array = _is_array_new(text, operands, element)
-        placement = _placement(text)
-        target: Expression = self.temporary(type_)
-        if placement and operands:
-            where = operands.pop(0)
-            if self.types.of(where).kind in ("pointer", "array"):
-                target = self.expression(where)
-                placement = False  # The place given: nothing is allocated.
-                return self._new_object(operands, target, element, span)
-        count: Expression | None = None
-        if is_array and operands:
-            count = self.expression(operands.pop(0))
-        size = Constant(element.bytes) if element.bytes else Unknown(f"sizeof({element.text})")
-        self.graph.emit(
-            Call(
-                "operator new[]" if is_array else "operator new",
-                (Argument(count if count is not None else size),),
-                span,
-                target,
-                kind="operator",
-                may_throw=False if "nothrow" in text else None,
-                template_bytes=element.bytes,
-                expansion=self.positions.macro(cursor),
-            )
-        )
-        return self._new_object(operands, target, element, span)
-
-    def _new_object(
-        self, operands: list[Cursor], target: Expression, element: Type, span: Any
-    ) -> Expression:
-        for operand in operands[-1:]:
-            if self._is_default(operand) and operand._kind_id != Kind.CALL:
-                continue
-            inner = self._unwrapped(operand)
-            if inner._kind_id == Kind.CALL and self._is_construction(inner):
-                self.construct(inner, Dereference(target))
-            else:
-                value = self.expression(operand)
-                self.graph.emit(Assign(Dereference(target), value, span))
-        return target
-
-    def _is_construction(self, cursor: Cursor) -> bool:
-        function = referenced(cursor)
-        return function is not None and function._kind_id == Kind.CONSTRUCTOR
-
-    def delete(self, cursor: Cursor) -> None:
-        """Lower ``delete`` and ``delete[]``."""
-        operands = [child for child in children(cursor) if is_value(child)]
-        if not operands:
-            return
-        value = self.expression(operands[0])
-        pointee = self.types.of(operands[0]).pointee
-        is_array = re.match(r"(?:::)?\s*delete\s*\[", self.positions.text(cursor)) is not None
-        self.graph.emit(
-            Call(
-                "operator delete[]" if is_array else "operator delete",
-                (Argument(value),),
-                self.positions.span(cursor),
-                kind="operator",
-                may_throw=False,
-                record=pointee.record if pointee is not None else None,
-                expansion=self.positions.macro(cursor),
-            )
-        )
-
     # Launches.
 
     def _is_configuration(self, operands: list[Cursor]) -> bool:
@@ -532,7 +317,7 @@ class Calls(Expressions):
             if number >= 2 and self._is_default(part):
                 values.append(None)
                 continue
-            value = _without_cast(self.expression(part)) if number == 2 else self.expression(part)
+            value = without_cast(self.expression(part)) if number == 2 else self.expression(part)
             values.append(self.as_dim3(value) if number < 2 else value)
         values += [None] * (4 - len(values))
         grid, block, shared, stream = values[:4]
@@ -565,9 +350,10 @@ class Calls(Expressions):
         declaration = referenced(callee) if callee._kind_id == Kind.NAME else None
         if declaration is None or declaration._kind_id not in (Kind.OVERLOADED, *FUNCTIONS):
             value = self.expression(operands[0])
-            if isinstance(value, Unknown) and not value.reads:
+            scoped = isinstance(value, Variable) and "::" in value.name
+            if scoped or (isinstance(value, Unknown) and not value.reads):
                 found = _CALLED_NAME.match(self.positions.text(callee))
-                name = found.group(1) if found else value.text
+                name = found.group(1) if found else render(value)
                 return self._emit_unresolved(cursor, name, None, operands[1:], wanted)
             return self.emit_indirect(cursor, value, self.arguments(operands[1:]), wanted)
         if declaration._kind_id != Kind.OVERLOADED:
@@ -582,6 +368,24 @@ class Calls(Expressions):
         return self._emit_unresolved(
             cursor, facts.name, facts, operands[1:], wanted, text, len(candidates) == 1
         )
+
+    def _is_dependent_construction(self, cursor: Cursor) -> bool:
+        """``T(x)`` where ``T`` depends on a template."""
+        parts = children(cursor)
+        return bool(parts) and parts[0]._kind_id in (Kind.TYPE_REFERENCE, Kind.TEMPLATE_REFERENCE)
+
+    def _dependent_construction(self, cursor: Cursor, operands: list[Cursor]) -> Expression:
+        type_ = self.types.of(cursor)
+        if type_.kind != "record":
+            if len(operands) == 1:
+                return self.expression(operands[0])
+            reads = tuple(self.expression(operand) for operand in operands)
+            return Unknown(self.positions.text(cursor), reads)
+        place = self.temporary(type_)
+        self.construct_dependent(
+            place, type_, self.arguments(operands), self.positions.span(cursor)
+        )
+        return place
 
     def _best(self, candidates: list[Cursor], count: int) -> FunctionFacts:
         for candidate in candidates:
@@ -610,7 +414,9 @@ class Calls(Expressions):
         span = self.positions.span(cursor)
         target = self.temporary(self.types.of(cursor)) if wanted else None
         is_method = facts is not None and facts.record is not None and not facts.is_static
-        kind: Any = "macro" if facts is None else "method" if is_method else "function"
+        kind: Any = "method" if is_method else "function"
+        if facts is None and "::" not in name:
+            kind = "macro"
         noreturn = facts is not None and facts.noreturn
         self.graph.emit(
             Call(
@@ -671,53 +477,3 @@ class Calls(Expressions):
             )
         )
         return target if target is not None else Unknown("void")
-
-
-def _without_cast(value: Expression) -> Expression:
-    """A launch's number without its conversion to ``unsigned`` or ``size_t``."""
-    return value.operand if isinstance(value, Cast) and value.to.kind == "integer" else value
-
-
-_NEW = re.compile(r"(?:::\s*)?new\b\s*")
-
-
-def _after_new(text: str) -> tuple[str, bool]:
-    """The text of the type in a new expression, and whether a placement stands before it."""
-    found = _NEW.match(text)
-    if found is None:
-        return "", False
-    rest = text[found.end() :]
-    if not rest.startswith("("):
-        return rest, False
-    depth = 0
-    for position, character in enumerate(rest):
-        depth += (character == "(") - (character == ")")
-        if depth == 0:
-            after = rest[position + 1 :].lstrip()
-            # ``new (int*)[n]`` has its type in parentheses, ``new (where) T`` a placement.
-            return (
-                (after, True)
-                if after and (after[0].isalpha() or after[0] in "_:")
-                else (rest, False)
-            )
-    return rest, False
-
-
-def _placement(text: str) -> bool:
-    return _after_new(text)[1]
-
-
-def _is_array_new(text: str, operands: list[Cursor], element: Type) -> bool:
-    rest, _ = _after_new(text)
-    depth = 0
-    for character in rest:
-        if character == "<":
-            depth += 1
-        elif character == ">":
-            depth -= 1
-        elif depth == 0 and character == "[":
-            return True
-        elif depth == 0 and character in "({;":
-            return False
-    # From a macro the text does not show it.
-    return not rest and bool(operands) and element.kind != "record"

@@ -101,7 +101,7 @@ class Declarations(TextRecovery):
     def _uninitialized(self, variable: Variable, type_: Type, span: Span) -> None:
         if type_.kind == "record" and type_.record is not None and type_.bytes is None:
             # A class that depends on a template's parameters: its default constructor runs.
-            self._construct_dependent(variable, type_, (), span)
+            self.construct_dependent(variable, type_, (), span)
             return
         self.graph.emit(Assign(variable, Unknown("uninitialized"), span, declares=True))
 
@@ -147,7 +147,7 @@ class Declarations(TextRecovery):
             arguments = [child for child in children(value) if is_value(child)]
             type_ = self._type_of_place(place)
             if type_ is not None and type_.kind == "record":
-                self._construct_dependent(place, type_, self.arguments(arguments), span)
+                self.construct_dependent(place, type_, self.arguments(arguments), span)
                 return
             if len(arguments) == 1:
                 self.initialize(place, arguments[0], span, declares)
@@ -183,24 +183,6 @@ class Declarations(TextRecovery):
         if function is not None and function._kind_id == Kind.CONSTRUCTOR:
             return value
         return None
-
-    def _construct_dependent(
-        self, place: Expression, type_: Type, arguments: tuple[Argument, ...], span: Span
-    ) -> None:
-        facts = self.unit.constructor_with(type_.record or "", len(arguments))
-        name = facts.name.rpartition("::")[0] if facts else type_.text.partition("<")[0]
-        self.graph.emit(
-            Call(
-                name,
-                arguments,
-                span,
-                key=facts.key if facts else None,
-                receiver=place,
-                kind="constructor",
-                may_throw=facts.may_throw if facts else None,
-                record=type_.record,
-            )
-        )
 
     def _bindings(self, cursor: Cursor) -> None:
         """``auto [a, b] = value``: each name is a member or an element of the value."""
@@ -301,12 +283,15 @@ class Declarations(TextRecovery):
         if self.library.is_copy_constructor(function):
             inner = self._unwrapped(parts[0])
             declaration = referenced(inner) if inner._kind_id == Kind.NAME else None
-            if (
-                declaration is not None
-                and declaration._kind_id == Kind.VARIABLE
-                and self.library.storage(declaration) not in (_STATIC, _EXTERN)
-                and isinstance(self.place_of(declaration, ""), Variable)
-                and not self.place_of(declaration, "").symbol.startswith("::")  # type: ignore[union-attr]
-            ):
+            if declaration is not None and self._is_elided(declaration):
                 return self.expression(parts[0])
         return self.construct(construction, None)
+
+    def _is_elided(self, declaration: Cursor) -> bool:
+        """Whether a returned variable is the function's own local: its copy is elided."""
+        if declaration._kind_id != Kind.VARIABLE:
+            return False
+        if self.library.storage(declaration) in (_STATIC, _EXTERN):
+            return False
+        place = self.place_of(declaration, name_of(declaration))
+        return isinstance(place, Variable) and not place.symbol.startswith("::")

@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 from clang.cindex import Cursor
 
-from cudalint.frontends.cuda.lower_base import IDENTIFIER, Lowering, is_place, is_value
+from cudalint.frontends.cuda.lower_base import IDENTIFIER, is_place, is_value
+from cudalint.frontends.cuda.lower_conditions import CASTS, Conditions
+from cudalint.frontends.cuda.lower_conversions import convert, wrap
 from cudalint.frontends.cuda.lower_cursors import (
     Kind,
     binary_operator,
@@ -18,14 +20,12 @@ from cudalint.frontends.cuda.lower_cursors import (
     referenced,
     unary_operator,
 )
-from cudalint.frontends.cuda.lower_graph import Node
 from cudalint.frontends.cuda.lower_names import FUNCTIONS
 from cudalint.program import (
     THIS,
     AddressOf,
     Assign,
     Binary,
-    Cast,
     Conditional,
     Constant,
     Dereference,
@@ -37,21 +37,8 @@ from cudalint.program import (
     Type,
     Unary,
     Unknown,
-    Use,
-    Variable,
 )
 
-_CASTS = frozenset(
-    {
-        Kind.C_CAST,
-        Kind.STATIC_CAST,
-        Kind.REINTERPRET_CAST,
-        Kind.CONST_CAST,
-        Kind.FUNCTIONAL_CAST,
-        Kind.DYNAMIC_CAST,
-    }
-)
-_NUMBERS = ("integer", "enumeration", "bool")
 MEMBER_NAME = re.compile(
     r"(->|\.)\s*(?:template\s+)?(~?[A-Za-z_]\w*|operator\W+)\s*(?:<.*>)?\s*\Z", re.S
 )
@@ -59,196 +46,18 @@ _OBJECT_MACRO = re.compile(r"[A-Za-z_]\w*(?!\w|\s*\()")
 _BOOL = Type("bool", "bool", 1, False)
 
 
-def fits(value: int, type_: Type) -> bool:
-    """Whether an integer type holds the value."""
-    if type_.bytes is None:
-        return True
-    bits = 8 * type_.bytes
-    if type_.signed:
-        return -(1 << (bits - 1)) <= value < 1 << (bits - 1)
-    return 0 <= value < 1 << bits
-
-
-def wrap(value: int, type_: Type) -> int:
-    """The value as the integer type keeps it."""
-    bits = 8 * (type_.bytes or 8)
-    value &= (1 << bits) - 1
-    return value - (1 << bits) if type_.signed and value >> (bits - 1) else value
-
-
-def convert(value: Expression, source: Type, target: Type, explicit: bool) -> Expression:
-    """The value converted; written only where it can change, or where the source says so."""
-    if target.kind == "pointer":
-        if isinstance(value, Constant) and value.value == 0 and value.value is not False:
-            return Constant(None, value.text or "0")
-        if source.kind == "integer" and explicit:
-            return Cast(target, value)
-        return value
-    if target.kind == "integer":
-        return _to_integer(value, source, target, explicit)
-    if target.kind == "bool" and source.kind in ("integer", "pointer", "float", "enumeration"):
-        if isinstance(value, Constant) and not isinstance(value.value, str):
-            return Constant(bool(value.value), value.text)
-        return Cast(target, value)
-    if target.kind == "float" and explicit and source.kind in ("integer", "float"):
-        return Cast(target, value)
-    return value
-
-
-def _to_integer(value: Expression, source: Type, target: Type, explicit: bool) -> Expression:
-    if source.kind in _NUMBERS:
-        if isinstance(value, Constant) and isinstance(value.value, int):
-            if fits(value.value, target):
-                return value
-            return Constant(wrap(value.value, target), value.text)
-        if source.bytes is None or target.bytes is None:
-            return Cast(target, value) if explicit else value
-        if target.bytes < source.bytes or (explicit and target.bytes != source.bytes):
-            return Cast(target, value)
-        if source.kind == "integer" and target.bytes == source.bytes:
-            return Cast(target, value) if source.signed != target.signed else value
-        return value
-    if source.kind in ("float", "pointer", "array") or explicit:
-        return Cast(target, value)
-    return value
-
-
-class Expressions(Lowering):
+class Expressions(Conditions):
     """The part of the lowering that reads expressions."""
 
     def expression(self, cursor: Cursor) -> Expression:
         """Lower an expression: its calls become operations, the rest is returned."""
         kind: int = cursor._kind_id
-        if kind in _CASTS:
+        if kind in CASTS:
             return self._cast(cursor)
         handler = _HANDLERS.get(kind)
         if handler is not None:
             return handler(self, cursor)
         return self._other(cursor)
-
-    def discard(self, cursor: Cursor) -> None:
-        """Lower an expression whose value nobody wants."""
-        kind: int = cursor._kind_id
-        if kind == Kind.CALL:
-            self.call(cursor, wanted=False)
-            return
-        if kind in (Kind.PARENTHESES, Kind.UNEXPOSED) or kind in _CASTS:
-            operands = [child for child in children(cursor) if is_value(child)]
-            if len(operands) == 1 and not self._is_recovery(cursor, operands):
-                self.discard(operands[0])
-                return
-        elif kind == Kind.UNARY and unary_operator(cursor) in ("x++", "x--", "++x", "--x"):
-            self._step(cursor, unary_operator(cursor), wanted=False)
-            return
-        elif kind == Kind.BINARY:
-            if self._discard_binary(cursor):
-                return
-        elif kind == Kind.CONDITIONAL:
-            self._discard_conditional(cursor)
-            return
-        elif kind == Kind.STATEMENT_EXPRESSION:
-            self.statement_expression(cursor, wanted=False)
-            return
-        elif kind == Kind.COMPOUND_ASSIGNMENT:
-            self.expression(cursor)
-            return
-        if kind == Kind.UNEXPOSED and self._recovered(cursor, wanted=False) is not None:
-            return
-        value = self.expression(cursor)
-        if kind in (Kind.DELETE, Kind.THROW):
-            return
-        if not isinstance(value, Constant | FunctionReference) and not (
-            isinstance(value, Variable) and value.symbol.startswith("%")
-        ):
-            self.graph.emit(Use(value, self.positions.span(cursor)))
-
-    def _discard_binary(self, cursor: Cursor) -> bool:
-        operator = binary_operator(cursor)
-        left, right = self._two(cursor)
-        if operator == ",":
-            self.discard(left)
-            self.discard(right)
-        elif operator in ("&&", "||"):
-            rest, after = self.graph.block(), self.graph.block()
-            if operator == "&&":
-                self.condition(left, rest, after)
-            else:
-                self.condition(left, after, rest)
-            self.graph.current = rest
-            self.discard(right)
-            self.graph.enter(after)
-        elif operator == "=":
-            self._assign(left, right, cursor)
-        else:
-            return False
-        return True
-
-    def _discard_conditional(self, cursor: Cursor) -> None:
-        test, first, second = children(cursor)[:3]
-        then, otherwise, after = (self.graph.block() for _ in range(3))
-        self.condition(test, then, otherwise)
-        self.graph.current = then
-        self.discard(first)
-        self.graph.jump(after)
-        self.graph.current = otherwise
-        self.discard(second)
-        self.graph.enter(after)
-
-    # Conditions.
-
-    def condition(self, cursor: Cursor, then: Node, otherwise: Node) -> None:
-        """Branch on a condition, split at ``&&``, ``||``, ``!`` and ``?:``."""
-        cursor = self._bare(cursor)
-        kind: int = cursor._kind_id
-        if kind == Kind.BINARY:
-            operator = binary_operator(cursor)
-            if operator in ("&&", "||", ","):
-                left, right = self._two(cursor)
-                if operator == ",":
-                    self.discard(left)
-                else:
-                    middle = self.graph.block()
-                    ways = (middle, otherwise) if operator == "&&" else (then, middle)
-                    self.condition(left, *ways)
-                    self.graph.current = middle
-                self.condition(right, then, otherwise)
-                return
-        elif kind == Kind.UNARY and unary_operator(cursor) == "!":
-            self.condition(children(cursor)[0], otherwise, then)
-            return
-        elif kind == Kind.CONDITIONAL:
-            parts = children(cursor)
-            if len(parts) == 3:
-                first, second = self.graph.block(), self.graph.block()
-                self.condition(parts[0], first, second)
-                for node, part in ((first, parts[1]), (second, parts[2])):
-                    self.graph.current = node
-                    self.condition(part, then, otherwise)
-                return
-        span = self.positions.span(cursor)
-        self.branch_on(self.expression(cursor), then, otherwise, span)
-
-    def _bare(self, cursor: Cursor) -> Cursor:
-        """The condition without parentheses, conversions to bool and ``__builtin_expect``."""
-        while True:
-            kind: int = cursor._kind_id
-            if kind not in (Kind.PARENTHESES, Kind.UNEXPOSED, Kind.CALL) and kind not in _CASTS:
-                return cursor
-            operands = [child for child in children(cursor) if is_value(child)]
-            if kind == Kind.CALL:
-                if len(operands) < 2 or name_of(cursor) != "__builtin_expect":
-                    return cursor
-                cursor = operands[1]
-                continue
-            if len(operands) != 1 or self._is_recovery(cursor, operands):
-                return cursor
-            if kind in _CASTS and self.types.of(cursor).kind != "bool":
-                return cursor
-            if kind == Kind.UNEXPOSED and self.types.of(cursor).kind != "bool":
-                inner = self.types.of(operands[0])
-                if inner.kind in ("float", "pointer") and self.types.of(cursor).kind != inner.kind:
-                    return cursor
-            cursor = operands[0]
 
     # Leaves.
 
@@ -373,19 +182,13 @@ class Expressions(Lowering):
 
     # Operators.
 
-    def _two(self, cursor: Cursor) -> tuple[Cursor, Cursor]:
-        operands = [child for child in children(cursor) if is_value(child)]
-        if len(operands) < 2:
-            raise ValueError("an operator without its operands")
-        return operands[0], operands[1]
-
     def _unary(self, cursor: Cursor) -> Expression:
         operator = unary_operator(cursor)
         operands = children(cursor)
         if not operands:
             return self._other(cursor)
         if operator in ("x++", "x--", "++x", "--x"):
-            return self._step(cursor, operator, wanted=True)
+            return self.step(cursor, operator, wanted=True)
         if operator == "!":
             return self._not(self.expression(self._bare(operands[0])))
         value = self.expression(operands[0])
@@ -422,7 +225,8 @@ class Expressions(Lowering):
             return Unknown("&", (value,))
         return AddressOf(value)
 
-    def _step(self, cursor: Cursor, operator: str, wanted: bool) -> Expression:
+    def step(self, cursor: Cursor, operator: str, wanted: bool) -> Expression:
+        """Lower an increment or decrement."""
         place = self.expression(children(cursor)[0])
         type_ = self.types.of(cursor)
         span = self.positions.span(cursor)
@@ -443,7 +247,7 @@ class Expressions(Lowering):
         operator = binary_operator(cursor)
         left, right = self._two(cursor)
         if operator == "=":
-            return self._assign(left, right, cursor)
+            return self.assign(left, right, cursor)
         if operator == ",":
             self.discard(left)
             return self.expression(right)
@@ -506,7 +310,8 @@ class Expressions(Lowering):
         self.graph.current = after
         return result
 
-    def _assign(self, left: Cursor, right: Cursor, cursor: Cursor) -> Expression:
+    def assign(self, left: Cursor, right: Cursor, cursor: Cursor) -> Expression:
+        """Lower ``left = right``."""
         value = self.expression(right)
         place = self.expression(left)
         self.graph.emit(Assign(place, value, self.positions.span(cursor)))
@@ -545,7 +350,7 @@ class Expressions(Lowering):
             if source.data[0] == target.data[0]:
                 return value
             return convert(value, self.types.lower(source), self.types.lower(target), False)
-        recovered = self._recovered(cursor, wanted=True)
+        recovered = self.recovered(cursor, wanted=True)
         if recovered is not None:
             return recovered
         if not operands:
@@ -565,43 +370,7 @@ class Expressions(Lowering):
             return self.named(text)
         return self.recover(text, self.positions.span(cursor), wanted=True)
 
-    def _is_recovery(self, cursor: Cursor, operands: list[Cursor]) -> bool:
-        """Whether clang kept only the parts of an expression that it could not resolve."""
-        if cursor._kind_id != Kind.UNEXPOSED:
-            return False
-        first = operands[0]
-        outer, inner = self.library.extent(cursor), self.library.extent(first)
-        if (
-            outer.begin_int_data == inner.begin_int_data
-            and outer.end_int_data == inner.end_int_data
-        ):
-            return False
-        if first._kind_id == Kind.NAME:
-            declaration = referenced(first)
-            return declaration is not None and (
-                declaration._kind_id == Kind.OVERLOADED
-                or (declaration._kind_id in FUNCTIONS and self._is_wider(cursor, first))
-            )
-        return (
-            self.types.of(cursor).text == "<dependent type>"
-            and len(operands) == 1
-            and first._kind_id != Kind.PACK_EXPANSION
-            and self.types.of(first).text != "<dependent type>"
-            and self._is_wider(cursor, first)
-        )
-
-    def _is_wider(self, outer: Cursor, inner: Cursor) -> bool:
-        name, start, end = self.positions.offsets(outer)
-        _, inner_start, inner_end = self.positions.offsets(inner)
-        if start < 0 or (start == inner_start and end == inner_end):
-            return False
-        around = self.positions.text_of(name, start, inner_start)
-        around += self.positions.text_of(name, inner_end, end)
-        return bool(around.strip(" \t\r\n()")) or "(" in self.positions.text_of(
-            name, inner_end, end
-        )
-
-    def _recovered(self, cursor: Cursor, wanted: bool) -> Expression | None:
+    def recovered(self, cursor: Cursor, wanted: bool) -> Expression | None:
         """A call that clang could not resolve, from what it kept of it and from its text."""
         operands = [child for child in children(cursor) if is_value(child)]
         text = "" if self.positions.from_macro(cursor) else self.positions.text(cursor)
@@ -628,7 +397,7 @@ class Expressions(Lowering):
             if not values:
                 return Constant(None if type_.kind == "pointer" else 0)
             return self.expression(values[0])
-        items = tuple(self.expression(value) for value in values)
+        items = tuple(self.item(value) for value in values)
         return Tuple(items, "dim3" if type_.text == "dim3" else "initializer")
 
     def _new(self, cursor: Cursor) -> Expression:

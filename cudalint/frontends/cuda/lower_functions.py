@@ -59,8 +59,8 @@ class FunctionLowering(Statements):
         for part in parts:
             if part._kind_id == Kind.VARIABLE_NAME:
                 self._capture(part)
-            elif is_value(part) and self._construction(part) is not None:
-                self.expression(part)  # An object captured by copy.
+            elif is_value(part) and part._kind_id not in _BODIES and part._kind_id < 200:
+                self.item(part)  # Captured by copy.
         inner = FunctionLowering(self.unit, key, f"{self.name}::<lambda>", self.symbols)
         inner.by_name = dict(self.by_name)
         inner.record = self.record
@@ -184,6 +184,21 @@ class FunctionLowering(Statements):
         zero: Expression = Constant(None if type_.kind == "pointer" else 0)
         if type_.kind in ("pointer", "integer", "float", "bool", "enumeration"):
             self.graph.emit(Assign(place, zero, span))
+
+
+def lower_implicit_constructor(unit: Unit, key: str, name: str, record: Cursor) -> Function:
+    """The default constructor that the compiler writes for a class."""
+    lowering = FunctionLowering(unit, key, name, Symbols())
+    lowering.record = unit.types.record_key(record)
+    return lowering.lower(
+        unit.positions.span(record),
+        unit.positions.filename_of(record),
+        [],
+        [],
+        [],
+        kind="constructor",
+        record=lowering.record,
+    )
 
 
 def lower_function(unit: Unit, cursor: Cursor) -> Function:

@@ -57,6 +57,8 @@ class Unit:
         self.lost = LostStatements(self.positions, parsed) if self.has_errors else None
         self.pending: list[Cursor] = []
         """Definitions in project headers that are still to be lowered."""
+        self.implicit: dict[str, tuple[str, Cursor]] = {}
+        """Default constructors to be written out: name and class by key."""
         self._wanted: set[int] = set()
         self._parts: dict[str, RecordParts] = {}
         self._lambda_places: dict[Expression, str] = {}
@@ -87,6 +89,15 @@ class Unit:
         """The key of the only function of that name."""
         keys = self._function_names.get(name, ())
         return keys[0] if len(keys) == 1 else None
+
+    def use_implicit(self, facts: FunctionFacts) -> None:
+        """A default constructor that the compiler writes: it gives members their defaults."""
+        record = facts.record
+        if record is None or facts.is_system or facts.key in self.implicit:
+            return
+        key = self.types.record_key(record)
+        if self.defaults_of(key):
+            self.implicit[facts.key] = (facts.name, record)
 
     # Records.
 

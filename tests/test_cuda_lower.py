@@ -1,0 +1,988 @@
+"""Lowering CUDA C++ to the program model."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cudalint.frontends.cuda import read
+from cudalint.frontends.cuda.options import ParseOptions
+from cudalint.program import (
+    Assign,
+    Branch,
+    Call,
+    Function,
+    Jump,
+    Launch,
+    Program,
+    ScopeEnd,
+    Throw,
+    Unreachable,
+)
+from cudalint.program.dump import dump, dump_function
+
+PRELUDE = "#include <cuda_runtime.h>\n#include <cstdio>\n#include <cstdlib>\n"
+
+
+OPTIONS = ParseOptions()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def precompiled_headers(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """One precompiled header for all cases: parsing is ten times faster with it."""
+    global OPTIONS
+    OPTIONS = ParseOptions(cache_folder=tmp_path_factory.mktemp("cache"))
+
+
+def lower(source: str, prelude: str = PRELUDE, filename: str = "case.cu") -> Program:
+    return read(filename, prelude + textwrap.dedent(source), OPTIONS)
+
+
+def function(program: Program, name: str) -> Function:
+    return next(found for found in program.functions if found.name == name)
+
+
+def body(source: str, name: str = "f", prelude: str = PRELUDE) -> str:
+    """The blocks of a function as text, without its head."""
+    program = lower(source, prelude)
+    assert not program.dropped
+    return textwrap.dedent(dump_function(function(program, name)).partition("\n")[2])
+
+
+def operations(program: Program, name: str, kind: type) -> list:
+    return [
+        operation
+        for block in function(program, name).blocks
+        for operation in block.operations
+        if isinstance(operation, kind)
+    ]
+
+
+def calls(program: Program, name: str) -> list[Call]:
+    return operations(program, name, Call)
+
+
+def lines(text: str) -> str:
+    return textwrap.dedent(text).lstrip("\n")
+
+
+# Expressions.
+
+
+def test_call_arguments() -> None:
+    text = body("void f(int n) { float* p; cudaMalloc((void**)&p, n * sizeof(float)); }")
+    assert "cudaMalloc(&p, n * sizeof(float)) nothrow" in text
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("&p[2]", "&p[2]"),
+        ("&s->d", "&s->d"),
+        ("p + 1", "p + 1"),
+        ("*&p", "p"),
+        ("&*p", "p"),
+        ("reinterpret_cast<char*>(p)", "p"),
+        ("(void*)p", "p"),
+        ("s->next->d", "s->next->d"),
+        ("(*s).d", "s->d"),
+        ("nullptr", "nullptr"),
+        ("NULL", "NULL"),
+        ("0", "0"),
+        ("n ? p : p + n", "n ? p : p + n"),
+    ],
+)
+def test_pointers(expression: str, expected: str) -> None:
+    text = body(
+        f"""
+        struct S {{ float* d; S* next; }};
+        void g(const void* q);
+        void f(float* p, S* s, int n) {{ g({expression}); }}
+        """
+    )
+    assert f"g({expected})" in text
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("1 << 20", "1 << 20"),
+        ("WIDTH", "WIDTH"),
+        ("tile", "tile"),
+        ("sizeof(double)", "sizeof(double)"),
+        ("sizeof(*p)", "sizeof(*p)"),
+        ("-1", "18446744073709551615"),
+        ("'a'", "97"),
+        ("cudaMemcpyHostToDevice", "cudaMemcpyHostToDevice"),
+        ("Two", "Two"),
+    ],
+)
+def test_constants(expression: str, expected: str) -> None:
+    text = body(
+        f"""
+        #define WIDTH 640
+        enum Count {{ One = 1, Two }};
+        constexpr int tile = 16;
+        void g(size_t n);
+        void f(float* p) {{ g({expression}); }}
+        """
+    )
+    assert f"g({expected})" in text
+
+
+def test_constant_values() -> None:
+    program = lower(
+        """
+        #define WIDTH 640
+        const int tile = 16;
+        void g(size_t, size_t, size_t, int, float);
+        void f(double* p) { g(WIDTH, tile, sizeof(p[0]), cudaMemcpyDeviceToHost, 2.5f); }
+        """
+    )
+    (call,) = calls(program, "f")
+    assert [argument.value.value for argument in call.arguments] == [640, 16, 8, 2, 2.5]
+
+
+def test_conversions_are_written_where_the_value_can_change() -> None:
+    program = lower(
+        """
+        void g(int a, unsigned char b, size_t c, int d);
+        void f(size_t n, int m, float x) { g(n, m, m, x); }
+        """
+    )
+    (call,) = calls(program, "f")
+    kinds = [type(argument.value).__name__ for argument in call.arguments]
+    assert kinds == ["Cast", "Cast", "Variable", "Cast"]
+
+
+def test_integer_arithmetic_keeps_its_type() -> None:
+    program = lower("void g(size_t n); void f(int a, size_t b) { g(a * a); g(a * b); }")
+    first, second = (call.arguments[0].value for call in calls(program, "f"))
+    assert (first.result.bytes, first.result.signed) == (4, True)
+    assert (second.result.bytes, second.result.signed) == (8, False)
+
+
+def test_references_are_transparent() -> None:
+    text = body(
+        """
+        struct S { float* d; };
+        void f(S& s, float*& out) {
+            float*& alias = s.d;
+            cudaMalloc(&alias, 4);
+            out = alias;
+        }
+        """
+    )
+    assert "cudaMalloc(&s.d, 4)" in text
+    assert "out = s.d" in text
+
+
+def test_increments() -> None:
+    text = body("void g(int); void f(int n) { n++; g(n++); g(--n); n += 2; }")
+    assert lines(text) == lines(
+        """
+        0:
+          update n = n + 1
+          %1 = n
+          update n = n + 1
+          g(%1)
+          update n = n - 1
+          g(n)
+          update n = n + 2
+          return (end)
+        """
+    )
+
+
+def test_short_circuit_with_calls_becomes_branches() -> None:
+    text = body(
+        "bool g(); bool f(int* p, int n) { bool a = p && n > 1; bool b = p && g(); return a || b; }"
+    )
+    assert "declare a = p && n > 1" in text
+    assert "if p -> 1 else 2" in text
+    assert "return a || b" in text
+
+
+def test_conditions_are_split() -> None:
+    text = body("void g(); void f(float* p, int n) { if (!(n > 1 || p) && n) g(); }")
+    assert "||" not in text
+    assert "&&" not in text
+    assert "!" not in text
+
+
+def test_ternary_with_calls_becomes_branches() -> None:
+    text = body("int g(int); int f(int n) { return n ? g(1) : 2; }")
+    assert lines(text) == lines(
+        """
+        0:
+          if n -> 1 else 2
+        1:
+          %1 = g(1)
+          %2 = %1
+          -> 3
+        2:
+          %2 = 2
+          -> 3
+        3:
+          return %2
+        """
+    )
+
+
+def test_assignment_in_a_condition() -> None:
+    text = body(
+        "void f(float* p) { cudaError_t e; while ((e = cudaFree(p)) == cudaSuccess) { p = 0; } }"
+    )
+    assert lines(text) == lines(
+        """
+        0:
+          declare e = uninitialized
+          -> 1
+        1: loop
+          %1 = cudaFree(p) nothrow
+          e = %1
+          if e == cudaSuccess -> 2 else 3
+        2:
+          p = 0
+          -> 1
+        3:
+          return (end)
+        """
+    )
+
+
+# Control flow.
+
+
+def test_check_macro_is_straight_code() -> None:
+    program = lower(
+        """
+        #define CHECK(call) do { cudaError_t s = (call); if (s != cudaSuccess) return s; } while (0)
+        cudaError_t f(float** p) { CHECK(cudaMalloc(p, 4)); return cudaSuccess; }
+        """
+    )
+    found = function(program, "f")
+    assert not any(block.loop for block in found.blocks)
+    (call,) = calls(program, "f")
+    assert call.expansion == "CHECK"
+    assert call.name == "cudaMalloc"
+    assert call.span.row == 6
+
+
+def test_code_in_a_macro_argument_keeps_its_lines() -> None:
+    program = lower(
+        """
+        #define TIMED(code) do { code } while (0)
+        void f(float* p) {
+            TIMED(
+                cudaMalloc(&p, 4);
+                cudaFree(p);
+            )
+        }
+        """
+    )
+    assert [(call.name, call.span.row) for call in calls(program, "f")] == [
+        ("cudaMalloc", 8),
+        ("cudaFree", 9),
+    ]
+
+
+def test_code_of_a_macro_stands_at_its_use() -> None:
+    program = lower(
+        """
+        #define ALLOCATE(p) cudaMalloc(&p, 4); \\
+            cudaMemset(p, 0, 4)
+        void f(float* p) {
+            ALLOCATE(p);
+        }
+        """
+    )
+    spans = {call.span for call in calls(program, "f")}
+    assert {(span.row, span.column, span.end_row) for span in spans} == {(8, 5, 8)}
+
+
+def test_loops() -> None:
+    text = body(
+        """
+        void g(int);
+        void f(int n) {
+            for (int i = 0; i < n; ++i) {
+                if (i == 3) continue;
+                if (i == 5) break;
+                g(i);
+            }
+            do { n--; } while (n > 0);
+            for (;;) { if (n++) break; }
+        }
+        """
+    )
+    assert text.count("loop") == 3
+
+
+@pytest.mark.parametrize(
+    "head", ["; i < n; i++", "i = 0; ; i++", "i = 0; i < n; ", "; ; i++", "; i < n;", ";;"]
+)
+def test_for_with_parts_left_out(head: str) -> None:
+    text = body(f"void g(); void f(int i, int n) {{ for ({head}) {{ g(); if (n) break; }} }}")
+    assert ("if i < n" in text) == ("i < n" in head)
+    assert ("update i = i + 1" in text) == ("i++" in head)
+    assert text.index("g()") < (text.index("update i") if "i++" in head else len(text))
+
+
+def test_range_for() -> None:
+    text = body(
+        """
+        #include <vector>
+        void f(std::vector<float*>& all) {
+            for (auto& p : all) cudaMalloc(&p, 4);
+            for (float* q : all) cudaFree(q);
+        }
+        """
+    )
+    assert "if more(all) -> " in text
+    assert "cudaMalloc(&all[...], 4)" in text
+    assert "declare q = all[...]" in text
+    assert "end q" in text
+
+
+def test_switch() -> None:
+    text = body(
+        """
+        void g(int);
+        void f(int n) {
+            switch (n) {
+                case 1: g(1);
+                case 2: g(2); break;
+                default: g(3);
+            }
+        }
+        """
+    )
+    assert lines(text) == lines(
+        """
+        0:
+          if n == 1 -> 2 else 5
+        1:
+          return (end)
+        2:
+          g(1)
+          -> 3
+        3:
+          g(2)
+          -> 1
+        4:
+          g(3)
+          -> 1
+        5:
+          if n == 2 -> 3 else 4
+        """
+    )
+
+
+def test_goto() -> None:
+    text = body(
+        """
+        int f(float* p) {
+            int result = 1;
+            if (cudaFree(p) != cudaSuccess) goto fail;
+            result = 0;
+        fail:
+            cudaFree(p);
+            return result;
+        }
+        """
+    )
+    assert lines(text) == lines(
+        """
+        0:
+          declare result = 1
+          %1 = cudaFree(p) nothrow
+          if %1 != cudaSuccess -> 2 else 1
+        1:
+          result = 0
+          -> 2
+        2:
+          cudaFree(p) nothrow
+          return result
+        """
+    )
+
+
+def test_goto_out_of_a_scope_ends_its_locals() -> None:
+    program = lower("void f(int n) { { float* p = 0; if (n) goto out; p = 0; } out: cudaFree(0); }")
+    ends = operations(program, "f", ScopeEnd)
+    assert [end.symbols for end in ends] == [("p",), ("p",)]
+
+
+def test_goto_backwards_is_a_loop() -> None:
+    program = lower("void f(int n) { again: n--; if (n) goto again; }")
+    assert any(block.loop for block in function(program, "f").blocks)
+
+
+def test_break_and_continue_end_locals() -> None:
+    program = lower(
+        """
+        void f(int n) {
+            while (n--) {
+                float* p = 0;
+                if (n == 1) break;
+                if (n == 2) continue;
+                p = 0;
+            }
+        }
+        """
+    )
+    assert [end.symbols for end in operations(program, "f", ScopeEnd)] == [("p",)] * 3
+
+
+def test_shadowed_names_differ() -> None:
+    program = lower("void f() { float* p = 0; { float* p = 0; p = 0; } p = 0; }")
+    targets = [found.target.symbol for found in operations(program, "f", Assign)]
+    assert targets == ["p", "p#2", "p#2", "p"]
+
+
+def test_noreturn_and_assert() -> None:
+    program = lower(
+        """
+        #include <cassert>
+        [[noreturn]] void die(const char* message);
+        void old(int) __attribute__((noreturn));
+        void f(int n) { assert(n > 1); if (n == 2) die("x"); if (n == 3) exit(1); old(1); }
+        """
+    )
+    dead = [call.name for call in calls(program, "f") if call.noreturn]
+    assert dead == ["__assert_fail", "die", "exit", "old"]
+    ends = [block.terminator for block in function(program, "f").blocks]
+    assert sum(isinstance(end, Unreachable) for end in ends) == 4
+
+
+def test_exceptions() -> None:
+    text = body(
+        """
+        #include <stdexcept>
+        struct Mine {};
+        void g();
+        void f(int n) {
+            try { float* p = 0; g(); if (n) throw Mine(); }
+            catch (const Mine&) { throw; }
+            catch (int) { n = 1; }
+            try { g(); } catch (const std::exception& error) { n = 2; }
+        }
+        """
+    )
+    assert "if catch (const Mine &)" in text
+    assert "if catch (int)" in text
+    assert "if catch (const std::exception &)" not in text
+    assert text.count("rethrow") == 2  # ``throw;`` and what neither handler takes.
+    assert "end p" in text
+
+
+def test_throw_unwinds_to_the_handler() -> None:
+    program = lower("void f() { try { throw 1; } catch (...) { } }")
+    found = function(program, "f")
+    (thrower,) = [block for block in found.blocks if isinstance(block.terminator, Throw)]
+    assert thrower.unwind is not None
+    assert not isinstance(found.blocks[thrower.unwind].terminator, Branch)
+
+
+def test_if_with_initialiser_and_condition_variable() -> None:
+    text = body(
+        """
+        void f(float* p) {
+            if (auto e = cudaFree(p); e != cudaSuccess) return;
+            if (cudaError_t e = cudaFree(p)) return;
+        }
+        """
+    )
+    assert "if e != cudaSuccess" in text
+    assert "if e ->" in text
+
+
+def test_statement_expression() -> None:
+    text = body("int f(float* p) { return ({ cudaError_t s = cudaFree(p); s; }); }")
+    assert "%2 = s" in text
+    assert "return %2" in text
+
+
+def test_constant_conditions_are_decided() -> None:
+    text = body("void g(); void h(); void f() { if (0) g(); if constexpr (sizeof(int) == 4) h(); }")
+    assert "g()" not in text
+    assert "h()" in text
+
+
+def test_static_local() -> None:
+    program = lower("float* f() { static float* cache = (float*)malloc(4); return cache; }")
+    assert program.variables["::f::cache"].storage == "static"
+    assert "first call of f" in dump(program)
+
+
+# Declarations.
+
+
+def test_objects() -> None:
+    text = body(
+        """
+        struct Foo { float* p; Foo(int n); Foo(const Foo&); ~Foo(); };
+        void take(Foo);
+        Foo make();
+        void f(Foo a) {
+            Foo b(1);
+            Foo c = a;
+            Foo d = make();
+            b = a;
+            take(a);
+            take(make());
+            Foo* e = new Foo(2);
+            delete e;
+            float* q = new float[10];
+            delete[] q;
+        }
+        """
+    )
+    assert lines(text) == lines(
+        """
+        0:
+          Foo(1) on b [constructor]
+          Foo(a) on c [copy]
+          %1 = make()
+          declare d = %1
+          Foo::operator=(a) on b [copy] nothrow
+          Foo(a) on %2 [copy]
+          take(%2)
+          %3 = make()
+          take(%3)
+          %4 = operator new(8) [operator] T=8
+          Foo(2) on *%4 [constructor]
+          declare e = %4
+          operator delete(e) [operator] nothrow
+          %5 = operator new[](10) [operator] T=4
+          declare q = %5
+          operator delete[](q) [operator] nothrow
+          return (end)
+        """
+    )
+
+
+def test_returned_objects() -> None:
+    program = lower(
+        """
+        struct Foo { float* p; Foo(); ~Foo(); };
+        struct Bar { Foo foo; };
+        Foo local() { Foo x; return x; }
+        Foo parameter(Foo x) { return x; }
+        Foo member(Bar& bar) { return bar.foo; }
+        """
+    )
+    copies = {
+        name: sum(call.kind == "copy" for call in calls(program, name))
+        for name in ("local", "parameter", "member")
+    }
+    assert copies == {"local": 0, "parameter": 1, "member": 1}
+
+
+def test_constructor_initialises_members() -> None:
+    text = body(
+        """
+        struct Base { Base(int); };
+        struct Buffer : Base {
+            float* p; int n = 4; float* q = nullptr;
+            Buffer(int count) : Base(count), p(nullptr) { cudaMalloc(&q, n); }
+        };
+        """,
+        "Buffer::Buffer",
+    )
+    assert lines(text) == lines(
+        """
+        0:
+          Base(count) on this [constructor]
+          n = 4
+          q = nullptr
+          p = nullptr
+          cudaMalloc(&q, n) nothrow T=4
+          return (end)
+        """
+    )
+
+
+def test_implicit_default_constructor_is_written_out() -> None:
+    program = lower("struct Cfg { float* p = nullptr; int n; }; void f() { Cfg c; }")
+    (call,) = calls(program, "f")
+    made = next(found for found in program.functions if found.key == call.key)
+    assert "p = nullptr" in dump_function(made)
+
+
+def test_records() -> None:
+    program = lower(
+        """
+        struct Base { virtual ~Base() = default; };
+        class Owner : public Base {
+            float* p;
+        public:
+            Owner(const Owner&) = delete;
+            Owner& operator=(const Owner& other);
+            ~Owner() override;
+            void reset();
+        };
+        Owner::~Owner() { cudaFree(p); }
+        """
+    )
+    owner = next(record for record in program.records if record.name == "Owner")
+    base = next(record for record in program.records if record.name == "Base")
+    assert owner.bases == (base.key,)
+    assert (owner.destructor, owner.copy_constructor, owner.copy_assignment) == (
+        "defined",
+        "deleted",
+        "user",
+    )
+    assert base.destructor == "defaulted"
+    assert not owner.is_struct
+    assert [field.name for field in owner.fields] == ["p"]
+    assert function(program, "Owner::~Owner").key in owner.methods
+    assert function(program, "Owner::~Owner").record == owner.key
+
+
+def test_methods() -> None:
+    text = body(
+        """
+        struct Pool {
+            float* p; int n;
+            void grow(int more) { release(); this->n = more; other(*this); }
+            void release();
+            static void other(Pool& pool);
+        };
+        void f(Pool& pool, Pool* q) { pool.grow(1); q->release(); Pool::other(pool); }
+        """
+    )
+    assert "Pool::grow(1) on pool [method]" in text
+    assert "Pool::release() on *q [method]" in text
+    assert "Pool::other(pool) [method]" in text
+
+
+def test_receiver_is_this() -> None:
+    program = lower(
+        "struct S { int n; void g(); void f() { g(); this->g(); n = 1; (*this).n = 2; } };"
+    )
+    text = dump_function(function(program, "S::f"))
+    assert text.count("S::g() on this") == 2
+    assert "n = 1" in text
+    assert "n = 2" in text
+
+
+def test_templates_are_lowered_once() -> None:
+    program = lower(
+        """
+        template <class T> class Buffer {
+            T* p;
+        public:
+            explicit Buffer(int n) { cudaMalloc(&p, n * sizeof(T)); }
+            ~Buffer() { cudaFree(p); }
+            void reset(T* q);
+            T* get() { return p; }
+        };
+        template <class T> void Buffer<T>::reset(T* q) { p = q; }
+        template <class T> void fill(T* p, int n) { Buffer<T> b(n); b.reset(p); }
+        void f() { Buffer<float> b(4); b.reset(b.get()); fill<double>(nullptr, 2); }
+        """
+    )
+    names = sorted(found.name for found in program.functions)
+    assert names == [
+        "Buffer::Buffer",
+        "Buffer::get",
+        "Buffer::reset",
+        "Buffer::~Buffer",
+        "f",
+        "fill",
+    ]
+    keys = {found.key for found in program.functions}
+    assert all(call.key in keys for call in calls(program, "f"))
+    assert all(call.key in keys for call in calls(program, "fill"))
+    (record,) = program.records
+    assert all(call.record == record.key for call in calls(program, "f") if call.kind == "method")
+    assert calls(program, "f")[-1].template_bytes == 8
+
+
+def test_lambdas() -> None:
+    program = lower(
+        """
+        void f(float* p, int n) {
+            auto release = [&](int more) { cudaFree(p); return n + more; };
+            release(3);
+        }
+        """
+    )
+    lowered = next(found for found in program.functions if found.kind == "lambda")
+    assert lowered.parent == function(program, "f").key
+    assert lowered.variables["p"].storage == "captured"
+    (call,) = calls(program, "f")
+    assert call.kind == "indirect"
+    assert call.key == lowered.key
+
+
+def test_function_pointers() -> None:
+    text = body("void f(void* p) { cudaError_t (*release)(void*) = cudaFree; release(p); }")
+    assert "declare release = cudaFree" in text
+    assert "release(p) through release [indirect]" in text
+
+
+def test_smart_pointers_and_containers() -> None:
+    text = body(
+        """
+        #include <memory>
+        #include <vector>
+        struct S { float* p; };
+        void f(std::unique_ptr<S> u, std::vector<float*>& v) {
+            u->p = nullptr;
+            (*u).p = v[2];
+            v[3] = nullptr;
+            if (u) u.reset();
+        }
+        """
+    )
+    assert "u->p = nullptr" in text
+    assert "u->p = v[2]" in text
+    assert "if u ->" in text
+    assert "std::unique_ptr::reset() on u [method]" in text
+
+
+def test_globals() -> None:
+    program = lower(
+        """
+        float* buffer;
+        namespace app { const int width = 4; static int count; }
+        void f() { buffer = nullptr; app::count = app::width; }
+        """
+    )
+    assert set(program.variables) == {"::buffer", "::app::width", "::app::count"}
+    assert "count = width" in dump_function(function(program, "f"))
+
+
+def test_structured_bindings() -> None:
+    text = body(
+        """
+        #include <map>
+        struct Pair { float* a; int b; };
+        void f(Pair p, std::map<int, float*>& m) {
+            auto& [a, b] = p;
+            cudaFree(a);
+            for (auto& [key, value] : m) cudaFree(value);
+        }
+        """
+    )
+    assert "cudaFree(p.a)" in text
+    assert "cudaFree(m[...].second)" in text
+
+
+# Kernels and launches.
+
+
+def test_kernels() -> None:
+    program = lower(
+        """
+        #define TILE 32
+        extern __shared__ float all[];
+        __device__ float helper(int i) { __shared__ double part[4]; part[0] = 1; return all[i]; }
+        __global__ void __launch_bounds__(128) k(float* p) {
+            __shared__ float tile[TILE][TILE + 1];
+            if (p) { __shared__ int flag; flag = 1; }
+            p[0] = tile[0][0] + helper(1);
+        }
+        template <class T> __global__ void t(T* p) { __shared__ T s[8]; p[0] = s[0]; }
+        """
+    )
+    assert not program.functions
+    kernel, template = program.kernels
+    sizes = {array.name: array.bytes for array in kernel.shared}
+    assert sizes == {"tile": 32 * 33 * 4, "flag": 4, "part": 32}
+    assert kernel.dynamic_shared == "all"
+    assert kernel.max_threads == 128
+    assert (kernel.span.row, kernel.span.column) == (8, 40)
+    assert template.is_template
+    assert [array.bytes for array in template.shared] == [None]
+
+
+def test_launches() -> None:
+    program = lower(
+        """
+        __global__ void k(float* p, int n) {}
+        template <class T> __global__ void t(T* p) {}
+        void f(float* p, int n, cudaStream_t s) {
+            dim3 block(16, 16);
+            k<<<n / 256, 256>>>(p, n);
+            k<<<dim3(2, 3), block, 1024, s>>>(p, n);
+            t<float><<<1, 32, n * sizeof(float)>>>(p);
+        }
+        """
+    )
+    assert "declare block = (16, 16, 1)" in dump_function(function(program, "f"))
+    first, second, third = operations(program, "f", Launch)
+    keys = {kernel.name: kernel.key for kernel in program.kernels}
+    assert (first.kernel_key, second.kernel_key, third.kernel_key) == (
+        keys["k"],
+        keys["k"],
+        keys["t"],
+    )
+    assert first.shared is None
+    assert first.stream is None
+    text = dump_function(function(program, "f"))
+    assert "launch k<<<(n / 256, 1, 1), (256, 1, 1), -, ->>>(p, n)" in text
+    assert "launch k<<<(2, 3, 1), block, 1024, s>>>(p, n)" in text
+    assert "launch t<<<(1, 1, 1), (32, 1, 1), n * sizeof(float), ->>>(p)" in text
+
+
+def test_launch_in_a_template() -> None:
+    program = lower(
+        """
+        template <class T> __global__ void t(T* p) {}
+        template <class T> void f(T* p, int n) { t<T><<<n, 32>>>(p); }
+        """
+    )
+    (launch,) = operations(program, "f", Launch)
+    assert launch.kernel_key == program.kernels[0].key
+
+
+# What cannot be resolved.
+
+
+def test_unknown_check_macro_keeps_the_call() -> None:
+    program = lower('#include "missing.h"\nvoid f(float* d) { CHECK(cudaMalloc(&d, 4)); }')
+    inner, outer = calls(program, "f")
+    assert (inner.name, outer.name, outer.kind) == ("cudaMalloc", "CHECK", "macro")
+    assert outer.arguments[0].value == inner.target
+    (dropped,) = program.dropped
+    assert dropped.reason == "missing header"
+    assert dropped.span.row == 4
+
+
+def test_unknown_names_keep_what_stands_around_them() -> None:
+    program = lower(
+        """
+        #include "missing.h"
+        void f(float* d, int n) {
+            lib_t handle;
+            lib_create(&handle);
+            CHECK(cudaMalloc(&d, COUNT * sizeof(float)));
+            unknown = d;
+            if (lib_run(handle) != LIB_OK) { cudaFree(d); return; }
+            unknown_kernel<<<n, 32>>>(d);
+            Other other(d);
+            cudaFree(d);
+        }
+        """
+    )
+    text = dump_function(function(program, "f"))
+    assert "lib_create(&handle) [macro]" in text
+    assert "cudaMalloc(&d, COUNT * sizeof(float))" in text
+    assert "unknown = d" in text
+    assert "!= LIB_OK" in text
+    assert "launch unknown_kernel<<<(n, 1, 1), (32, 1, 1), -, ->>>(d) [unknown kernel]" in text
+    assert text.rstrip().count("cudaFree(d)") == 2
+    # What the small grammar cannot read takes its variables with it.
+    assert "&d" in text.partition("launch")[2]
+
+
+def test_unknown_case_label() -> None:
+    program = lower(
+        """
+        #include "missing.h"
+        void g(int); void f(int n) { switch (n) { case 1: g(1); break; case LIB_X: g(2); break; } }
+        """
+    )
+    text = dump_function(function(program, "f"))
+    assert "if n == LIB_X" in text
+    assert "g(2)" in text
+
+
+def test_broken_code_never_raises() -> None:
+    program = read(
+        "broken.cu", "void f( { float* p = ; cudaMalloc(&p }\n} struct {{{", ParseOptions()
+    )
+    assert program.dropped
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "void f(int n) { " + "if (n) { n++; } else " * 400 + "n--; }",
+        "int f(int n) { return " + "n + " * 1500 + "1; }",
+        "void f() { " + "{" * 200 + "}" * 200 + " }",
+    ],
+)
+def test_deep_code(source: str) -> None:
+    program = read("deep.cu", source, OPTIONS)
+    assert [found.name for found in program.functions] == ["f"] or program.dropped
+
+
+def test_columns_count_characters() -> None:
+    program = lower('void f(float* p) { const char* s = "äöü"; cudaFree(p); }')
+    (call,) = calls(program, "f")
+    line = 'void f(float* p) { const char* s = "äöü"; cudaFree(p); }'
+    assert call.span.column == line.index("cudaFree") + 1
+    assert call.span.end_column == line.index("; }") + 1
+
+
+# Headers of the project.
+
+
+def test_headers_are_lowered_on_demand(tmp_path: Path) -> None:
+    (tmp_path / "buffer.h").write_text(
+        textwrap.dedent(
+            """
+            #pragma once
+            inline void* grab(int n) { void* p; cudaMalloc(&p, n); return p; }
+            inline void unused() {}
+            class Buffer {
+                float* p;
+            public:
+                Buffer() { p = (float*)grab(4); }
+                ~Buffer() { cudaFree(p); }
+            };
+            """
+        )
+    )
+    main = tmp_path / "main.cu"
+    source = PRELUDE + '#include "buffer.h"\nint main() { Buffer b; }\n'
+    main.write_text(source)
+    program = read(str(main), source, replace(OPTIONS, include_folders=(str(tmp_path),)))
+    names = {found.name: Path(found.filename).name for found in program.functions}
+    assert names == {
+        "main": "main.cu",
+        "Buffer::Buffer": "buffer.h",
+        "Buffer::~Buffer": "buffer.h",
+        "grab": "buffer.h",
+    }
+    assert [Path(name).name for name in program.includes] == ["buffer.h"]
+    assert function(program, "main").is_main
+
+
+# Every program.
+
+
+def well_formed(program: Program) -> None:
+    for found in program.functions:
+        assert [block.number for block in found.blocks] == list(range(len(found.blocks)))
+        for block in found.blocks:
+            end = block.terminator
+            ways = (
+                (end.target,)
+                if isinstance(end, Jump)
+                else (end.then, end.otherwise)
+                if isinstance(end, Branch)
+                else ()
+            )
+            for way in (*ways, *(() if block.unwind is None else (block.unwind,))):
+                assert 0 <= way < len(found.blocks)
+
+
+FIXTURES = sorted((Path(__file__).parent.parent / "fixtures").glob("*/*.cu"))
+
+
+@pytest.mark.parametrize("path", FIXTURES[::10], ids=lambda path: path.stem)
+def test_fixtures_are_read_whole(path: Path) -> None:
+    program = read(
+        str(path), path.read_text(), replace(OPTIONS, include_folders=(str(path.parent),))
+    )
+    assert not program.dropped
+    well_formed(program)
