@@ -13,7 +13,8 @@ Reserved top-level keys of a model file; every other key is a function:
 
 Functions are named as ``Call.name`` is. ``".close"`` is a method of any receiver,
 ``".close@stream"`` of one that holds a ``stream``. When nothing else fits, ``"cublas*"`` is any
-function whose name begins so, and ``"*.check_status"`` any whose last name is that.
+function whose name begins so, and ``"*.check_status"`` any whose last name is that; these are
+guesses (``ApiFunction.guess``), except within a library's own module (``math.*``).
 """
 
 from __future__ import annotations
@@ -153,10 +154,13 @@ class ApiModels:
             if found is not None:
                 return found
         plain = list(_spellings(name))[-1]
-        by_beginning = [start for start in self._beginnings if plain.startswith(start)]
-        if by_beginning:
-            return self._functions[max(by_beginning, key=len) + "*"]
-        return self._functions.get("*." + re.split(r"\.|::", plain)[-1])
+        beginning = max(filter(plain.startswith, self._beginnings), key=len, default=None)
+        if beginning is not None:
+            found = self._functions[beginning + "*"]
+            # A module or namespace is the library's own; other names may be the project's.
+            return found if beginning.endswith((".", "::")) else _as_guess(found)
+        found = self._functions.get("*." + re.split(r"\.|::", plain)[-1])
+        return _as_guess(found) if found is not None else None
 
     def _through_alias(self, name: str) -> ApiFunction | None:
         target = self._aliases.get(name)
@@ -323,6 +327,10 @@ def _fields() -> frozenset[str]:
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind is not ModelFile
         for field in msgspec.structs.fields(kind)
     )
+
+
+def _as_guess(function: ApiFunction) -> ApiFunction:
+    return msgspec.structs.replace(function, guess=True)
 
 
 def _spellings(name: str) -> Iterator[str]:

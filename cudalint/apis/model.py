@@ -110,6 +110,9 @@ class ReturnValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     temporary_bytes: str | None = None
     view_of: str | None = None
     """Path of the array whose memory it shares: the result keeps it alive."""
+    may_alias: str | None = None
+    """Path of the array that may itself be the result (``asarray`` of a device array): as
+    ``view_of``, unless it is known to be something else."""
 
 
 class LaunchEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -182,6 +185,9 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     may_throw: bool | None = None
     noreturn: bool = False
     overflow_bits: int | None = None
+    guess: bool = False
+    """Set by the loader where only the beginning or the end of the name is known (``cublas*``,
+    ``*.checkCudaErrors``): a body in the run says more."""
 
 
 class AttributeModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
