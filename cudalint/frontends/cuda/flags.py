@@ -100,6 +100,7 @@ def base_arguments(language: str, standard: str | None, toolchain: Toolchain) ->
             arguments += ["-cxx-isystem", str(path)]
     for path in toolchain.c:
         arguments += ["-idirafter", str(path)]
+    arguments += [f"-D{define}" for define in toolchain.defines]
     return arguments
 
 

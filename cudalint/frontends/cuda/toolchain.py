@@ -18,6 +18,8 @@ from pathlib import Path
 
 OWN_HEADERS = Path(__file__).parent / "headers"
 
+OWN_LIBC = OWN_HEADERS / "libc"
+
 _WHEELS = ("libclang-ng", "nvidia-cuda-runtime", "nvidia-cuda-crt", "nvidia-cuda-cccl")
 
 
@@ -43,6 +45,17 @@ class Toolchain:
         """Whether the C++ library is the machine's."""
         return not any("libcxx" in folder.parts for folder in self.cxx)
 
+    @property
+    def defines(self) -> tuple[str, ...]:
+        """What the libraries must be told."""
+        defines: tuple[str, ...] = (
+            () if self.system_cxx else ("_LIBCPP_ENABLE_CXX17_REMOVED_FEATURES",)
+        )
+        if OWN_LIBC in self.c:
+            # libc++ knows the character tables of every C library but ours.
+            defines += ("_LIBCPP_PROVIDES_DEFAULT_RUNE_TABLE",)
+        return defines
+
 
 @functools.cache
 def find_toolchain() -> Toolchain:
@@ -60,7 +73,7 @@ def find_toolchain() -> Toolchain:
         resource=native / "resource",
         cuda=_cuda_headers(),
         cxx=cxx or (native / "libcxx",),
-        c=c or (OWN_HEADERS / "libc",),
+        c=c or (OWN_LIBC,),
         target=target,
         versions=_versions(),
     )
