@@ -18,7 +18,7 @@ def read(filename: str, text: str, options: object = None) -> Program:
     from cudalint.frontends.python.definitions import lower_module
     from cudalint.frontends.python.module import ModuleReader
     from cudalint.frontends.python.names import module_name
-    from cudalint.frontends.python.parsing import Parsed, parse
+    from cudalint.frontends.python.parsing import parse
 
     source = Source(filename, text)
     # A tree is many objects that all stay: collecting garbage meanwhile doubles the time.
@@ -26,8 +26,8 @@ def read(filename: str, text: str, options: object = None) -> Program:
     gc.disable()
     try:
         parsed = parse(source)
-        if not isinstance(parsed, Parsed):
-            return Program(filename, "python", dropped=tuple(parsed))
+        if parsed.tree is None or parsed.positions is None:
+            return Program(filename, "python", dropped=parsed.dropped)
         reader = ModuleReader(source, parsed.tree, parsed.positions, module_name(filename))
         lower_module(reader, Span(1, 1, *source.position(len(text))))
         return Program(

@@ -2,31 +2,82 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from dataclasses import dataclass
+
 import libcst as cst
 
 from cudalint.frontends.python.positions import Positions
+from cudalint.frontends.python.recovery import Mender
 from cudalint.program.functions import Dropped
-from cudalint.source import Source, Span
+from cudalint.source import Source
+
+LONGEST_TEXT = 3_000_000
+"""Characters of one file; a larger one holds data, not code."""
+
+_RECURSION = 20_000
+"""Frames for trees as deep as ``lines`` lets through. They take no C stack."""
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_TOKENIZER = re.compile(r"tokenizer error: (.*)", re.DOTALL)
 
 
+@dataclass(frozen=True)
 class Parsed:
-    """A tree with its positions, and what was left out of it."""
+    """A tree with its positions, if anything could be parsed, and what was left out of it."""
 
-    def __init__(self, tree: cst.Module, positions: Positions, dropped: list[Dropped]) -> None:
-        self.tree = tree
-        self.positions = positions
-        self.dropped = dropped
+    tree: cst.Module | None
+    positions: Positions | None
+    dropped: tuple[Dropped, ...]
 
 
-def parse(source: Source) -> Parsed | list[Dropped]:
-    """Parse a file; statements that cannot be parsed are left out. Only the reasons are returned
-    where nothing of it can be."""
+def parse(source: Source) -> Parsed:
+    """Parse a file; statements that cannot be parsed are left out."""
     text, shift = source.text, 0
+    whole = source.span(0, len(text))
+    if len(text) > LONGEST_TEXT:
+        reason = f"{len(text)} characters, more than {LONGEST_TEXT}"
+        return Parsed(None, None, (Dropped(whole, "module", reason),))
     if text.startswith("\ufeff"):
         text, shift = text[1:], 1
+    if not text.isascii():
+        text = _SURROGATES.sub("?", text)
+    if sys.getrecursionlimit() < _RECURSION:
+        sys.setrecursionlimit(_RECURSION)
+    mender = Mender(text, _refusal)
+    mender.bound()
+    tree = _tree(mender.text)
+    if tree is None:
+        mender.mend()
+        tree = _tree(mender.text)
+    dropped = [
+        Dropped(source.span(loss.start + shift, loss.end + shift), loss.what, loss.reason)
+        for loss in mender.losses
+    ]
+    if tree is None:
+        return Parsed(None, None, (*dropped, Dropped(whole, "module", "cannot be parsed")))
     try:
-        tree = cst.parse_module(text)
+        positions = Positions(tree, source, shift)
+    except RecursionError:
+        return Parsed(None, None, (*dropped, Dropped(whole, "module", "nested too deeply")))
+    return Parsed(tree, positions, tuple(dropped))
+
+
+def _tree(text: str) -> cst.Module | None:
+    try:
+        return cst.parse_module(text)
+    except (cst.ParserSyntaxError, UnicodeError, ValueError, RecursionError):
+        return None
+
+
+def _refusal(text: str) -> str | None:
+    """Why the parser does not take a text; ``None`` if it does."""
+    try:
+        cst.parse_module(text)
     except cst.ParserSyntaxError as error:
-        span = Span(error.raw_line, error.raw_column + 1, error.raw_line, error.raw_column + 2)
-        return [Dropped(span, "module", str(error.message))]
-    return Parsed(tree, Positions(tree, source, shift), [])
+        found = _TOKENIZER.search(str(error.message))
+        return found[1].strip() if found else "invalid syntax"
+    except (UnicodeError, ValueError, RecursionError) as error:
+        return str(error) or "invalid syntax"
+    return None
