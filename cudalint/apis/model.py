@@ -197,6 +197,8 @@ class AttributeModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """Packages whose arrays have it."""
     dangles: bool = True
     """It is a raw device pointer that does not keep the array alive."""
+    integer_dangles: bool = False
+    """It is an object that owns the memory; ``int()`` of it is a pointer that does not."""
 
 
 class ModelFile(msgspec.Struct, frozen=True, omit_defaults=True):
