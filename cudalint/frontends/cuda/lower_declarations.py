@@ -17,7 +17,8 @@ from cudalint.frontends.cuda.lower_cursors import (
 )
 from cudalint.frontends.cuda.lower_graph import can_own
 from cudalint.frontends.cuda.lower_names import RECORDS
-from cudalint.frontends.cuda.lower_text import TextRecovery
+from cudalint.frontends.cuda.lower_reader import APIS
+from cudalint.frontends.cuda.lower_recovery import StatementRecovery
 from cudalint.program import (
     Argument,
     Assign,
@@ -46,7 +47,7 @@ _WRAPPERS = (
 _KNOWN_TYPE = re.compile(r"\b(?:int|auto|signed|long|short|decltype|enum)\b|_t\b.*\bint\b")
 
 
-class Declarations(TextRecovery):
+class Declarations(StatementRecovery):
     """The part of the lowering that reads declarations."""
 
     def declaration(self, cursor: Cursor) -> None:
@@ -68,6 +69,8 @@ class Declarations(TextRecovery):
             self.by_name[name] = place
             return
         type_ = self._declared_type(cursor, name)
+        if type_.kind == "other" and self._is_call_after_macro(cursor, name, type_):
+            return
         initial = related("initializer", cursor)
         span = self.positions.span(cursor)
         if storage == _STATIC:
@@ -81,6 +84,8 @@ class Declarations(TextRecovery):
             self.scopes.declare(variable.symbol)
         if initial is None:
             self._uninitialized(variable, type_, span)
+        elif type_.kind == "other" and self._is_unknown_class(cursor, name, type_):
+            self._unknown_object(variable, type_, cursor, name, initial)
         else:
             self.initialize(variable, initial, span, declares=True)
 
@@ -92,7 +97,8 @@ class Declarations(TextRecovery):
             and type_.text in ("int", "const int", "int *", "int **")
             and not self.positions.from_macro(cursor)
         ):
-            written = self.positions.text(cursor).partition(name)[0].strip()
+            whole = self.positions.text(cursor)
+            written = whole.partition(name)[0].strip()
             if written and not _KNOWN_TYPE.search(written):
                 pointer = type_.text.endswith("*")
                 return Type(written, "pointer" if pointer else "other", 8 if pointer else None)
@@ -104,6 +110,35 @@ class Declarations(TextRecovery):
             self.construct_dependent(variable, type_, (), span)
             return
         self.graph.emit(Assign(variable, Unknown("uninitialized"), span, declares=True))
+
+    def _is_call_after_macro(self, cursor: Cursor, name: str, type_: Type) -> bool:
+        """``UNKNOWN_MACRO release(p);`` reads as a declaration, but is a call."""
+        if type_.text == self.types.of(cursor).text:
+            return False
+        if APIS.match(name) is None and self.unit.key_of_function(name) is None:
+            return False
+        text = self.positions.text(cursor).removeprefix(type_.text).strip()
+        if not text.removeprefix(name).lstrip().startswith("("):
+            return False
+        self.recover_statement(text, self.positions.span(cursor))
+        return True
+
+    def _is_unknown_class(self, cursor: Cursor, name: str, type_: Type) -> bool:
+        """Whether ``Type name(...)`` constructs an object of a class that clang does not know."""
+        if type_.text == self.types.of(cursor).text:
+            return False
+        rest = self.positions.text(cursor).removeprefix(type_.text).strip().removeprefix(name)
+        return rest.strip()[:1] in ("(", "{")
+
+    def _unknown_object(
+        self, variable: Variable, type_: Type, cursor: Cursor, name: str, initial: Cursor
+    ) -> None:
+        text = self.positions.text(cursor).removeprefix(type_.text).strip()
+        arguments = self.recover_arguments(text.replace("{", "(").replace("}", ")"), [])
+        if arguments is None:
+            arguments = (Argument(self.expression(initial)),)
+        span = self.positions.span(cursor)
+        self.graph.emit(Call(type_.text, arguments, span, receiver=variable, kind="constructor"))
 
     def _static(
         self, cursor: Cursor, name: str, type_: Type, initial: Cursor | None, span: Span

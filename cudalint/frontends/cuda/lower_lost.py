@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import re
+
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lower_positions import Positions
 from cudalint.frontends.cuda.parse import ParsedUnit
 from cudalint.source import Span
+
+_BOUNDARY = re.compile(r"[;{}]|\belse\b")
+_HEAD = re.compile(r"\s*(?:if|for|while)\b[^()]*\(")
+
+
+def _beginning(text: str) -> str:
+    """The part of a statement that stands at the end of the text before it."""
+    boundaries = list(_BOUNDARY.finditer(text))
+    part = text[boundaries[-1].end() :] if boundaries else text
+    head = _HEAD.match(part)
+    depth = 0
+    for place, character in enumerate(part):
+        depth += (character == "(") - (character == ")")
+        if depth < 0 or (depth == 0 and head and character == ")"):
+            # The parentheses of the ``if``, or of a ``for`` that began before the text.
+            return part[place + 1 :].lstrip()
+    return part.lstrip()
 
 
 class LostStatements:
@@ -41,6 +60,24 @@ class LostStatements:
             text = self._positions.text_of(name, first, last)
             lost[first] = (first, text, self._positions.span_of(name, first, last))
         return list(lost.values())
+
+    def branch(self, cursor: Cursor) -> tuple[str, Span] | None:
+        """The text of a branch or loop body in whose place clang left an empty statement."""
+        name, start, _ = self._positions.offsets(cursor)
+        if name != self._positions.filename:
+            return None
+        text = self._positions.text_of(name, start, start + 2000)
+        if text.startswith((";", "}")):
+            return None
+        first = text.partition(";")[0]
+        end = start + len(first.encode("utf-8"))
+        # Clang skips a part of the statement before it gives up.
+        before = self._positions.text_of(name, max(0, start - 400), start)
+        start -= len(_beginning(before).encode("utf-8"))
+        if not any(start <= offset <= end for offset, _ in self.offsets):
+            return None
+        whole = self._positions.text_of(name, start, end)
+        return whole, self._positions.span_of(name, start, end)
 
     def _bounds(self, before: int, offset: int, after: int) -> tuple[int, int]:
         """The statement around the error, between the statements before and after it."""

@@ -227,6 +227,12 @@ class Objects(Expressions):
         element = type_.pointee or Type("")
         span = self.positions.span(cursor)
         text = self.positions.text(cursor)
+        if not operands and text and self.unit.has_errors:
+            # ``new T[UNKNOWN]``: clang keeps only the type.
+            name, _, end = self.positions.offsets(cursor)
+            rest = self.positions.text_of(name, end, end + 400)
+            if rest.startswith("[") and "]" in rest:
+                return self.recover(text + rest[: rest.index("]") + 1], span, wanted=True)
         is_array = _is_array_new(text, operands, element)
         placement = _placement(text)
         target: Expression = self.temporary(type_)

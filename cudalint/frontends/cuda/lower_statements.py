@@ -236,6 +236,25 @@ class Statements(Declarations):
         if parts:
             self.statement(parts[-1])
 
+    def lost_jump(self, word: str, name: str, span: Span) -> None:
+        """A ``break``, ``continue`` or ``goto`` in a lost statement."""
+        if word == "goto":
+            self._goto_label(name, span)
+        elif word == "break":
+            self._leave_by_break(span)
+        else:
+            self._leave_by_continue(span)
+
+    def lost_loop(self, header: Node, inside: Node, after: Node, body: str, span: Span) -> None:
+        """A loop whose condition or body clang does not know."""
+        self.graph.current = inside
+        self._targets.append(_Target(after, header, self.scopes.depth, self.scopes.depth))
+        self.scopes.open()
+        self.recover_statements(body, span)
+        self.scopes.close(span)
+        self._targets.pop()
+        self.graph.jump(header)
+
     def lost_case(self, text: str, span: Span) -> None:
         """A ``case`` whose value clang does not know."""
         if self._cases:
@@ -366,16 +385,22 @@ class Statements(Declarations):
     # Jumps.
 
     def _break(self, cursor: Cursor) -> None:
+        self._leave_by_break(self.positions.span(cursor))
+
+    def _leave_by_break(self, span: Span) -> None:
         if self._targets:
             target = self._targets[-1]
-            self.scopes.end_above(target.break_depth, self.positions.span(cursor))
+            self.scopes.end_above(target.break_depth, span)
             self.graph.jump(target.after)
         self.graph.current = self.graph.block()
 
     def _continue(self, cursor: Cursor) -> None:
+        self._leave_by_continue(self.positions.span(cursor))
+
+    def _leave_by_continue(self, span: Span) -> None:
         for target in reversed(self._targets):
             if target.again is not None:
-                self.scopes.end_above(target.continue_depth, self.positions.span(cursor))
+                self.scopes.end_above(target.continue_depth, span)
                 self.graph.jump(target.again)
                 break
         self.graph.current = self.graph.block()
@@ -394,15 +419,19 @@ class Statements(Declarations):
         names = [name_of(child) for child in children(cursor)]
         span = self.positions.span(cursor)
         if names and names[0]:
-            # Which scopes it leaves is known at the end of the function.
-            node = self.graph.block()
-            self.graph.enter(node)
-            self._gotos.append((node, names[0], list(self.scopes.stack), span))
-            label = self._label_node(names[0])
-            label.loop = label.loop or names[0] in self._label_scopes
-            self.graph.jump(label)
+            self._goto_label(names[0], span)
         else:
             self.graph.finish(Throw(self.unknown(cursor), span))
+            self.graph.current = self.graph.block()
+
+    def _goto_label(self, name: str, span: Span) -> None:
+        # Which scopes it leaves is known at the end of the function.
+        node = self.graph.block()
+        self.graph.enter(node)
+        self._gotos.append((node, name, list(self.scopes.stack), span))
+        label = self._label_node(name)
+        label.loop = label.loop or name in self._label_scopes
+        self.graph.jump(label)
         self.graph.current = self.graph.block()
 
     def _label_node(self, name: str) -> Node:
@@ -497,7 +526,12 @@ class Statements(Declarations):
         return bare == "..." or bare in _CATCHES_ALL
 
     def _nothing(self, cursor: Cursor) -> None:
-        return None
+        """``;``, or what clang writes for a branch that it lost."""
+        if self.unit.lost is None or self.positions.from_macro(cursor):
+            return
+        found = self.unit.lost.branch(cursor)
+        if found is not None:
+            self.recover_statement(*found)
 
     def _declaration(self, cursor: Cursor) -> None:
         for child in children(cursor):

@@ -1,88 +1,31 @@
-"""Reads expressions from their text, where clang gave up on them: the last resort.
+"""Lowers expressions from their text, where clang gave up on them: the last resort.
 
-A missing header leaves undeclared names, and clang then drops arguments, conditions, launches and
-whole statements. The grammar here is a small part of C++; what it does not cover becomes
-``Unknown`` with the variables that the text mentions.
+What the small grammar does not cover becomes ``Unknown`` with the variables that the text
+mentions.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lower_calls import Calls
+from cudalint.frontends.cuda.lower_reader import Beyond, Reader
 from cudalint.program import (
-    THIS,
     AddressOf,
     Argument,
-    Assign,
-    Binary,
     Call,
-    Conditional,
-    Constant,
-    Dereference,
     Dropped,
     Expression,
-    FunctionReference,
-    Index,
-    Launch,
-    Member,
-    Tuple,
     Type,
-    Unary,
     Unknown,
-    Use,
     Variable,
     VariableInfo,
 )
 from cudalint.source import Span
 
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>0[xX][0-9a-fA-F']+[uUlL]*|\d[\d']*(?:\.\d*)?(?:[eE][-+]?\d+)?[uUlLfF]*)"
-    r"|(?P<name>(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)"
-    r"|(?P<string>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+')"
-    r"|(?P<symbol><<<|>>>|<<=|>>=|->|\+\+|--|&&|\|\||==|!=|<=|>=|<<|>>|[-+*/%&|^]=|[-+*/%&|^~!<>=?:,.;()\[\]{}]))"
-)
-_DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*$", re.M)
-_LABEL = re.compile(r"(?:case\b([^:?;{}]*)|default\s*):(?!:)")
-_CHEVRONS = re.compile(r"<<\s+<|<\s+<<|>>\s+>|>\s+>>")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
-_LEVELS = (
-    ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"),
-    ("+", "-"), ("*", "/", "%"),
-)  # fmt: skip
-_SIZES = {
-    "char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1, "short": 2, "half": 2, "__half": 2,
-    "int16_t": 2, "uint16_t": 2, "int": 4, "unsigned": 4, "float": 4, "int32_t": 4,
-    "uint32_t": 4, "long": 8, "double": 8, "size_t": 8, "int64_t": 8, "uint64_t": 8,
-    "float2": 8, "float4": 16, "double2": 16, "int2": 8, "int4": 16, "cufftComplex": 8,
-    "cuComplex": 8, "cuDoubleComplex": 16,
-}  # fmt: skip
-_TYPE_WORDS = frozenset(
-    (
-        "void", "const", "unsigned", "signed", "char", "short", "int", "long", "float", "double",
-        "bool", "struct", "auto",
-    )
-)  # fmt: skip
-_VALUES: dict[str, Any] = {
-    "cudaSuccess": 0, "CUDA_SUCCESS": 0, "cudaMemcpyHostToHost": 0, "cudaMemcpyHostToDevice": 1,
-    "cudaMemcpyDeviceToHost": 2, "cudaMemcpyDeviceToDevice": 3, "cudaMemcpyDefault": 4,
-    "nullptr": None, "NULL": None, "true": True, "false": False,
-}  # fmt: skip
 _CALLED = re.compile(r"\s*(?:::)?[A-Za-z_][\w:]*\s*(?:<[^<>;]*>)?\s*\(")
-_APIS = re.compile(
-    r"(?:cuda|cu|cublas|cudnn|cufft|cusparse|cusolver|curand|nccl|hip)[A-Z]\w*|nccl\w+"
-)
-_CAST = re.compile(
-    r"(?:const\s+)?(?:unsigned\s+|struct\s+)?(?:::)?[A-Za-z_][\w:]*(?:\s+(?:int|long|char))*"
-    r"(?:<[\w\s,*:]*>)?(\s*const)?\s*(?P<stars>[\s*&]*)\Z"
-)
-
-
-class _Beyond(Exception):  # noqa: N818
-    """The text is beyond the small grammar."""
 
 
 class TextRecovery(Calls):
@@ -91,12 +34,12 @@ class TextRecovery(Calls):
     def recover(self, text: str, span: Span, wanted: bool) -> Expression:
         """Lower an expression that clang gave up on, from its text."""
         try:
-            reader = _Reader(self, text, span)
+            reader = Reader(self, text, span)
             value = reader.whole(wanted)
-        except (_Beyond, IndexError):
+        except (Beyond, IndexError):
             value = Unknown(text[:200], self.reads(text))
             if not wanted:
-                self._lost(text, span)
+                self.lost(text, span)
         else:
             reader.flush()
         return value
@@ -107,35 +50,13 @@ class TextRecovery(Calls):
         if found is None:
             return None
         try:
-            reader = _Reader(self, text[found.end() :], Span(1, 1, 1, 1))
+            reader = Reader(self, text[found.end() :], Span(1, 1, 1, 1))
             values = reader.list_until(")")
-        except (_Beyond, IndexError):
+        except (Beyond, IndexError):
             return None
         if reader.emitted or len(values) <= len(operands):
             return None  # Nothing was dropped; calls inside have better positions from clang.
         return tuple(Argument(value) for value in values)
-
-    def recover_statement(self, text: str, span: Span) -> None:
-        """Lower a statement that clang dropped, from its text."""
-        bare = _DIRECTIVE.sub(" ", _COMMENT.sub(" ", text)).strip().rstrip(";").strip()
-        if not bare:
-            return
-        label = _LABEL.match(bare)
-        if label is not None:
-            self.lost_case(label.group(1), span)
-            self.recover_statement(bare[label.end() :], span)
-            return
-        try:
-            reader = _Reader(self, bare, span)
-            reader.statement()
-        except (_Beyond, IndexError):
-            self._lost(bare, span)
-        else:
-            reader.flush()
-
-    def lost_case(self, text: str, span: Span) -> None:
-        """A ``case`` whose value clang does not know."""
-        raise NotImplementedError
 
     def declare_text(self, name: str, type_: Type, span: Span) -> Variable:
         """A local whose declaration clang dropped."""
@@ -146,386 +67,8 @@ class TextRecovery(Calls):
         self.scopes.declare(variable.symbol)
         return variable
 
-    def _lost(self, text: str, span: Span) -> None:
+    def lost(self, text: str, span: Span) -> None:
         """Nothing is known of it but the variables that it mentions: they may go anywhere."""
         self.unit.dropped.append(Dropped(span, text[:120], "statement could not be read"))
         reads = tuple(Argument(AddressOf(place)) for place in self.reads(text))
         self.graph.emit(Call("", reads, span, kind="macro"))
-
-
-class _Reader:
-    """A recursive-descent reader over the tokens of one expression or statement."""
-
-    def __init__(self, lowering: TextRecovery, text: str, span: Span) -> None:
-        self.lowering = lowering
-        self.span = span
-        self.text = text
-        self.tokens: list[tuple[str, str]] = []
-        self.place = 0
-        self.emitted: list[Any] = []
-        position = 0
-        text = _CHEVRONS.sub(lambda found: found.group()[0] * 3, text)
-        while position < len(text):
-            if not text[position:].strip():
-                break
-            found = _TOKEN.match(text, position)
-            if found is None:
-                raise _Beyond(text[position : position + 10])
-            kind = found.lastgroup or ""
-            self.tokens.append((kind, found.group(kind)))
-            position = found.end()
-
-    def flush(self) -> None:
-        """Emit the operations: only once the whole text was read."""
-        for operation in self.emitted:
-            self.lowering.graph.emit(operation)
-
-    @property
-    def token(self) -> str:
-        return self.tokens[self.place][1] if self.place < len(self.tokens) else ""
-
-    @property
-    def kind(self) -> str:
-        return self.tokens[self.place][0] if self.place < len(self.tokens) else ""
-
-    def take(self, expected: str = "") -> str:
-        token = self.token
-        if not token or (expected and token != expected):
-            raise _Beyond(token)
-        self.place += 1
-        return token
-
-    def whole(self, wanted: bool) -> Expression:
-        value = self.assignment()
-        if self.token:
-            raise _Beyond(self.token)
-        if not wanted and self.emitted and isinstance(self.emitted[-1], Call):
-            last = self.emitted[-1]
-            if last.target == value:
-                self.emitted[-1] = Call(
-                    last.name,
-                    last.arguments,
-                    last.span,
-                    kind=last.kind,
-                    receiver=last.receiver,
-                    key=last.key,
-                )
-        return value
-
-    def statement(self) -> None:
-        if self.token in ("if", "for", "while", "do", "switch", "try", "case", "goto", "return"):
-            raise _Beyond(self.token)
-        if self._declaration():
-            return
-        before = len(self.emitted)
-        value = self.whole(wanted=False)
-        if len(self.emitted) == before:
-            self.emitted.append(Use(value, self.span))
-
-    def _declaration(self) -> bool:
-        """``Type name = value`` with a type that clang does not know."""
-        place = self.place
-        words = []
-        while self.kind == "name" and self.token not in ("new", "delete", "throw", "sizeof"):
-            words.append(self.take())
-            while self.token == "*":
-                words.append(self.take())
-        if len(words) < 2 or words[-1] == "*" or self.token not in ("", "=", ";"):
-            self.place = place
-            return False
-        name = words.pop()
-        if "*" in words:
-            type_ = Type(" ".join(words), "pointer", 8)
-        else:
-            type_ = Type(" ".join(words))
-        value: Expression = Unknown("uninitialized")
-        if self.token == "=":
-            self.take()
-            value = self.assignment()
-        if self.token not in ("", ";"):
-            raise _Beyond(self.token)
-        variable = self.lowering.declare_text(name, type_, self.span)
-        self.emitted.append(Assign(variable, value, self.span, declares=True))
-        return True
-
-    def assignment(self) -> Expression:
-        left = self.conditional()
-        if self.token == "=":
-            self.take()
-            value = self.assignment()
-            self.emitted.append(Assign(left, value, self.span))
-            return left
-        if len(self.token) == 2 and self.token[1] == "=" and self.token[0] in "+-*/%&|^":
-            operator = self.take()[0]
-            value = self.assignment()
-            self.emitted.append(
-                Assign(left, Binary(operator, left, value), self.span, augmented=True)
-            )
-        return left
-
-    def conditional(self) -> Expression:
-        condition = self.binary(0)
-        if self.token != "?":
-            return condition
-        self.take()
-        then = self.assignment()
-        self.take(":")
-        return Conditional(condition, then, self.assignment())
-
-    def binary(self, level: int) -> Expression:
-        if level == len(_LEVELS):
-            return self.unary()
-        left = self.binary(level + 1)
-        while self.token in _LEVELS[level] and self.kind == "symbol":
-            operator = self.take()
-            left = Binary(operator, left, self.binary(level + 1))
-        return left
-
-    def unary(self) -> Expression:
-        token = self.token
-        if token == "&":
-            self.take()
-            operand = self.unary()
-            return operand.pointer if isinstance(operand, Dereference) else AddressOf(operand)
-        if token == "*":
-            self.take()
-            operand = self.unary()
-            return operand.place if isinstance(operand, AddressOf) else Dereference(operand)
-        if token in ("-", "~", "!", "+"):
-            self.take()
-            operand = self.unary()
-            if (
-                token == "-"
-                and isinstance(operand, Constant)
-                and not isinstance(operand.value, str)
-            ):
-                return Constant(-(operand.value or 0))
-            return operand if token == "+" else Unary(token, operand)
-        if token == "sizeof":
-            return self._sizeof()
-        if token == "(" and self._skip_cast():
-            return self.unary()
-        return self.postfix(self.primary())
-
-    def _skip_cast(self) -> bool:
-        close = self._closing(self.place)
-        inner = " ".join(token for _, token in self.tokens[self.place + 1 : close])
-        found = _CAST.match(inner)
-        if found is None:
-            return False
-        following = self.tokens[close + 1 : close + 2]
-        words = set(inner.replace("*", " ").split())
-        is_type = (
-            "*" in inner or bool(words & _TYPE_WORDS) or inner.endswith("_t") or inner in _SIZES
-        )
-        if not is_type or not following:
-            return False
-        kind, token = following[0]
-        if kind == "symbol" and token not in ("(", "&", "*", "-", "!", "~"):
-            return False
-        self.place = close + 1
-        return True
-
-    def _closing(self, place: int) -> int:
-        depth = 0
-        for number in range(place, len(self.tokens)):
-            token = self.tokens[number][1]
-            if self.tokens[number][0] == "symbol":
-                depth += (token in "([{") - (token in ")]}")
-            if depth == 0:
-                return number
-        raise _Beyond("unbalanced")
-
-    def _sizeof(self) -> Expression:
-        self.take()
-        close = self._closing(self.place)
-        inner = " ".join(token for _, token in self.tokens[self.place + 1 : close])
-        self.place = close + 1
-        bare = inner.removeprefix("const ").strip()
-        if bare.endswith("*"):
-            return Constant(8, f"sizeof({inner})")
-        size = _SIZES.get(bare.removeprefix("unsigned ").removeprefix("std :: "))
-        text = f"sizeof({inner})"
-        return Constant(size, text) if size else Unknown(text)
-
-    def primary(self) -> Expression:
-        kind, token = self.kind, self.token
-        if kind == "number":
-            return self._number(self.take())
-        if kind == "string":
-            text = self.take()
-            return Constant(text[1:-1] if text[0] == '"' else ord(text[1]))
-        if token == "(":
-            self.take()
-            value = self.assignment()
-            self.take(")")
-            return value
-        if token == "{":
-            self.take()
-            return Tuple(tuple(self.list_until("}")), "initializer")
-        if kind != "name":
-            raise _Beyond(token)
-        self.take()
-        if token in ("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"):
-            while self.token != "(":
-                self.take()
-            self.take()
-            value = self.assignment()
-            self.take(")")
-            return value
-        if token == "this":
-            return THIS
-        if token in ("new", "delete", "throw", "operator", "return", "template", "typename"):
-            raise _Beyond(token)
-        if token in _VALUES:
-            return Constant(_VALUES[token], token)
-        if token == "<" or self.token == "<":
-            self._skip_template_arguments()
-        if self.token == "(":
-            self.take()
-            return self._called(token)
-        if self.token == "<<<":
-            return self._launch(token)
-        return self.lowering.named(token)
-
-    def _skip_template_arguments(self) -> None:
-        """``name<int, 4>(``: skipped where a call or launch follows."""
-        depth = 0
-        for number in range(self.place, min(self.place + 40, len(self.tokens))):
-            token = self.tokens[number][1]
-            depth += (token == "<") - (token == ">") - 2 * (token == ">>")
-            if token in (";", "{", "}", "&&", "||"):
-                return
-            if depth <= 0:
-                following = self.tokens[number + 1 : number + 2]
-                if following and following[0][1] in ("(", "<<<"):
-                    self.place = number + 1
-                return
-
-    @staticmethod
-    def _number(text: str) -> Expression:
-        bare = text.replace("'", "")
-        if bare[:2].lower() == "0x":
-            return Constant(int(bare.rstrip("uUlL"), 16))
-        if re.fullmatch(r"\d+[uUlL]*", bare):
-            digits = bare.rstrip("uUlL")
-            is_octal = digits.startswith("0") and len(digits) > 1 and not set(digits) & {"8", "9"}
-            return Constant(int(digits, 8 if is_octal else 10))
-        return Constant(float(bare.rstrip("fFlLuU")))
-
-    def list_until(self, close: str) -> list[Expression]:
-        values: list[Expression] = []
-        while self.token != close:
-            values.append(self.assignment())
-            if self.token != ",":
-                break
-            self.take()
-        self.take(close)
-        return values
-
-    def _called(self, name: str) -> Expression:
-        values = self.list_until(")")
-        if name == "dim3":
-            values += [Constant(1)] * (3 - len(values))
-            return Tuple(tuple(values), "dim3")
-        bare = name.removeprefix("::")
-        key = self.lowering.unit.key_of_function(bare)
-        known = key is not None or _APIS.match(bare) is not None or "::" in bare
-        place = self.lowering.by_name.get(bare)
-        target = self.lowering.temporary(Type(""))
-        self.emitted.append(
-            Call(
-                bare,
-                tuple(Argument(value) for value in values),
-                self.span,
-                target,
-                key,
-                callee=place,
-                kind="indirect" if place is not None else "function" if known else "macro",
-            )
-        )
-        return target
-
-    def _launch(self, name: str) -> Expression:
-        self.take("<<<")
-        parts = self.list_until(">>>")
-        self.take("(")
-        values = self.list_until(")")
-        shaped = [self.lowering.as_dim3(_triple(part)) for part in parts[:2]]
-        bare = name.removeprefix("::")
-        self.emitted.append(
-            Launch(
-                bare,
-                shaped[0] if shaped else Unknown("grid"),
-                shaped[1] if len(shaped) > 1 else Unknown("block"),
-                tuple(Argument(value) for value in values),
-                self.span,
-                parts[2] if len(parts) > 2 else None,
-                parts[3] if len(parts) > 3 else None,
-                self.lowering.unit.key_of_function(bare),
-            )
-        )
-        return Unknown("void")
-
-    def postfix(self, value: Expression) -> Expression:
-        while True:
-            token = self.token
-            if token == "[":
-                self.take()
-                index = self.assignment()
-                self.take("]")
-                value = Index(value, index)
-            elif token in (".", "->"):
-                self.take()
-                name = self.take()
-                value = self._member(value, token, name)
-            elif token in ("++", "--"):
-                self.take()
-                self.emitted.append(
-                    Assign(value, Binary(token[0], value, Constant(1)), self.span, augmented=True)
-                )
-            elif token == "(":
-                self.take()
-                values = self.list_until(")")
-                target = self.lowering.temporary(Type(""))
-                self.emitted.append(
-                    Call(
-                        "",
-                        tuple(Argument(v) for v in values),
-                        self.span,
-                        target,
-                        callee=value,
-                        kind="indirect",
-                    )
-                )
-                value = target
-            else:
-                return value
-
-    def _member(self, value: Expression, token: str, name: str) -> Expression:
-        base: Expression = value
-        if token == "->" and value != THIS:
-            base = value.place if isinstance(value, AddressOf) else Dereference(value)
-        if self.token != "(":
-            return Member(base, name)
-        self.take()
-        values = self.list_until(")")
-        target = self.lowering.temporary(Type(""))
-        self.emitted.append(
-            Call(
-                f".{name}",
-                tuple(Argument(item) for item in values),
-                self.span,
-                target,
-                receiver=base,
-                kind="method",
-            )
-        )
-        return target
-
-
-def _triple(value: Expression) -> Expression:
-    """A launch's number as three; a variable may be a ``dim3`` itself."""
-    if isinstance(value, Variable | Member | Index | Tuple | FunctionReference):
-        return value
-    return Tuple((value, Constant(1), Constant(1)), "dim3")
