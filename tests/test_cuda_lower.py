@@ -919,8 +919,8 @@ def test_lost_statements_keep_the_flow() -> None:
           %1 = operator new[](n) [operator]
           count = %1
           (&n, &d) [macro]
-          %2 = Unknown(d) [macro]
-          throw %2
+          %3 = Unknown(d) [macro]
+          throw %3
         """
     )
 

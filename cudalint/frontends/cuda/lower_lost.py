@@ -55,11 +55,16 @@ class LostStatements:
             before = max([start + 1, *(last for _, last in covered if last <= offset)])
             after = min([end - 1, *(first for first, _ in covered if first > offset)])
             first, last = self._bounds(before, offset, after)
-            if first in lost or last <= first:
+            if first in lost or last <= first or self._continues(name, before, first):
                 continue
             text = self._positions.text_of(name, first, last)
             lost[first] = (first, text, self._positions.span_of(name, first, last))
         return list(lost.values())
+
+    def _continues(self, name: str, before: int, first: int) -> bool:
+        """Whether the text goes on with the statement before it, which clang cut short."""
+        between = self._positions.text_of(name, before - 1, first)
+        return not any(mark in between for mark in ";{}")
 
     def branch(self, cursor: Cursor) -> tuple[str, Span] | None:
         """The text of a branch or loop body in whose place clang left an empty statement."""

@@ -11,6 +11,7 @@ import re
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lower_calls import Calls
+from cudalint.frontends.cuda.lower_graph import can_own
 from cudalint.frontends.cuda.lower_reader import Beyond, Reader
 from cudalint.program import (
     AddressOf,
@@ -64,7 +65,8 @@ class TextRecovery(Calls):
         info = VariableInfo(name, type_, "local", span)
         self.variables[variable.symbol] = self.symbols.infos[variable.symbol] = info
         self.by_name[name] = variable
-        self.scopes.declare(variable.symbol)
+        if can_own(type_):
+            self.scopes.declare(variable.symbol)
         return variable
 
     def lost(self, text: str, span: Span) -> None:
