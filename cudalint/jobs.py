@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from cudalint import registry
+from cudalint.analysis.groups import Links, links_of
 from cudalint.executor import JobError
 from cudalint.findings.finding import Finding
 from cudalint.findings.rule import Limits
@@ -23,6 +24,14 @@ class LoweringJob(msgspec.Struct, array_like=True):
     text: str
     language: Language
     parse: dict[str, Any]
+
+
+class Lowered(msgspec.Struct, array_like=True):
+    """A lowered file: its program (encoded), what links it to others, and what it includes."""
+
+    program: bytes
+    links: Links
+    includes: list[str]
 
 
 class AnalysisJob(msgspec.Struct, array_like=True):
@@ -52,9 +61,12 @@ def preload(languages: set[Language]) -> None:
 
 
 def lower(job: bytes) -> bytes:
-    """Handler of ``LoweringJob``: the encoded ``Program``."""
-    order = msgspec.msgpack.decode(job, type=LoweringJob)
-    return msgspec.msgpack.encode(_lower(order))
+    """Handler of ``LoweringJob``: an encoded ``Lowered``."""
+    program = _lower(msgspec.msgpack.decode(job, type=LoweringJob))
+    lowered = Lowered(
+        msgspec.msgpack.encode(program), links_of(program), sorted(set(program.includes))
+    )
+    return msgspec.msgpack.encode(lowered)
 
 
 def _lower(order: LoweringJob) -> Program:

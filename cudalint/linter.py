@@ -6,11 +6,12 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from cudalint import jobs
+from cudalint.analysis.groups import groups_of
 from cudalint.executor import Executor, Handler, Outcome, run_here
 from cudalint.findings.finding import Confidence, Finding
 from cudalint.findings.fingerprint import fingerprinted
@@ -21,6 +22,7 @@ from cudalint.findings.suppressions import (
     suppress,
     unused_suppressions,
 )
+from cudalint.jobs import AnalysisResult, Lowered
 from cudalint.lowering import Lowering, Preparer
 from cudalint.plan import Plan
 from cudalint.project.cache import Cache, digest
@@ -30,6 +32,7 @@ from cudalint.project.reading import UnreadableError, check_content, decode, rea
 from cudalint.reports.report import Report
 from cudalint.source import Source, Span
 
+_Kept = TypeVar("_Kept")
 Progress = Callable[[str, int, int], None]
 """Told the stage, how much of it is done, and of how much."""
 
@@ -58,7 +61,7 @@ class _Run:
     cache: Cache | None = None
 
     def execute(
-        self, handler: Handler, payloads: Sequence[bytes], seconds: Sequence[float] = ()
+        self, stage: str, handler: Handler, payloads: Sequence[bytes], seconds: Sequence[float] = ()
     ) -> Iterator[tuple[int, Outcome]]:
         """The outcomes of some jobs, in workers (or here: for tests and debuggers)."""
         if not payloads:
@@ -68,7 +71,17 @@ class _Run:
             return
         workers = min(self.plan.jobs, len(payloads))
         with Executor(handler, workers=workers, bounds=self.plan.bounds) as executor:
-            yield from executor.run(payloads, seconds)
+            for done, outcome in enumerate(executor.run(payloads, seconds)):
+                self.progress(stage, done, len(payloads))
+                yield outcome
+
+    def kept(self, key: str, kind: type[_Kept]) -> _Kept | None:
+        """What the cache holds under a key."""
+        data = self.cache.load(key) if self.cache else None
+        try:
+            return None if data is None else msgspec.msgpack.decode(data, type=kind)
+        except msgspec.DecodeError:
+            return None
 
 
 def lint(
@@ -87,9 +100,9 @@ def lint(
     run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
     run.cache = Cache(plan.cache_folder) if plan.cache_folder else None
     read = list(_read(sorted(files), contents or {}, run))
-    programs = _lowered(read, run)
-    analysed = [one for one in read if one.file.filename in programs]
-    findings = _analysed(analysed, programs, run)
+    lowered = _lowered(read, run)
+    findings = _analysed(lowered, run)
+    analysed = [one for one in read if one.file.filename in lowered]
     findings = _judged(findings, analysed, run)
     return Report(
         findings=tuple(fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))),
@@ -145,110 +158,107 @@ def _is_wanted(file: SourceFile, data: bytes) -> bool:
 # Lowering ---------------------------------------------------------------------------------------
 
 
-def _lowered(read: Sequence[ReadFile], run: _Run) -> dict[str, bytes]:
-    """The encoded program of each file that could be lowered, from the cache where it is there."""
-    programs: dict[str, bytes] = {}
+def _lowered(read: Sequence[ReadFile], run: _Run) -> dict[str, Lowered]:
+    """Each file that could be lowered, from the cache where it is there."""
+    lowered: dict[str, Lowered] = {}
     pending: list[Lowering] = []
     preparer = Preparer(run.plan)
     for one in read:
         lowering = preparer.prepare(one.file, one.data, one.source)
-        kept = run.cache.load(lowering.key) if run.cache else None
+        kept = run.kept(lowering.key, Lowered)
         if kept is None:
             pending.append(lowering)
         else:
-            programs[one.file.filename] = kept
+            lowered[one.file.filename] = kept
     run.notes += preparer.notes
     # Large files first, so that no worker is left with the largest at the end:
     pending.sort(key=lambda lowering: -len(lowering.job.text))
     if pending:
         jobs.preload({lowering.job.language for lowering in pending})
     payloads = [msgspec.msgpack.encode(lowering.job) for lowering in pending]
-    done = 0
-    for number, outcome in run.execute(jobs.lower, payloads):
-        done += 1
-        run.progress("reading code", done, len(pending))
+    for number, outcome in run.execute("reading code", jobs.lower, payloads):
         lowering = pending[number]
         if outcome.result is None:
             run.errors.append(FileError(lowering.job.filename, outcome.failure))
             continue
-        programs[lowering.job.filename] = outcome.result
+        result = msgspec.msgpack.decode(outcome.result, type=Lowered)
+        lowered[lowering.job.filename] = result
         if run.cache:
-            run.cache.store(lowering.key, outcome.result, lowering.dependencies(outcome.result))
-    return programs
+            dependencies = lowering.dependencies(result.includes)
+            run.cache.store(lowering.key, outcome.result, dependencies)
+    return lowered
 
 
 # Analysis ---------------------------------------------------------------------------------------
 
 
-def _analysed(read: Sequence[ReadFile], programs: Mapping[str, bytes], run: _Run) -> list[Finding]:
+def _analysed(lowered: Mapping[str, Lowered], run: _Run) -> list[Finding]:
     """The findings of all rules. Files that belong together are analysed together; where that
     fails, each alone, so that only the culprit is lost."""
-    groups = _groups(read)
-    findings, failed = _analyse_groups(groups, programs, run)
+    groups = groups_of({name: one.links for name, one in lowered.items()})
+    results, failed = _analyse_groups(groups, lowered, run)
     alone = [[name] for group, _ in failed if len(group) > 1 for name in group]
-    more, lost = _analyse_groups(alone, programs, run)
+    more, lost = _analyse_groups(alone, lowered, run)
     for group, failure in [*(one for one in failed if len(one[0]) == 1), *lost]:
         run.errors.append(FileError(group[0], failure))
-    return findings + more
-
-
-def _groups(read: Sequence[ReadFile]) -> list[list[str]]:
-    """The two languages know nothing of each other's functions."""
-    by_language: dict[str, list[str]] = {}
-    for one in read:
-        by_language.setdefault(one.file.language, []).append(one.file.filename)
-    return [names for _, names in sorted(by_language.items())]
+    findings: list[Finding] = []
+    for result in (*results, *more):
+        findings += result.findings
+        run.unread.update(result.unread)
+    return findings
 
 
 def _analyse_groups(
-    groups: Sequence[list[str]], programs: Mapping[str, bytes], run: _Run
-) -> tuple[list[Finding], list[tuple[list[str], str]]]:
-    """The findings of each group, and the groups that failed, with the reason."""
+    groups: Sequence[list[str]], lowered: Mapping[str, Lowered], run: _Run
+) -> tuple[list[AnalysisResult], list[tuple[list[str], str]]]:
+    """What was found in each group, in order, and the groups that failed, with the reason."""
     plan = run.plan
-    findings: list[Finding] = []
-    failed: list[tuple[list[str], str]] = []
-    pending: list[tuple[list[str], str, bytes]] = []
-    for group in groups:
+    results: dict[int, AnalysisResult] = {}
+    pending: list[tuple[int, str, bytes]] = []
+    for number, group in enumerate(groups):
         order = jobs.AnalysisJob(
-            programs=[programs[name] for name in group],
+            programs=[lowered[name].program for name in group],
             rules=[rule.code for rule in plan.rules],
             limits=plan.limits,
             models=[str(path) for path in plan.models],
         )
         key = _analysis_key(order, plan)
-        kept = run.cache.load(key) if run.cache else None
+        kept = run.kept(key, AnalysisResult)
         if kept is None:
-            pending.append((group, key, msgspec.msgpack.encode(order)))
+            pending.append((number, key, msgspec.msgpack.encode(order)))
         else:
-            _take(kept, findings, run)
+            results[number] = kept
+    # Large groups first, as above; each with the time that its files need.
+    pending.sort(key=lambda one: -len(one[2]))
+    payloads = [payload for _, _, payload in pending]
     seconds = [
-        plan.bounds.seconds + _SECONDS_PER_LINKED_FILE * (len(group) - 1) for group, _, _ in pending
+        plan.bounds.seconds + _SECONDS_PER_LINKED_FILE * (len(groups[number]) - 1)
+        for number, _, _ in pending
     ]
-    done = 0
-    for number, outcome in run.execute(jobs.analyze, [job for _, _, job in pending], seconds):
-        done += 1
-        run.progress("following paths", done, len(pending))
-        group, key, _ = pending[number]
+    failed: dict[int, str] = {}
+    for position, outcome in run.execute("following paths", jobs.analyze, payloads, seconds):
+        number, key, _ = pending[position]
         if outcome.result is None:
-            failed.append((group, outcome.failure))
+            failed[number] = outcome.failure
             continue
-        _take(outcome.result, findings, run)
+        results[number] = msgspec.msgpack.decode(outcome.result, type=AnalysisResult)
         if run.cache:
-            run.cache.store(key, outcome.result, order.models)
-    return findings, failed
+            run.cache.store(key, outcome.result, [str(path) for path in plan.models])
+    return (
+        [results[number] for number in sorted(results)],
+        [(groups[number], failed[number]) for number in sorted(failed)],
+    )
 
 
 def _analysis_key(order: jobs.AnalysisJob, plan: Plan) -> str:
     return digest(
-        "analysis", plan.version, *order.programs, repr(order.rules), repr(order.limits),
+        "analysis",
+        plan.version,
+        *order.programs,
+        repr(order.rules),
+        repr(order.limits),
         repr(order.models),
-    )  # fmt: skip
-
-
-def _take(encoded: bytes, findings: list[Finding], run: _Run) -> None:
-    result = msgspec.msgpack.decode(encoded, type=jobs.AnalysisResult)
-    findings.extend(result.findings)
-    run.unread.update(result.unread)
+    )
 
 
 # Judging ----------------------------------------------------------------------------------------
@@ -302,9 +312,9 @@ def _unused(
 
 
 def _ordered(findings: Sequence[Finding]) -> list[Finding]:
-    """By place, then by code; exact repetitions once."""
+    """By place, then by code. What several groups of files say of a header is said once."""
     unique: dict[tuple[str, Span, str, str, str], Finding] = {}
     for finding in findings:
-        key = (finding.filename, finding.span, finding.code, finding.subject, finding.message)
+        key = (finding.filename, finding.span, finding.code, finding.function, finding.subject)
         unique.setdefault(key, finding)
     return [unique[key] for key in sorted(unique)]

@@ -11,7 +11,6 @@ import msgspec
 
 from cudalint.jobs import LoweringJob, encode_options
 from cudalint.plan import Plan
-from cudalint.program import Program
 from cudalint.project.cache import digest
 from cudalint.project.compile_commands import (
     CompileCommands,
@@ -35,10 +34,9 @@ class Lowering:
     """The cache key: everything that decides the result, except included files."""
     path: Path
 
-    def dependencies(self, program: bytes) -> list[str]:
+    def dependencies(self, included: list[str]) -> list[str]:
         """The files whose change changes the result: those included, and the places where a
         header that was not found would be looked for."""
-        included = list(msgspec.msgpack.decode(program, type=Program).includes)
         if self.job.language == "python":
             return included
         found = {Path(name).name for name in included}

@@ -1,0 +1,146 @@
+"""Which files of a run must be analysed together.
+
+Two files belong together when one needs what the other defines: a function, a class or struct, a
+kernel. Files that share nothing are analysed apart: in parallel, and each with its own cache entry.
+The links of a file are found once, when it is lowered.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+
+import msgspec
+
+from cudalint.program import Call, Function, FunctionReference, Launch, Program, Type
+
+
+class Links(msgspec.Struct, frozen=True, array_like=True):
+    """What a file defines and what it mentions; keys of the program model."""
+
+    functions: list[str]
+    """Functions with a body in it (or in a header that it includes)."""
+    records: list[str]
+    """Classes and structs of the file itself, not of a header."""
+    header_records: list[str]
+    """Those of the project's headers that it includes."""
+    kernels: list[str]
+    called: list[str]
+    """Functions called or referred to that it does not define."""
+    used_records: list[str]
+    """Classes and structs that it uses, its own too."""
+    launched: list[str]
+    """Kernels launched, by name without scope."""
+    referred: list[str]
+    """Names of functions used as values: a kernel whose limits are raised is one."""
+
+
+def links_of(program: Program) -> Links:
+    """The links of one file."""
+    functions = {function.key for function in program.functions}
+    called: set[str] = set()
+    used = {record.key for record in program.records}
+    launched: set[str] = set()
+    referred: set[str] = set()
+    for part in _parts(program):
+        if isinstance(part, Call):
+            called.update(key for key in (part.key,) if key)
+            used.update(key for key in (part.record,) if key)
+        elif isinstance(part, Launch):
+            launched.add(_short(part.kernel))
+            called.update(key for key in (part.kernel_key,) if key)
+        elif isinstance(part, FunctionReference):
+            referred.add(_short(part.name))
+            called.update(key for key in (part.key,) if key)
+        elif isinstance(part, Type | Function) and part.record:
+            used.add(part.record)
+    for record in program.records:
+        used.update(record.bases)
+    return Links(
+        functions=sorted(functions),
+        records=sorted(r.key for r in program.records if r.filename == program.filename),
+        header_records=sorted(r.key for r in program.records if r.filename != program.filename),
+        kernels=sorted({_short(kernel.name) for kernel in program.kernels}),
+        called=sorted(called - functions),
+        used_records=sorted(used),
+        launched=sorted(launched),
+        referred=sorted(referred),
+    )
+
+
+def groups_of(links: Mapping[str, Links]) -> list[list[str]]:
+    """The files in groups that share nothing with each other; files and groups in order."""
+    union = _Union(links)
+    definers = _index(links, lambda one: one.functions)
+    for key, callers in _index(links, lambda one: one.called).items():
+        if key in definers:
+            union.join([*callers, *definers[key]])
+
+    owners = _index(links, lambda one: one.records)
+    known = {*owners, *_index(links, lambda one: one.header_records)}
+    for key, users in _index(links, lambda one: one.used_records).items():
+        if key not in known:
+            continue  # a type of the system or of CUDA
+        # Files that each define their own struct of the same name have nothing in common.
+        if set(users) - set(owners.get(key, ())):
+            union.join(users)
+
+    kernels = _index(links, lambda one: one.kernels)
+    launchers = _index(links, lambda one: one.launched)
+    referrers = _index(links, lambda one: one.referred)
+    for name in kernels.keys() | launchers.keys():
+        mentions = {*launchers.get(name, ()), *referrers.get(name, ())}
+        if mentions - set(kernels.get(name, ())):
+            union.join(sorted(mentions.union(kernels.get(name, ()))))
+    return union.groups()
+
+
+def _index(links: Mapping[str, Links], keys: Callable[[Links], list[str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for filename, one in links.items():
+        for key in keys(one):
+            found[key].append(filename)
+    return found
+
+
+def _short(kernel: str) -> str:
+    """A kernel's name without its scope and template arguments."""
+    return kernel.partition("<")[0].rpartition("::")[2].rpartition(".")[2].strip("&() ")
+
+
+def _parts(program: Program) -> Iterator[object]:
+    """Every struct of a program."""
+    pending: list[object] = [program.functions, program.records, program.variables]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, msgspec.Struct):
+            yield part
+            pending.extend(getattr(part, name) for name in part.__struct_fields__)
+        elif isinstance(part, tuple):
+            pending.extend(part)
+        elif isinstance(part, dict):
+            pending.extend(part.values())
+
+
+class _Union:
+    """Disjoint sets of files."""
+
+    def __init__(self, filenames: Mapping[str, object]) -> None:
+        self._parent = {name: name for name in filenames}
+
+    def _root(self, name: str) -> str:
+        while self._parent[name] != name:
+            self._parent[name] = name = self._parent[self._parent[name]]
+        return name
+
+    def join(self, names: list[str]) -> None:
+        first, *others = names
+        for other in others:
+            low, high = sorted((self._root(first), self._root(other)))
+            self._parent[high] = low
+
+    def groups(self) -> list[list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for name in sorted(self._parent):
+            found[self._root(name)].append(name)
+        return list(found.values())
