@@ -38,6 +38,7 @@ def read(filename: str, text: str, options: object = None) -> Program:
             kernels=tuple(reader.kernels.values()),
             variables=reader.variables(),
             dropped=(*parsed.dropped, *reader.dropped),
+            includes=reader.includes(),
         )
     finally:
         if collecting:

@@ -116,9 +116,11 @@ class CallLowering(LaunchLowering):
         return None
 
     def _converts_constant(self, node: cst.Call, name: str) -> bool:
-        """``int("3")``, ``float(2)``."""
+        """``int("3")``, ``float(2)``, ``int(n * 4)``."""
         return name in ("int", "float", "bool", "str") and all(
-            isinstance(argument.value, cst.Integer | cst.Float | cst.SimpleString)
+            isinstance(
+                argument.value, cst.Integer | cst.Float | cst.SimpleString | cst.BinaryOperation
+            )
             for argument in node.args
         )
 

@@ -22,19 +22,23 @@ from cudalint.program.functions import Kernel
 _MAXIMUM_DEPTH = 6
 
 _RAW_KERNELS = frozenset(["cupy.RawKernel", "cupy.cuda.RawKernel"])
+_CONFIGURATIONS = frozenset(["cuda.core.LaunchConfig", "cuda.core.experimental.LaunchConfig"])
 _LOGGERS = frozenset(["logging.getLogger", "structlog.get_logger", "accelerate.logging.get_logger"])
 JIT = frozenset(["numba.cuda.jit", "numba.cuda.decorators.jit", "cupyx.jit.rawkernel"])
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a value is. ``node``: the subscript ``kernel[grid, block]`` that made a launcher."""
+    """What a value is. ``node``: the subscript ``kernel[grid, block]`` that made a launcher, or the
+    call that made a launch configuration."""
 
-    kind: Literal["raw_kernel", "module_function", "kernel", "launcher", "instance", "logger"]
+    kind: Literal[
+        "raw_kernel", "module_function", "kernel", "launcher", "configuration", "instance", "logger"
+    ]
     name: str = ""
     owner: ClassInfo | None = None
     kernel: Kernel | None = None
-    node: cst.Subscript | None = None
+    node: cst.Subscript | cst.Call | None = None
     scope: Scope | None = None
 
 
@@ -118,6 +122,8 @@ def _annotated(annotation: cst.CSTNode, scope: Scope) -> Held | None:
     if isinstance(annotation, cst.BinaryOperation) and isinstance(annotation.operator, cst.BitOr):
         annotation = annotation.right if _is_none(annotation.left) else annotation.left
     meaning = scope.meaning(annotation)
+    if isinstance(meaning, Dotted) and meaning.name in _RAW_KERNELS:
+        return Held("raw_kernel", "kernel")
     return Held("instance", owner=meaning) if isinstance(meaning, ClassInfo) else None
 
 
@@ -139,11 +145,16 @@ def _held_by_call(node: cst.Call, scope: Scope, depth: int) -> Held | None:
         return Held("instance", owner=meaning)
     if isinstance(meaning, Dotted):
         return _held_by_api(meaning, node, scope)
-    if isinstance(node.func, cst.Attribute) and node.func.attr.value in (
-        "get_function",
-        "get_kernel",
-    ):
-        return Held("module_function", _literal(node, 0) or "kernel")
+    if isinstance(meaning, Defined):
+        return _held_by_result(meaning, scope, depth)
+    if isinstance(node.func, cst.Attribute) and meaning is None:
+        if node.func.attr.value == "get_function" and node.args:
+            return Held("module_function", _literal(node, 0) or "kernel")
+        base = held(node.func.value, scope, depth + 1)
+        if base is not None and base.kind == "instance" and base.owner is not None:
+            method = base.owner.method(node.func.attr.value)
+            if method is not None:
+                return _held_by_result(method[1], scope, depth)
     if isinstance(node.func, cst.Call):
         # numba.cuda.jit("void(float32[:])")(function)
         inner = scope.meaning(node.func.func)
@@ -152,11 +163,26 @@ def _held_by_call(node: cst.Call, scope: Scope, depth: int) -> Held | None:
     return None
 
 
+def _held_by_result(defined: Defined, scope: Scope, depth: int) -> Held | None:
+    """What a function of this file returns, by its annotation or its ``return`` statements."""
+    reader = scope.reader
+    home = reader.home_of(defined)
+    if defined.node.returns is not None:
+        found = _annotated(defined.node.returns.annotation, home)
+        if found is not None:
+            return found
+    inner = reader.function_scope(defined.node, home, defined.key)
+    values = [value for value in reader.returned(defined) if not _is_none(value)]
+    return _same([held(value, inner, depth + 1) for value in values])
+
+
 def _held_by_api(meaning: Dotted, node: cst.Call, scope: Scope) -> Held | None:
     if meaning.name in _RAW_KERNELS:
         return Held("raw_kernel", _literal(node, 1) or "kernel")
     if meaning.name in _LOGGERS:
         return Held("logger")
+    if meaning.name in _CONFIGURATIONS:
+        return Held("configuration", node=node, scope=scope)
     if meaning.name in JIT and node.args:
         return _wrapped(node.args[0].value, scope)
     return None
@@ -166,7 +192,8 @@ def _wrapped(node: cst.BaseExpression, scope: Scope) -> Held | None:
     """``cuda.jit(function)``: the function as a kernel."""
     meaning = scope.meaning(node)
     if isinstance(meaning, Defined):
-        return Held("kernel", meaning.name)
+        kernel = scope.reader.kernel_of(meaning, wrapped=True)
+        return Held("kernel", meaning.node.name.value, kernel=kernel)
     return Held("kernel", "kernel") if isinstance(node, cst.Lambda | cst.Name) else None
 
 

@@ -98,7 +98,7 @@ def read_kernel(defined: Defined, scope: Scope, reader: ModuleReader) -> Kernel:
     )
     return Kernel(
         defined.key,
-        defined.name,
+        node.name.value,
         reader.source.filename,
         reader.span(node.name),
         tuple(shared),

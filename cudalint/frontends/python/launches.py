@@ -6,14 +6,17 @@ from abc import abstractmethod
 
 import libcst as cst
 
+from cudalint.frontends.python.bindings import children
 from cudalint.frontends.python.expressions import ExpressionLowering
 from cudalint.frontends.python.inference import Held, held
 from cudalint.frontends.python.kernels import is_triton
-from cudalint.frontends.python.scopes import Defined, Dotted
+from cudalint.frontends.python.scopes import Defined, Dotted, Local
 from cudalint.program.expressions import Constant, Expression, Tuple, Unknown
 from cudalint.program.functions import Argument, Kernel, Launch
 
 _ONE = Tuple((Constant(1), Constant(1)), "tuple")
+_CORE = frozenset(["cuda.core.launch", "cuda.core.experimental.launch"])
+_CONFIGURATION = ("grid", "cluster", "block", "shmem_size")
 _PREPARED = {
     "prepared_call": 2,
     "prepared_async_call": 3,
@@ -39,13 +42,16 @@ class LaunchLowering(ExpressionLowering):
                 return self._prepared(node, function, target, wanted)
             if not node.args and function.attr.value != "forall":
                 return None
+        meaning = self.scope.meaning(function)
+        if isinstance(meaning, Dotted):
+            return self._core(node, target, wanted) if meaning.name in _CORE else None
         what = held(function, self.scope) if _can_hold(function) else None
         if what is None:
             return self._for_all(node, target, wanted)
         if what.kind in ("raw_kernel", "module_function"):
             return self._configured_by_arguments(node, what, target, wanted)
-        if what.kind == "launcher" and what.node is not None:
-            return self._emit_subscript(node, what.node, what, target, wanted)
+        if what.kind == "launcher" and isinstance(what.node, cst.Subscript):
+            return self._emit_subscript(node, what.node, what, target, wanted, again=True)
         return None
 
     # -- kernel[grid, block, stream, shared](arguments) ----------------------------------------
@@ -63,6 +69,11 @@ class LaunchLowering(ExpressionLowering):
             return self._emit_subscript(
                 node, function, imported, target, wanted, kernel_key=meaning.key
             )
+        free = what is None and (meaning is None or isinstance(meaning, Local))
+        if free and self.reader.uses_numba and _configures(function):
+            # In a file that uses Numba, nothing else is subscripted like this and called.
+            name = self.short_text(function.value)
+            return self._emit_subscript(node, function, Held("kernel", name), target, wanted)
         return None
 
     def _emit_subscript(
@@ -73,7 +84,9 @@ class LaunchLowering(ExpressionLowering):
         target: Expression | None,
         wanted: bool,
         kernel_key: str | None = None,
+        again: bool = False,
     ) -> Expression:
+        """``again``: the configuration was evaluated where the launcher was made."""
         parts: list[Expression] = []
         nodes = [e.slice.value for e in configuration.slice if isinstance(e.slice, cst.Index)]
         if len(nodes) == 1 and isinstance(nodes[0], cst.Tuple):
@@ -87,7 +100,7 @@ class LaunchLowering(ExpressionLowering):
             block: Expression = Unknown("num_warps", (warps,) if warps is not None else ())
             shared = stream = None
         else:
-            parts = [self.lower(part) for part in nodes[:4]]
+            parts = [self._part(part, again) for part in nodes[:4]]
             grid = parts[0] if parts else Unknown("grid")
             block = parts[1] if len(parts) > 1 else Unknown("block")
             stream = _given(parts, 2)
@@ -96,6 +109,31 @@ class LaunchLowering(ExpressionLowering):
             node, what.name, grid, block, self.arguments(list(node.args)), target, wanted,
             shared=shared, stream=stream,
             kernel_key=kernel.key if kernel is not None else kernel_key,
+        )  # fmt: skip
+
+    def _part(self, node: cst.BaseExpression, again: bool) -> Expression:
+        """A part of a configuration; one that calls is not evaluated a second time."""
+        return self.unknown(node) if again and not _is_pure(node) else self.lower(node)
+
+    def _core(self, node: cst.Call, target: Expression | None, wanted: bool) -> Expression | None:
+        """cuda.core's ``launch(stream, configuration, kernel, *arguments)``."""
+        if len(node.args) < 3 or any(a.star or a.keyword for a in node.args[:3]):
+            return None
+        what = held(node.args[1].value, self.scope)
+        if what is None or not isinstance(what.node, cst.Call):
+            return None
+        given: dict[str, Expression] = {}
+        for position, argument in enumerate(what.node.args):
+            name = (
+                _keyword(argument) or ("grid", "cluster", "block", "shmem_size")[min(position, 3)]
+            )
+            given[name] = self._part(argument.value, again=True)
+        stream = self.lower(node.args[0].value)
+        kernel = self.short_text(node.args[2].value)
+        return self._emit(
+            node, kernel, given.get("grid", _ONE), given.get("block", _ONE),
+            self.arguments(list(node.args[3:])), target, wanted,
+            shared=given.get("shmem_size"), stream=stream,
         )  # fmt: skip
 
     def _grid(self, configuration: cst.Subscript) -> Expression:
@@ -242,6 +280,22 @@ def _given(parts: list[Expression], position: int) -> Expression | None:
 
 def _keyword(argument: cst.Arg) -> str | None:
     return argument.keyword.value if argument.keyword is not None else None
+
+
+def _configures(node: cst.Subscript) -> bool:
+    """``kernel[grid, block]``."""
+    return len(node.slice) >= 2 and all(isinstance(e.slice, cst.Index) for e in node.slice)
+
+
+def _is_pure(node: cst.CSTNode) -> bool:
+    """Whether evaluating an expression twice does no harm."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, cst.Call | cst.Await | cst.Yield | cst.NamedExpr | cst.BaseComp):
+            return False
+        pending.extend(children(current))
+    return True
 
 
 def _can_hold(node: cst.BaseExpression) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from cudalint.frontends.python import kernels
-from cudalint.frontends.python.bindings import Bindings, collect
+from cudalint.frontends.python.bindings import Bindings, children, collect
 from cudalint.frontends.python.constants import binding_constant
-from cudalint.frontends.python.names import ModuleName
+from cudalint.frontends.python.names import ModuleName, module_file
 from cudalint.frontends.python.positions import Positions
 from cudalint.frontends.python.scopes import (
     ClassInfo,
@@ -31,6 +31,16 @@ from cudalint.source import Source, Span
 
 OBJECT = Type("object")
 
+_HOLDS_STATEMENTS = (
+    cst.BaseSuite,
+    cst.BaseStatement,
+    cst.Else,
+    cst.ExceptHandler,
+    cst.ExceptStarHandler,
+    cst.Finally,
+    cst.MatchCase,
+)
+
 
 class ModuleReader:
     """One file. Scopes and classes are declared first, so that uses before definitions resolve."""
@@ -43,6 +53,7 @@ class ModuleReader:
         self.positions = positions
         self.module = module
         self.has_walrus = ":=" in source.text
+        self.uses_numba = "numba" in source.text and "cuda" in source.text
         self.functions: list[Function] = []
         self.records: list[Record] = []
         self.kernels: dict[str, Kernel] = {}
@@ -52,6 +63,7 @@ class ModuleReader:
         self._begun: set[int] = set()
         self._keys: dict[str, int] = {}
         self._homes: dict[int, Scope] = {}
+        self._returned: dict[str, list[cst.BaseExpression]] = {}
         self._scopes: dict[int, Scope] = {}
         self._all_bindings: dict[int, Bindings] = {}
         bindings = collect(tree.body, None, self.has_walrus)
@@ -188,14 +200,50 @@ class ModuleReader:
         home = self.home_of(defined)
         return home.kind == "class" and method_kind(defined.node, home) == "instance"
 
-    def kernel_of(self, defined: Defined) -> Kernel | None:
-        """The kernel that a function of this file is, if it is one."""
+    def kernel_of(self, defined: Defined, wrapped: bool = False) -> Kernel | None:
+        """The kernel that a function of this file is, if it is one. ``wrapped``: it is, by
+        ``cuda.jit(function)`` instead of a decorator."""
         if defined.key not in self.kernels:
             scope = self.home_of(defined)
-            if kernels.kernel_kind(defined.node, scope) != "kernel":
+            if not wrapped and kernels.kernel_kind(defined.node, scope) != "kernel":
                 return None
             self.kernels[defined.key] = kernels.read_kernel(defined, scope, self)
         return self.kernels[defined.key]
+
+    def returned(self, defined: Defined) -> list[cst.BaseExpression]:
+        """What a function returns: the values of its ``return`` statements."""
+        known = self._returned.get(defined.key)
+        if known is None:
+            known = []
+            pending: list[cst.CSTNode] = [defined.node.body]
+            while pending:
+                node = pending.pop()
+                if isinstance(node, cst.Return) and node.value is not None:
+                    known.append(node.value)
+                elif isinstance(node, _HOLDS_STATEMENTS) and not isinstance(
+                    node, cst.FunctionDef | cst.ClassDef
+                ):
+                    pending.extend(children(node))
+            self._returned[defined.key] = known
+        return known
+
+    def includes(self) -> tuple[str, ...]:
+        """The project's files that this one imports."""
+        found: dict[str, None] = {}
+        imported = [
+            (item.module, item.level, item.attribute) for item in self.scope.bindings.imports
+        ]
+        for bindings in self._all_bindings.values():
+            imported.extend((item.module, item.level, item.attribute) for item in bindings.imports)
+        for module, level, attribute in imported:
+            base = self.module.absolute(module, level)
+            if base is None or not (level or self.module.is_project(base)):
+                continue
+            dotted = base if attribute in (None, "*") else f"{base}.{attribute}"
+            filename = module_file(dotted, self.source.filename, self.module)
+            if filename is not None and filename != self.source.filename:
+                found[filename] = None
+        return tuple(found)
 
     def variables(self) -> dict[str, VariableInfo]:
         """The module's variables, with the constants that they hold and the names that they are

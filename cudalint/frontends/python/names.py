@@ -19,7 +19,8 @@ BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("__")
 SAFE_BUILTINS = _words(
     "print len range isinstance issubclass enumerate zip list tuple dict set frozenset bool repr "
     "str id type callable hasattr map filter reversed object super vars dir locals globals bytes "
-    "bytearray slice staticmethod classmethod property"
+    "bytearray slice staticmethod classmethod property any all abs min max sum round sorted hash "
+    "format hex bin oct chr ord iter divmod"
 )
 """Builtins that do not raise on the arguments that programs give them."""
 
@@ -94,3 +95,20 @@ def module_name(filename: str) -> ModuleName:
     if not parts:
         parts = [path.parent.name or "__init__"]
     return ModuleName(".".join(parts), is_package)
+
+
+def module_file(dotted: str, filename: str, module: ModuleName) -> str | None:
+    """The project's file that an absolute dotted name (of a module, or of something in one) comes
+    from; relative below the working directory. ``None`` if there is none beside this file."""
+    root = Path(filename).absolute().parent
+    for _ in range(module.name.count(".") + (1 if module.is_package else 0)):
+        root = root.parent
+    parts = dotted.split(".")
+    while parts:
+        base = os.path.join(root, *parts)  # noqa: PTH118 - hot
+        for candidate in (f"{base}.py", os.path.join(base, "__init__.py")):  # noqa: PTH118
+            if os.path.isfile(candidate):  # noqa: PTH113
+                relative = os.path.relpath(candidate)
+                return candidate if relative.startswith("..") else relative
+        parts.pop()
+    return None

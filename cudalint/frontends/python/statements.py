@@ -11,7 +11,7 @@ from cudalint.frontends.python.bindings import imports_of
 from cudalint.frontends.python.exceptions import ExceptionLowering
 from cudalint.frontends.python.expressions import augmented_operator
 from cudalint.frontends.python.graph import OpenBlock
-from cudalint.frontends.python.scopes import ClassInfo, ClassMember, Local
+from cudalint.frontends.python.scopes import ClassInfo, ClassMember, Dotted, Local
 from cudalint.frontends.python.state import LoopFrame
 from cudalint.program.expressions import (
     Binary,
@@ -23,7 +23,7 @@ from cudalint.program.expressions import (
     Slice,
     Variable,
 )
-from cudalint.program.functions import Assign, Delete, Return, Throw, Use
+from cudalint.program.functions import Assign, Delete, Return, Throw, Unreachable, Use
 from cudalint.source import Span
 
 
@@ -186,7 +186,15 @@ class StatementLowering(ExceptionLowering):
     def _raise(self, node: cst.Raise) -> None:
         span = self.reader.span(node)
         value = self.lower(node.exc) if node.exc is not None else None
-        self.graph.end(Throw(value, span, rethrow=value is None))
+        if node.exc is not None and self._is_exit(node.exc):
+            # Like sys.exit: the process ends, and what it holds with it.
+            self.graph.end(Unreachable(span))
+        else:
+            self.graph.end(Throw(value, span, rethrow=value is None))
+
+    def _is_exit(self, node: cst.BaseExpression) -> bool:
+        meaning = self.scope.meaning(node.func if isinstance(node, cst.Call) else node)
+        return isinstance(meaning, Dotted) and meaning.name == "builtins.SystemExit"
 
     def _assert(self, node: cst.Assert) -> None:
         passed, failed = self.graph.block(), self.graph.block()
