@@ -23,7 +23,7 @@ from cudalint.findings.suppressions import (
     unused_suppressions,
 )
 from cudalint.jobs import AnalysisResult, Lowered
-from cudalint.lowering import Lowering, Preparer
+from cudalint.lowering import Lowering, Preparer, header_folder
 from cudalint.plan import Plan
 from cudalint.project.cache import Cache, digest
 from cudalint.project.files import FileError, SourceFile
@@ -100,7 +100,9 @@ def lint(
     run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
     run.cache = Cache(plan.cache_folder) if plan.cache_folder else None
     read = list(_read(sorted(files), contents or {}, run))
-    lowered = _lowered(read, run)
+    cuda_files = sum(one.file.language == "cuda" for one in read)
+    with header_folder(plan, cuda_files) as headers:
+        lowered = _lowered(read, run, headers)
     findings = _analysed(lowered, run)
     analysed = [one for one in read if one.file.filename in lowered]
     findings = _judged(findings, analysed, run)
@@ -158,11 +160,11 @@ def _is_wanted(file: SourceFile, data: bytes) -> bool:
 # Lowering ---------------------------------------------------------------------------------------
 
 
-def _lowered(read: Sequence[ReadFile], run: _Run) -> dict[str, Lowered]:
+def _lowered(read: Sequence[ReadFile], run: _Run, headers: Path | None) -> dict[str, Lowered]:
     """Each file that could be lowered, from the cache where it is there."""
     lowered: dict[str, Lowered] = {}
     pending: list[Lowering] = []
-    preparer = Preparer(run.plan)
+    preparer = Preparer(run.plan, headers)
     for one in read:
         lowering = preparer.prepare(one.file, one.data, one.source)
         kept = run.kept(lowering.key, Lowered)

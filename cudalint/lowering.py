@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +25,22 @@ from cudalint.project.paths import absolute, display_name
 from cudalint.source import Source
 
 _QUOTED_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+
+
 HEADER_CACHE = "headers"
+_WORTH_PRECOMPILING = 4
+
+
+@contextlib.contextmanager
+def header_folder(plan: Plan, cuda_files: int) -> Iterator[Path | None]:
+    """Where precompiled headers are kept: in the cache, else for this run only."""
+    if plan.cache_folder is not None:
+        yield plan.cache_folder / HEADER_CACHE
+    elif cuda_files >= _WORTH_PRECOMPILING:
+        with tempfile.TemporaryDirectory(prefix="cudalint-") as folder:
+            yield Path(folder)
+    else:
+        yield None
 
 
 @dataclass(frozen=True)
@@ -53,8 +71,9 @@ class Lowering:
 class Preparer:
     """Prepares the files of one run."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, header_folder: Path | None) -> None:
         self.plan = plan
+        self.header_folder = header_folder
         self.notes: list[FileError] = []
         self._databases: dict[Path, CompileCommands | None] = {}
 
@@ -82,7 +101,7 @@ class Preparer:
             defines=settings.defines,
             standard=settings.standard,
             root=plan.root,
-            cache_folder=plan.cache_folder / HEADER_CACHE if plan.cache_folder else None,
+            cache_folder=self.header_folder,
         )
         database = plan.compile_commands or self._nearest_database(file.path.parent)
         flags = database.flags_for(file.path) if database else None

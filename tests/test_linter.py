@@ -1,0 +1,404 @@
+"""The machinery around the analysis: bad input, crashes, caches, settings, stable order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from cudalint import jobs
+from cudalint.jobs import AnalysisJob, LoweringJob
+from cudalint.linter import lint
+from cudalint.plan import Plan, make_plan
+from cudalint.program import Program
+from cudalint.project.config import ConfigurationError, load
+from cudalint.project.files import discover
+from cudalint.reports import json
+from cudalint.reports.report import Report
+
+LEAK = """#include <cuda_runtime.h>
+
+bool upload(const float* host, int n) {
+    float* device = nullptr;
+    if (cudaMalloc(&device, n * sizeof(float)) != cudaSuccess) return false;
+    return cudaMemcpy(device, host, n * sizeof(float), cudaMemcpyHostToDevice) == cudaSuccess;
+}
+"""
+CLEAN = LEAK.replace("    return cudaMemcpy(", "    bool done = cudaMemcpy(").replace(
+    "}\n", "    cudaFree(device);\n    return done;\n}\n"
+)
+PYTHON_LEAK = """from cuda.bindings import runtime as cudart
+
+
+def reserve(size: int) -> bool:
+    err, block = cudart.cudaMalloc(size)
+    if err != cudart.cudaError_t.cudaSuccess:
+        return False
+    (err,) = cudart.cudaMemset(block, 0, size)
+    return err == cudart.cudaError_t.cudaSuccess
+"""
+
+
+@pytest.fixture(autouse=True)
+def in_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """An empty working directory; precompiled headers are made once for all tests."""
+    monkeypatch.chdir(tmp_path)
+    headers = tmp_path_factory.getbasetemp().parent / "cudalint_headers"
+    monkeypatch.setattr("cudalint.lowering.HEADER_CACHE", str(headers))
+
+
+def write(**files: str | bytes) -> None:
+    for name, content in files.items():
+        stem, _, suffix = name.rpartition("_")
+        data = content.encode() if isinstance(content, str) else content
+        Path(f"{stem}.{suffix}").write_bytes(data)
+
+
+def plan_for(*paths: str, **settings: Any) -> Plan:
+    overrides = {key.replace("_", "-"): value for key, value in settings.items()}
+    return make_plan(load([Path(path) for path in paths or (".",)], overrides=overrides))
+
+
+def run(*paths: str, supervised: bool = True, **settings: Any) -> Report:
+    plan = plan_for(*paths, **settings)
+    found = discover([Path(path) for path in paths or (".",)], plan.settings, plan.root)
+    return lint(found.files, plan, supervised=supervised)
+
+
+def places(report: Report) -> list[str]:
+    return [f"{one.filename}:{one.span.row} {one.code}" for one in report.active]
+
+
+def errors(report: Report) -> list[str]:
+    return [str(error) for error in report.errors]
+
+
+# Input ------------------------------------------------------------------------------------------
+
+
+def test_both_languages() -> None:
+    write(a_cu=LEAK, b_cu=CLEAN, c_py=PYTHON_LEAK, d_py="print('nothing')\n", e_cpp="int x;\n")
+    report = run()
+    assert places(report) == ["a.cu:5 GPU101", "c.py:5 GPU101"]
+    assert report.files == 3
+    assert errors(report) == []
+
+
+def test_bad_input_is_named_and_the_rest_is_linted() -> None:
+    write(
+        a_cu=LEAK,
+        empty_cu="",
+        binary_cu=b"cudaMalloc\0\1\2",
+        huge_cu="int x;\n" * 400,
+        hidden_py=b"import cupy\nx = '\xff'\n",
+        data_py="x = 1\n" * 400,
+        blob_py=b"\0\1\2",
+        __init___py="",
+    )
+    report = run(max_file_size="2KiB")
+    assert places(report) == ["a.cu:5 GPU101"]
+    assert errors(report) == [
+        "binary.cu: is binary (it contains NUL bytes)",
+        "empty.cu: is empty",
+        "hidden.py: is not valid UTF-8 (line 2)",
+        "huge.cu: is enormous (2.7 KiB; `max-file-size` is 2.0 KiB)",
+    ]
+
+
+def test_explicit_files_are_named_too() -> None:
+    write(empty_py="", __init___py="", binary_py=b"\0\1", plain_py="x = 1\n")
+    report = run("empty.py", "__init__.py", "binary.py", "plain.py")
+    assert errors(report) == [
+        "binary.py: is binary (it contains NUL bytes)",
+        "empty.py: is empty",
+    ]
+    assert report.files == 0
+
+
+def test_unreadable_files_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    write(a_cu=LEAK, b_cu=CLEAN)
+    read = Path.read_bytes
+
+    def refuse(path: Path) -> bytes:
+        if path.name == "b.cu":
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    report = run(cache=False)
+    assert errors(report) == ["b.cu: cannot be read: Permission denied"]
+    assert places(report) == ["a.cu:5 GPU101"]
+
+
+def test_encodings_are_read_and_noted() -> None:
+    write(a_cu=LEAK.encode("utf-16"), b_cu=b"// \xfc\n" + LEAK.encode(), c_cu="\ufeff" + LEAK)
+    report = run()
+    assert places(report) == ["a.cu:5 GPU101", "b.cu:6 GPU101", "c.cu:5 GPU101"]
+    assert [str(note) for note in report.notes] == [
+        "a.cu: read as UTF-16",
+        "b.cu: is not UTF-8: read as Latin-1",
+    ]
+
+
+def test_contents_stand_for_the_disk() -> None:
+    write(a_cu=CLEAN)
+    plan = plan_for()
+    found = discover([Path("a.cu")], plan.settings, plan.root)
+    contents = {found.files[0].path: LEAK.encode()}
+    assert places(lint(found.files, plan, contents=contents)) == ["a.cu:5 GPU101"]
+
+
+# Workers ----------------------------------------------------------------------------------------
+
+forks = pytest.mark.skipif(sys.platform != "linux", reason="replaces what forked workers do")
+
+
+@pytest.fixture
+def sabotaged(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Files named after a mishap suffer it while they are read."""
+    lower = jobs.lower
+
+    def mishap(job: bytes) -> bytes:
+        name = msgspec.msgpack.decode(job, type=LoweringJob).filename
+        if name.startswith("crash"):
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if name.startswith("hang"):
+            time.sleep(60)
+        if name.startswith("bug"):
+            raise ValueError("oops")
+        return lower(job)
+
+    monkeypatch.setattr(jobs, "lower", mishap)
+    yield
+
+
+@forks
+@pytest.mark.usefixtures("sabotaged")
+def test_crashes_hangs_and_bugs_cost_their_file_only() -> None:
+    write(a_cu=LEAK, crash_cu=LEAK, hang_cu=LEAK, bug_cu=LEAK, z_py=PYTHON_LEAK)
+    report = run(time_limit=3, cache=False)
+    assert places(report) == ["a.cu:5 GPU101", "z.py:5 GPU101"]
+    assert errors(report) == [
+        "bug.cu: internal error: ValueError: oops",
+        "crash.cu: the reader crashed (SIGSEGV)",
+        "hang.cu: took longer than 3 s",
+    ]
+
+
+@forks
+def test_an_analysis_that_fails_costs_its_file_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    header = "#pragma once\nstruct Pool { float* data; };\n"
+    body = '#include "pool.h"\nvoid use(Pool* pool);\n' + LEAK
+    write(pool_h=header, a_cu=body, b_cu=body, crash_cu=body)
+    analyze = jobs.analyze
+
+    def mishap(job: bytes) -> bytes:
+        for program in msgspec.msgpack.decode(job, type=AnalysisJob).programs:
+            if msgspec.msgpack.decode(program, type=Program).filename == "crash.cu":
+                os.kill(os.getpid(), signal.SIGABRT)
+        return analyze(job)
+
+    monkeypatch.setattr(jobs, "analyze", mishap)
+    report = run(cache=False)
+    assert errors(report) == ["crash.cu: the reader crashed (SIGABRT)"]
+    assert places(report) == ["a.cu:7 GPU101", "b.cu:7 GPU101"]
+
+
+def test_output_does_not_depend_on_workers_cache_or_order() -> None:
+    for name in "abcdefgh":
+        Path(f"{name}.cu").write_text(LEAK.replace("upload", f"upload_{name}"))
+        Path(f"{name}.py").write_text(PYTHON_LEAK)
+    outputs = {
+        json.render(run(jobs=1, cache=False)),
+        json.render(run(jobs=4)),
+        json.render(run(jobs=3)),
+        json.render(run(jobs=1, supervised=False)),
+    }
+    plan = plan_for()
+    files = discover([Path()], plan.settings, plan.root).files
+    outputs.add(json.render(lint(list(reversed(files)), plan)))
+    assert len(outputs) == 1
+
+
+# Cache ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def work_done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that were lowered and the analyses that were made (not in workers)."""
+    done: list[str] = []
+    lower, analyze = jobs.lower, jobs.analyze
+
+    def lowered(job: bytes) -> bytes:
+        done.append(msgspec.msgpack.decode(job, type=LoweringJob).filename)
+        return lower(job)
+
+    def analysed(job: bytes) -> bytes:
+        done.append(f"analysis of {len(msgspec.msgpack.decode(job, type=AnalysisJob).programs)}")
+        return analyze(job)
+
+    monkeypatch.setattr(jobs, "lower", lowered)
+    monkeypatch.setattr(jobs, "analyze", analysed)
+    return done
+
+
+def test_unchanged_files_are_neither_read_nor_analysed_again(work_done: list[str]) -> None:
+    write(a_cu=LEAK, b_cu=LEAK.replace("upload", "other"))
+    first = run(supervised=False)
+    assert sorted(work_done) == ["a.cu", "analysis of 1", "analysis of 1", "b.cu"]
+    work_done.clear()
+    assert json.render(run(supervised=False)) == json.render(first)
+    assert work_done == []
+    write(b_cu=CLEAN)
+    assert places(run(supervised=False)) == ["a.cu:5 GPU101"]
+    assert work_done == ["b.cu", "analysis of 1"]
+
+
+def test_a_changed_header_counts(work_done: list[str]) -> None:
+    header = "#pragma once\ninline void drop(float* p) { %s }\n"
+    body = LEAK.replace("#include <cuda_runtime.h>", '#include <cuda_runtime.h>\n#include "drop.h"')
+    body = body.replace("    return cudaMemcpy", "    drop(device);\n    return cudaMemcpy")
+    write(drop_h=header % "", a_cu=body)
+    assert "a.cu" in run(supervised=False).sources
+    work_done.clear()
+    write(drop_h=header % "cudaFree(p);")
+    run(supervised=False)
+    assert "a.cu" in work_done
+
+
+def test_a_header_that_appears_counts(work_done: list[str]) -> None:
+    write(a_cu='#include "late.h"\n' + LEAK)
+    run(supervised=False)
+    work_done.clear()
+    run(supervised=False)
+    assert work_done == []
+    write(late_h="#pragma once\n")
+    run(supervised=False)
+    assert "a.cu" in work_done
+
+
+def test_settings_that_matter_to_the_analysis_count(work_done: list[str]) -> None:
+    write(a_cu=LEAK)
+    run(supervised=False)
+    work_done.clear()
+    run(supervised=False, device_memory="1MiB")
+    assert work_done == ["analysis of 1"]
+    work_done.clear()
+    run(supervised=False, defines=["N=3"])
+    assert work_done[0] == "a.cu"
+
+
+def test_a_damaged_cache_is_no_harm(work_done: list[str]) -> None:
+    write(a_cu=LEAK)
+    first = run(supervised=False)
+    for entry in Path(".cudalint_cache").rglob("*.msgpack"):
+        entry.write_bytes(entry.read_bytes()[:-7] + b"garbage")
+    assert json.render(run(supervised=False)) == json.render(first)
+
+
+def test_no_cache_writes_nothing() -> None:
+    write(a_cu=LEAK)
+    run(cache=False)
+    assert not Path(".cudalint_cache").exists()
+
+
+# Settings ---------------------------------------------------------------------------------------
+
+
+def test_selection() -> None:
+    write(a_cu=LEAK)
+    assert places(run(select=["GPU2"])) == []
+    assert places(run(ignore=["unpaired-allocation"])) == []
+    assert places(run(select=["gpu101"])) == ["a.cu:5 GPU101"]
+
+
+def test_per_file_ignores_and_severities() -> None:
+    write(a_cu=LEAK, b_cu=LEAK.replace("upload", "other"))
+    report = run(per_file_ignores={"b.*": ["GPU1"]}, severity={"GPU1": "info", "GPU101": "error"})
+    assert [(one.filename, one.severity.value) for one in report.active] == [("a.cu", "error")]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"select": ["GPU11X"]}, "--select: no rule is called GPU11X; did you mean GPU101?"),
+        ({"ignore": ["early-exit-laek"]}, "--ignore: no rule is called early-exit-laek; did"),
+        ({"per_file_ignores": {"a": ["X"]}}, "--per-file-ignores: no rule is called X"),
+        ({"severity": {"GPU1O1": "info"}}, "--severity: no rule is called GPU1O1; did you mean"),
+        ({"target": ["sm_861"]}, "--target: "),
+        ({"device_memory": "16 potatoes"}, "--device-memory: "),
+        ({"max_transfer": "-1"}, "--max-transfer: "),
+        ({"models": ["nowhere.toml"]}, "--models: "),
+        ({"compile_commands": "nowhere"}, "--compile-commands: "),
+        ({"jobs": 0}, "command line: `jobs`: expected `int` >= 1"),
+    ],
+)  # fmt: skip
+def test_unknown_values_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        plan_for(**settings)
+    assert str(caught.value).startswith(message)
+
+
+def test_an_unknown_rule_in_a_file_names_the_file() -> None:
+    Path("cudalint.toml").write_text('select = ["GPU11X"]\n')
+    with pytest.raises(ConfigurationError) as caught:
+        plan_for()
+    expected = f"{Path('cudalint.toml').absolute()}: `select`: no rule is called GPU11X"
+    assert str(caught.value).startswith(expected)
+
+
+# Suppressions -----------------------------------------------------------------------------------
+
+
+def test_suppressed_and_unused() -> None:
+    write(
+        a_cu=LEAK.replace("false;\n", "false;  // cudalint: ignore[GPU101] kept\n", 1),
+        b_cu=CLEAN.replace("false;\n", "false;  // cudalint: ignore[GPU101] kept\n", 1),
+    )
+    report = run()
+    assert places(report) == ["b.cu:5 GPU001"]
+    (hidden,) = [one for one in report.findings if one.suppressed]
+    assert hidden.suppressed == "cudalint: ignore[GPU101]"
+    assert places(run(ignore=["GPU101"])) == []
+    assert places(run(ignore=["GPU001"])) == []
+
+
+def test_a_suppression_of_the_unused_suppression() -> None:
+    text = "false;  // cudalint: ignore[GPU102] // cudalint: ignore[GPU001]\n"
+    write(b_cu=CLEAN.replace("false;\n", text, 1))
+    assert places(run()) == []
+
+
+# Fingerprints -----------------------------------------------------------------------------------
+
+
+def test_fingerprints_survive_moved_lines_and_folders() -> None:
+    Path("cudalint.toml").touch()
+    write(a_cu=LEAK + LEAK.replace("upload", "other"))
+    before = [one.fingerprint for one in run().active]
+    assert len(set(before)) == 2 and all(len(one) == 32 for one in before)
+    write(a_cu="\n\n// moved\n" + LEAK + "\n" + LEAK.replace("upload", "other"))
+    assert [one.fingerprint for one in run().active] == before
+    Path("sub").mkdir()
+    os.chdir("sub")
+    assert [one.fingerprint for one in run("../a.cu").active] == before
+
+
+def test_equal_findings_have_different_fingerprints() -> None:
+    twice = LEAK.replace(
+        "    return cudaMemcpy",
+        "    { float* device; if (cudaMalloc(&device, 4) != cudaSuccess) return false; }\n"
+        "    return cudaMemcpy",
+    )
+    write(a_cu=twice)
+    fingerprints = [one.fingerprint for one in run(select=["GPU101"]).active]
+    assert len(fingerprints) == 2 and len(set(fingerprints)) == 2
