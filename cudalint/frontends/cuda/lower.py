@@ -79,7 +79,7 @@ class _UnitLowering:
             tuple(self.kernels.values()),
             unit.globals,
             tuple(unit.dropped),
-            self._includes(),
+            positions.project_files(),
         )
 
     def _guarded(self, action: Callable[[Cursor], None], cursor: Cursor) -> None:
@@ -215,8 +215,3 @@ class _UnitLowering:
                     continue
                 rows.add(span.row)
                 self.unit.dropped.append(Dropped(span, message, "declaration could not be read"))
-
-    def _includes(self) -> tuple[str, ...]:
-        positions = self.unit.positions
-        names = dict.fromkeys(item.include.name for item in self.parsed.unit.get_includes())
-        return tuple(positions.shown(name) for name in names if positions.is_project(name))

@@ -78,6 +78,7 @@ class Graph:
     def finished(self) -> tuple[Block, ...]:
         """The blocks that can be reached, renumbered; empty ones are jumped over."""
         targets = {node.number: self._through(node) for node in self.nodes}
+        self._merge(targets)
         order: list[int] = []
         seen: set[int] = set()
         pending = [targets[0]]
@@ -105,6 +106,32 @@ class Graph:
             )
             for old in order
         )
+
+    def _merge(self, targets: dict[int, int]) -> None:
+        """Join a block to the only one that jumps to it."""
+        origins = dict.fromkeys(range(len(self.nodes)), 0)
+        origins[targets[0]] += 1
+        for number in set(targets.values()):
+            node = self.nodes[number]
+            for way in _ways(node.terminator):
+                origins[targets[way]] += 1
+            if node.unwind is not None:
+                origins[targets[node.unwind]] += 2
+        for number in sorted(set(targets.values())):
+            node = self.nodes[number]
+            while isinstance(node.terminator, Jump):
+                following = self.nodes[targets[node.terminator.target]]
+                if (
+                    origins[following.number] != 1
+                    or following.loop
+                    or following.unwind != node.unwind
+                    or following is node
+                ):
+                    break
+                node.operations += following.operations
+                node.terminator = following.terminator
+                following.operations = []
+                origins[following.number] = 0
 
     def _through(self, node: Node) -> int:
         passed = set()

@@ -13,7 +13,7 @@ from clang import cindex
 from clang.cindex import Cursor, TranslationUnit
 
 from cudalint.frontends.cuda.lower_cursors import library
-from cudalint.frontends.cuda.toolchain import OWN_HEADERS
+from cudalint.frontends.cuda.toolchain import OWN_HEADERS, find_toolchain
 from cudalint.source import Span
 
 _MACRO_BIT = 0x80000000
@@ -56,6 +56,8 @@ class Positions:
         self._files: dict[str, _File] = {filename: self._file}
         self._names: dict[int, str] = {}
         self._shown: dict[str, str] = {}
+        self._header_bases: list[int] = []
+        self._headers: list[tuple[int, int, str]] = []
         self._handle = ctypes.c_void_p()
         self._numbers = (ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint())
         self._places = (
@@ -105,12 +107,27 @@ class Positions:
             self._shown[name] = shown
         return shown
 
-    def is_project(self, name: str) -> bool:
-        """Whether an included file belongs to the project."""
-        start = self._unit.get_location(name, (1, 1))
-        if self._library.in_system_header(start):
-            return False
-        return not name.startswith(_OWN_HEADERS)
+    def project_files(self) -> tuple[str, ...]:
+        """The included files that belong to the project."""
+        found: dict[str, None] = {}
+        seen: set[str] = set()
+        toolchain = find_toolchain()
+        # Asking clang loads a precompiled header's file: only for those that are not known.
+        folders = tuple(
+            str(folder)
+            for folder in (toolchain.resource, *toolchain.cuda, *toolchain.cxx, *toolchain.c)
+        )
+        for inclusion in self._unit.get_includes():
+            name = inclusion.include.name
+            if name in seen:
+                continue
+            seen.add(name)
+            if name.startswith((*folders, _OWN_HEADERS)):
+                continue
+            start = cindex.conf.lib.clang_getLocationForOffset(self._unit, inclusion.include, 0)
+            if not self._library.in_system_header(start):
+                found[self.shown(name)] = None
+        return tuple(found)
 
     def offsets(self, cursor: Cursor) -> tuple[str, int, int]:
         """The file, and the byte offsets of start and end; -1 where it stands nowhere."""
@@ -120,8 +137,13 @@ class Positions:
             return self.filename, begin - self._base, end - self._base
         if begin == 0:
             return "", -1, -1
+        header = self._header(begin, end)
+        if header is not None:
+            return header
         name, start = self._place(self._library.range_start(extent))
         other, stop = self._place(self._library.range_end(extent))
+        if not begin & _MACRO_BIT and name and name != self.filename:
+            self._note_header(begin, name, start)
         if other != name or stop < start:
             stop = start
         if begin & _MACRO_BIT and stop == start:
@@ -178,6 +200,23 @@ class Positions:
         name, start = self._read()
         found = _NAME.match(self.text_of(name, start, start + 200))
         return found.group() if found else None
+
+    def _header(self, begin: int, end: int) -> tuple[str, int, int] | None:
+        """A place in a header that was met before, without asking the library."""
+        number = bisect_right(self._header_bases, begin) - 1
+        if number < 0:
+            return None
+        base, limit, name = self._headers[number]
+        if begin > limit or not base <= end <= limit:
+            return None
+        return name, begin - base, end - base
+
+    def _note_header(self, raw: int, name: str, offset: int) -> None:
+        base = raw - offset
+        if base not in self._header_bases:
+            number = bisect_right(self._header_bases, base)
+            self._header_bases.insert(number, base)
+            self._headers.insert(number, (base, base + len(self._open(name).data), name))
 
     def _place(self, location: object) -> tuple[str, int]:
         self._library.file_location(location, *self._places)

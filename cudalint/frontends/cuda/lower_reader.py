@@ -79,6 +79,9 @@ _CAST = re.compile(
 )
 
 
+_NOT_TYPES = frozenset(("new", "delete", "sizeof", *_STATEMENT_WORDS))
+
+
 class Beyond(Exception):  # noqa: N818
     """The text is beyond the small grammar."""
 
@@ -159,13 +162,17 @@ class Reader:
         """``Type name = value`` with a type that clang does not know."""
         place = self.place
         words = []
-        while self.kind == "name" and self.token not in ("new", "delete", "throw", "sizeof"):
+        while self.kind == "name" and self.token not in _NOT_TYPES:
             words.append(self.take())
+            if self.token == "<" and not self._skip_angles():
+                break
             while self.token == "*":
                 words.append(self.take())
-        if len(words) < 2 or words[-1] == "*" or self.token not in ("", "=", ";"):
+        if len(words) < 2 or words[-1] == "*" or self.token not in ("", "=", ";", "(", "{"):
             self.place = place
             return False
+        if self.token in ("(", "{"):
+            return self._object(words)
         name = words.pop()
         type_ = _type_of_words(words)
         value: Expression = Unknown("uninitialized")
@@ -176,6 +183,37 @@ class Reader:
             raise Beyond(self.token)
         variable = self.lowering.declare_text(name, type_, self.span)
         self.emitted.append(Assign(variable, value, self.span, declares=True))
+        return True
+
+    def _skip_angles(self) -> bool:
+        try:
+            end = self._closing_angle(self.place)
+        except Beyond:
+            return False
+        if any(token in (";", "&&", "||") for _, token in self.tokens[self.place : end]):
+            return False
+        self.place = end + 1
+        return True
+
+    def _object(self, words: list[str]) -> bool:
+        """``Type name(values)``; but ``MACRO release(p)`` is a call."""
+        name = words.pop()
+        key = self.lowering.unit.key_of_function(name)
+        values = self.list_until({"(": ")", "{": "}"}[self.take()])
+        if self.token not in ("", ";"):
+            raise Beyond(self.token)
+        arguments = tuple(Argument(value) for value in values)
+        if APIS.match(name) or key is not None:
+            self.emitted.append(Call(name, arguments, self.span, key=key))
+            return True
+        type_ = _type_of_words(words)
+        variable = self.lowering.declare_text(name, type_, self.span)
+        if type_.kind != "other" and len(values) == 1:
+            self.emitted.append(Assign(variable, values[0], self.span, declares=True))
+        else:
+            self.emitted.append(
+                Call(type_.text, arguments, self.span, receiver=variable, kind="constructor")
+            )
         return True
 
     def assignment(self) -> Expression:
@@ -252,9 +290,14 @@ class Reader:
         is_type = (
             "*" in inner or bool(words & _TYPE_WORDS) or inner.endswith("_t") or inner in _SIZES
         )
-        if not is_type or not following:
+        if not following:
             return False
         kind, token = following[0]
+        if kind in ("name", "number"):
+            self.place = close + 1  # Nothing but a cast stands there.
+            return True
+        if not is_type:
+            return False
         if kind == "symbol" and token not in ("(", "&", "*", "-", "!", "~"):
             return False
         self.place = close + 1
