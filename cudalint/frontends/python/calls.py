@@ -21,17 +21,16 @@ from cudalint.frontends.python.scopes import (
     Scope,
 )
 from cudalint.program.expressions import (
+    THIS,
     Constant,
     Expression,
     FunctionReference,
     Member,
     Unary,
-    Variable,
     render,
 )
 from cudalint.program.functions import Argument, Call, CalleeKind, Unreachable
 
-_THIS = Variable("self", "this")
 _LOGGER_NAMES = frozenset(["log", "logger", "_log", "_logger", "LOG", "LOGGER", "logging"])
 
 
@@ -108,7 +107,7 @@ class CallLowering(LaunchLowering):
             case "len", 1:
                 return Unary("len", self.lower(node.args[0].value))
             case "super", _ if self.receiver() is not None:
-                return _THIS
+                return THIS
             case "getattr", 2:
                 attribute = node.args[1].value
                 if isinstance(attribute, cst.SimpleString) and "\\" not in attribute.value:
@@ -211,7 +210,7 @@ class CallLowering(LaunchLowering):
                 elif isinstance(base, Dotted) and base.key is not None and key is None:
                     key, record = f"{base.key}.{name}", base.key
         return self._finish(
-            node, f".{name}", target, wanted, kind="method", key=key, receiver=_THIS,
+            node, f".{name}", target, wanted, kind="method", key=key, receiver=THIS,
             record=record,
         )  # fmt: skip
 

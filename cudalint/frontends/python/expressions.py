@@ -25,6 +25,7 @@ from cudalint.frontends.python.scopes import (
 )
 from cudalint.frontends.python.state import FunctionState
 from cudalint.program.expressions import (
+    THIS,
     Binary,
     Conditional,
     Constant,
@@ -36,7 +37,6 @@ from cudalint.program.expressions import (
     Tuple,
     Unary,
     Unknown,
-    Variable,
 )
 from cudalint.program.functions import Use
 from cudalint.source import Span
@@ -121,7 +121,7 @@ class ExpressionLowering(FunctionState):
             case Receiver():
                 if meaning.is_class:
                     return FunctionReference(meaning.owner.key, meaning.owner.key)
-                return Variable(meaning.name, "this")
+                return THIS
             case ClassMember():
                 value = member_constant(meaning)
                 if isinstance(value, Constant):
