@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cudalint.analysis import effects
-from cudalint.analysis.escape import escape_captured, escape_value
+from cudalint.analysis.escape import escape_value, guard
 from cudalint.analysis.evaluate import is_status
 from cudalint.analysis.facts import OwnerCopy
 from cudalint.analysis.instantiate import apply_summary
@@ -16,6 +16,7 @@ from cudalint.analysis.values import (
     NULL,
     Address,
     Array,
+    Bag,
     Const,
     FunctionValue,
     Operation,
@@ -58,6 +59,8 @@ def call(run: FunctionRun, operation: Call, state: State) -> list[State]:
     if operation.kind == "copy":
         return _copy(run, operation, state)
     model = _model(run, name, receiver_family)
+    if model is not None and model.guess and key and run.linker.function(key, run.filename):
+        model = None  # a body in the run says more than a name
     if model is not None and _fits(model, receiver_family):
         return _by_model(run, operation, name, model, state)
     summary, definition = run.linker.summary(key, run.filename) if key else (None, None)
@@ -184,14 +187,20 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
     throws = operation.may_throw
     if throws or (throws is None and run.python):
         _may_throw(run, operation, name, state)
-    elif throws is None and run.position.unwind is not None and operation.kind != "macro":
+    elif throws is None and run.position.unwind is not None and (
+        operation.kind not in ("macro", "constructor")
+    ):
         thrown = state.copy()
         run.throw(thrown, operation.span, f"`{_short(name)}` may throw", explicit=False)
     values = [run.evaluator.value(argument.value, state) for argument in operation.arguments]
     states = _consume_statuses(run, values, state)
-    result = run.position.symbol(f"call:{name}")
+    result: Value = run.position.symbol(f"call:{name}")
     for one in states:
-        one.refresh(result)
+        accessor = _accessed(run, operation, name, one)
+        if accessor is not None:
+            result = accessor
+        elif isinstance(result, Symbol):
+            one.refresh(result)
         for argument, value in zip(operation.arguments, values, strict=True):
             _pass(run, operation, name, argument, value, one)
         if operation.target is not None:
@@ -205,6 +214,22 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
             if location is not None and not run.python:
                 one.forget(location)
     return states
+
+
+def _accessed(run: FunctionRun, operation: Call, name: str, state: State) -> Value | None:
+    """What an unknown method without side effects in sight gives: an element of a container whose
+    content is known, or the same value each time (``data.size()``)."""
+    if operation.receiver is None or operation.kind != "method" or operation.target is None:
+        return None
+    location = run.evaluator.location(operation.receiver, state)
+    if location is not None:
+        elements = state.read((*location, "[]"))
+        if isinstance(elements, Bag):
+            return elements
+    if operation.arguments:
+        return None
+    receiver = run.evaluator.value(operation.receiver, state)
+    return Operation(f"{name}()", (receiver,))
 
 
 def _consume_statuses(run: FunctionRun, values: list[Value], state: State) -> list[State]:
@@ -234,7 +259,7 @@ def _pass(
     run: FunctionRun, operation: Call, name: str, argument: Argument, value: Value, state: State
 ) -> None:
     if isinstance(value, FunctionValue) and value.key:
-        escape_captured(run, value.key, state)
+        guard(run, value.key, state)
         return
     short = _short(name.replace("::", "."))
     taking = operation.kind == "constructor" or bool(OWNERSHIP.search(short))

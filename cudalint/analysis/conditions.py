@@ -168,6 +168,9 @@ class Conditions:
                 self.mark_checked(state, resource)
                 failed = Status.ESCAPED if last else Status.ABSENT
                 state.set_status(resource, Status.OWNED if succeeded else failed)
+            elif holding.status is Status.RELEASED and holding.condition == status:
+                if not succeeded:
+                    state.set_status(resource, Status.ESCAPED)  # nobody can do more about it
         if not succeeded:
             self._record_failure(state, status)
         return [state]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cudalint.analysis import copies, dangling
 from cudalint.analysis.binding import Binding
 from cudalint.analysis.conditions import LAST_ERROR
-from cudalint.analysis.escape import escape_captured
+from cudalint.analysis.escape import escape_value, guard
 from cudalint.analysis.evaluate import STATUS, is_status
 from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
 from cudalint.analysis.recorder import Acquired, live
@@ -32,7 +32,7 @@ from cudalint.analysis.values import (
 from cudalint.apis.model import Acquisition, ApiFunction, ReleaseEffect
 from cudalint.apis.paths import parse_path
 from cudalint.findings.finding import Step
-from cudalint.program import AddressOf, Call, Cast, Expression, render
+from cudalint.program import AddressOf, Call, Cast, Constant, Expression, render
 from cudalint.source import Span
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def apply_model(
     if model.reads_last_error:
         _last_error(run, state)
     for effect in _each(model.releases):
-        release(run, binding, effect, name, state)
+        release(run, binding, effect, name, state, status)
     copies.record(run, binding, model, name, state)
     if model.dangles is not None:
         dangling.called(run, binding, model.dangles, name)
@@ -59,12 +59,17 @@ def apply_model(
         _acquire(run, binding, acquisition, name, number, status, results, state)
     if model.resets:
         _reset(run, call, name, state)
+    for text in model.inserts:
+        _insert(run, binding, text, state)
     for text in model.takes:
-        _take(run, binding, text, state)
+        if text not in model.inserts or call.receiver is None:
+            _take(run, binding, text, state)
     if model.invokes is not None:
         _invoke(run, binding, model, state)
-    if model.swaps:
+    if len(model.swaps) == 2:
         _swap(binding, model.swaps, state)
+    if len(model.assigns) == 2:
+        _assign(run, binding, model.assigns, results, state)
     states = [state]
     if model.unwraps is not None:
         states = _unwrap(run, binding, model.unwraps, results, state)
@@ -138,7 +143,7 @@ def _acquire(
     in_result = path.root == "return"
     condition = status if acquisition.status is not None else None
     managed = acquisition.managed or family.managed
-    shown = render(call.target) if in_result and call.target is not None else (
+    shown = run.show(call.target) if in_result and call.target is not None else (
         "" if in_result else binding.name(acquisition.handle)
     )  # fmt: skip
     location = binding.location(acquisition.handle)
@@ -174,8 +179,18 @@ def _acquire(
         if call.target is None and not managed:
             # The only handle is thrown away at once; it stays owned, and is lost at the exit.
             state.values[("%" + resource.origin,)] = pointer
+    elif not path.dereference and path.root == "argument" and not path.steps:
+        # What is registered belongs to the memory that the argument points to.
+        value = binding.value(acquisition.handle)
+        if value is not None:
+            state.values[attachment(value, acquisition.family)] = pointer
     elif location is not None:
         run.store(state, location, pointer, call.span, acquired.name)
+
+
+def attachment(value: Value, family: str) -> Location:
+    """Where a resource is kept that a call attached to existing memory."""
+    return ("@", value, f".<{family}>")
 
 
 def _amount_text(binding: Binding, acquisition: Acquisition) -> str:
@@ -216,24 +231,62 @@ def _pointee(run: FunctionRun, binding: Binding, acquisition: Acquisition) -> in
 
 
 def release(
-    run: FunctionRun, binding: Binding, effect: ReleaseEffect, name: str, state: State
+    run: FunctionRun,
+    binding: Binding,
+    effect: ReleaseEffect,
+    name: str,
+    state: State,
+    status: Value | None,
 ) -> None:
     """Release what a path holds, or report why it cannot be released so."""
-    expression = binding.expression(effect.handle)
     path = parse_path(effect.handle, binding.parameters)
+    span = binding.call.span
+    if path.root == "current":
+        _release_current(run, effect, name, span, state)
+        return
+    expression = binding.expression(effect.handle)
     value = binding.value(effect.handle)
     if expression is None or value is None:
         return
-    span = binding.call.span
     location = binding.location(effect.handle)
-    release_value(
-        run, value, location, _shown(expression, path.dereference), effect, name, span, state
-    )
+    if isinstance(_plain(expression), Constant):
+        _null_release(run, name, span)
+        return
+    shown = _shown(expression, path.dereference)
+    release_value(run, value, location, shown, effect, name, span, state, status)
+
+
+def _release_current(
+    run: FunctionRun, effect: ReleaseEffect, name: str, span: Span, state: State
+) -> None:
+    """Release what was acquired last of the families (``Context.pop()``)."""
+    candidates = [
+        resource
+        for resource, holding in state.resources.items()
+        if live(holding.status)
+        and resource.origin in run.recorder.records
+        and run.recorder.records[resource.origin].acquired.family in effect.families
+    ]
+    if not candidates:
+        step = Step(run.filename, span, f"released here by {name}")
+        state.inputs.setdefault(
+            ("current",), InputRelease(("current",), effect.families, step, name)
+        )
+        return
+    newest = max(candidates, key=lambda resource: state.resources[resource].since)
+    shown = run.recorder.records[newest.origin].acquired.name
+    pointer = Pointer(newest, Const(0))
+    release_value(run, pointer, None, shown, effect, name, span, state)
+
+
+def _plain(expression: Expression) -> Expression:
+    while isinstance(expression, Cast):
+        expression = expression.operand
+    return expression
 
 
 def _shown(expression: Expression, dereference: bool) -> str:
-    while isinstance(expression, Cast):
-        expression = expression.operand
+    expression = _plain(expression)
     if dereference and isinstance(expression, AddressOf):
         return render(expression.place)
     return render(expression)
@@ -248,28 +301,38 @@ def release_value(
     name: str,
     span: Span,
     state: State,
+    status: Value | None = None,
 ) -> None:
-    """Release a value by one function."""
+    """Release a value by one function, whose ``status`` tells whether it could."""
     step = Step(run.filename, span, f"`{shown}` is released here by {name}")
     site = Site(run.filename, span, name)
+    for family in effect.families:
+        attached = state.values.get(attachment(value, family))
+        if isinstance(attached, Pointer):
+            value = attached
     match value:
-        case Const():
-            if not value.value:
-                _null_release(run, name, span, state)
         case Pointer(resource=resource, offset=offset):
             if integer(offset) not in (0, None) and not _managed(run, resource):
                 _misuse(run, MisuseKind.INTERIOR, shown, name, span, state, resource)
-            _release_resource(run, resource, effect, shown, site, step, location, state)
+            _release_resource(
+                run, resource, effect, shown, site, step, location, state, status
+            )
         case Bag(resources=resources):
             for resource in sorted(resources, key=repr):
                 if live(state.status(resource)) or state.status(resource) is Status.ESCAPED:
-                    _release_resource(run, resource, effect, shown, site, step, location, state)
+                    _release_resource(
+                run, resource, effect, shown, site, step, location, state, status
+            )
         case Array(origin=resource) if resource in state.resources:
-            _release_resource(run, resource, effect, shown, site, step, location, state)
+            _release_resource(
+                run, resource, effect, shown, site, step, location, state, status
+            )
         case Address(location=target) if _is_local(run, target):
             _misuse(run, MisuseKind.STACK, shown, name, span, state, None)
         case Uninitialized():
             _misuse(run, MisuseKind.UNINITIALIZED, shown, name, span, state, None)
+        case Address() if effect.handle.startswith("*"):
+            pass
         case Input(location=entry):
             _release_input(run, entry, effect, shown, name, step, state)  # type: ignore[arg-type]
         case Operation(operator="element", operands=(Input(location=entry),)):
@@ -301,20 +364,21 @@ def _release_resource(
     step: Step,
     location: Location | None,
     state: State,
+    status: Value | None,
 ) -> None:
     record = run.recorder.records.get(resource.origin)
     if record is None:
         return
     acquired = record.acquired
-    status = state.status(resource)
-    if status is Status.RELEASED and not effect.idempotent and not resource.older:
+    stands = state.status(resource)
+    if stands is Status.RELEASED and not effect.idempotent and not resource.older:
         _misuse(run, MisuseKind.DOUBLE_FREE, shown, site.text, site.span, state, resource)
         return
-    if status is Status.ABSENT or status is None:
+    if stands is Status.ABSENT or stands is None:
         return
     if effect.families and acquired.family not in effect.families:
         _misuse(run, MisuseKind.MISMATCH, shown, site.text, site.span, state, resource)
-    state.set_status(resource, Status.RELEASED, step)
+    state.set_status(resource, Status.RELEASED, step, status)
     run.recorder.released(resource.origin, site, location)
 
 
@@ -328,7 +392,9 @@ def _release_input(
     state: State,
 ) -> None:
     earlier = state.inputs.get(entry)
-    if earlier is not None and not effect.idempotent:
+    if earlier is not None and (effect.idempotent or is_summary(entry)):
+        return
+    if earlier is not None:
         steps = (earlier.step, Step(run.filename, step.span, "and again here"))
         run.recorder.misuse(
             Misuse(
@@ -338,6 +404,20 @@ def _release_input(
         )
         return
     state.inputs[entry] = InputRelease(entry, effect.families, step, name)
+
+
+def is_summary(location: tuple[object, ...]) -> bool:
+    """Whether a location stands for several: an element that no constant selects."""
+    for part in location:
+        if part == "[]":
+            return True
+        if isinstance(part, Input) and is_summary(part.location):
+            return True
+        if isinstance(part, Operation) and (
+            part.operator == "[]" or part.operator == "element" or is_summary(part.operands)
+        ):
+            return True
+    return False
 
 
 def _misuse(
@@ -360,7 +440,8 @@ def _misuse(
         if holding.released is not None:
             steps.append(holding.released)
             released = Site(holding.released.filename, holding.released.span, shown)
-        fitting = acquired.info.releases
+        best = run.models.release_name(acquired.api, acquired.family)
+        fitting = (best, *(r for r in acquired.info.releases if r != best))
     steps.append(Step(run.filename, span, f"`{shown}` is passed to {name} here"))
     run.recorder.misuse(
         Misuse(
@@ -384,7 +465,11 @@ def check_use(
         ):
             shown = render(expression)
             _misuse(run, MisuseKind.USE_AFTER_FREE, shown, name, span, state, value.resource)
-    elif isinstance(value, Input) and value.location in state.inputs:
+    elif (
+        isinstance(value, Input)
+        and value.location in state.inputs
+        and not is_summary(value.location)
+    ):
         earlier = state.inputs[value.location]  # type: ignore[index]
         shown = render(expression)
         steps = (earlier.step, Step(run.filename, span, f"`{shown}` is used here"))
@@ -399,7 +484,7 @@ def check_use(
 # Clean-up that is none --------------------------------------------------------------------------
 
 
-def _null_release(run: FunctionRun, name: str, span: Span, state: State) -> None:
+def _null_release(run: FunctionRun, name: str, span: Span) -> None:
     before, after = run.surroundings()
     run.recorder.cleanup(
         Cleanup(name, span, null_release=True, last=not after, first=not before),
@@ -427,39 +512,61 @@ def _reset(run: FunctionRun, call: Call, name: str, state: State) -> None:
 # Ownership that moves ---------------------------------------------------------------------------
 
 
+def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None:
+    """The value becomes an element of the receiver."""
+    value = binding.value(text)
+    receiver = binding.call.receiver
+    container = run.evaluator.location(receiver, state) if receiver is not None else None
+    if value is None or receiver is None or container is None:
+        return
+    if isinstance(value, FunctionValue) and value.key:
+        guard(run, value.key, state)
+    element: Location = (*container, "[]")
+    if run.python:
+        element = run.evaluator.element(receiver, "[]", state) or element
+    held = state.reachable([value])
+    for resource in held:
+        run.recorder.named(resource.origin, f"{run.show(receiver)}[...]", element)
+    if held:
+        state.write(element, Bag(frozenset(held)))
+    if isinstance(value, Input):
+        state.stored = state.stored | {value.location}  # type: ignore[operator]
+
+
 def _take(run: FunctionRun, binding: Binding, text: str, state: State) -> None:
     expression = binding.expression(text)
     value = binding.value(text)
     if expression is None or value is None:
         return
-    receiver = binding.call.receiver
-    container = run.evaluator.location(receiver, state) if receiver is not None else None
-    held = state.reachable([value])
     if isinstance(value, FunctionValue) and value.key:
-        escape_captured(run, value.key, state)
-    if container is not None and held and binding.call.name.startswith((".", "std::")):
-        element: Location = (*container, "[]")
-        bag = Bag(frozenset(held))
-        shown = f"{render(receiver)}[...]" if receiver is not None else ""
-        for resource in held:
-            run.recorder.named(resource.origin, shown, element)
-        state.values.setdefault(element, bag)
-        state.write(element, bag)
-        return
-    state.escape(held)
-    if isinstance(value, Input):
-        state.stored = state.stored | {value.location}  # type: ignore[operator]
+        guard(run, value.key, state)
+    escape_value(run, expression, value, state)
 
 
 def _invoke(run: FunctionRun, binding: Binding, model: ApiFunction, state: State) -> None:
     for argument in binding.call.arguments:
         value = run.evaluator.value(argument.value, state)
         if isinstance(value, FunctionValue) and value.key:
-            escape_captured(run, value.key, state)
+            guard(run, value.key, state)
         state.escape(state.reachable([value]))
 
 
-def _swap(binding: Binding, paths: tuple[str, str], state: State) -> None:
+def _assign(
+    run: FunctionRun,
+    binding: Binding,
+    paths: tuple[str, ...],
+    results: dict[int | None, Value],
+    state: State,
+) -> None:
+    """``std::exchange(a, b)``: a becomes b, the result is what a was."""
+    target, value = binding.location(paths[0]), binding.value(paths[1])
+    if target is None or value is None:
+        return
+    results[None] = state.read(target)
+    state.write(target, value)
+
+
+def _swap(binding: Binding, paths: tuple[str, ...], state: State) -> None:
     first, second = binding.location(paths[0]), binding.location(paths[1])
     if first is None or second is None:
         return
@@ -501,9 +608,7 @@ def _write_other_outputs(run: FunctionRun, call: Call, model: ApiFunction, state
     if run.python:
         return
     for number, argument in enumerate(call.arguments):
-        expression = argument.value
-        while isinstance(expression, Cast):
-            expression = expression.operand
+        expression = _plain(argument.value)
         if not isinstance(expression, AddressOf):
             continue
         location = run.evaluator.location(expression.place, state)

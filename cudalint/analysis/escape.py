@@ -22,8 +22,15 @@ def escape_value(run: FunctionRun, expression: Expression, value: Value, state: 
         state.stored = state.stored | {value.location}  # type: ignore[operator]
 
 
+def guard(run: FunctionRun, key: str, state: State) -> None:
+    """A function value goes out of sight: what it would release, its new holder owns, and what
+    the captured variables hold later on too."""
+    state.guards = state.guards | {key}
+    escape_captured(run, key, state)
+
+
 def escape_captured(run: FunctionRun, key: str, state: State) -> None:
-    """A function value goes out of sight: what it would release, its new holder owns."""
+    """What a function value would release is looked after."""
     summary, _ = run.linker.summary(key, run.filename)
     if summary is None:
         return

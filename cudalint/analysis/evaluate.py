@@ -44,6 +44,7 @@ from cudalint.program import (
     Variable,
     VariableInfo,
     render,
+    variables,
 )
 
 STATUS = "status:"
@@ -63,6 +64,9 @@ class Evaluator:
         self.file_variables = file_variables
         self.constants: dict[str, Value] = {}
         """Parameters bound to the constants of a call."""
+        self.inducing: frozenset[str] = frozenset()
+        """What the loops around the current block count with: an element that it selects stands
+        for every element."""
 
     # Places -----------------------------------------------------------------------------------
 
@@ -77,9 +81,11 @@ class Evaluator:
                 return self.pointed(self.value(pointer, state))
             case Index(base=base, index=index):
                 number = integer(self.value(index, state))
-                return self._element(base, "[]" if number is None else f"[{number}]", state)
+                if self.inducing and variables(index) & self.inducing:
+                    number = None
+                return self.element(base, "[]" if number is None else f"[{number}]", state)
             case Slice(base=base):
-                return self._element(base, "[]", state)
+                return self.element(base, "[]", state)
             case Cast(operand=operand):
                 return self.location(operand, state)
             case _:
@@ -97,7 +103,8 @@ class Evaluator:
                 return ("@", value, part)
         return None if location is None else (*location, part)
 
-    def _element(self, base: Expression, part: str, state: State) -> Location | None:
+    def element(self, base: Expression, part: str, state: State) -> Location | None:
+        """Where an element of an array, of a container or behind a pointer is stored."""
         location = self.location(base, state)
         stored = state.values.get(location) if location else None
         if location is None or (
@@ -265,11 +272,8 @@ class Evaluator:
             pointer = location[1]
             if len(location) == 2:
                 return pointer  # type: ignore[return-value]
-            if isinstance(pointer, Pointer) and len(location) == 3:
-                index = self.value(place.index, state) if isinstance(place, Index) else None
-                if index is not None:
-                    return apply("+", pointer, index)
-                return apply("+", pointer, Symbol("offset:" + render(place)))
+            if isinstance(pointer, Pointer) and isinstance(place, Index) and len(location) == 3:
+                return apply("+", pointer, self.value(place.index, state))
         return Address(location)
 
     def _binary(self, expression: Binary, state: State) -> Value:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from cudalint.analysis.escape import escape_captured
+from cudalint.analysis.evaluate import is_status
 from cudalint.analysis.facts import Exit, LeakExit, Site
 from cudalint.analysis.recorder import live
 from cudalint.analysis.state import State, Status
@@ -18,6 +21,7 @@ from cudalint.analysis.values import (
     Sequence,
     Symbol,
     Value,
+    mentions,
     parts,
     resources_in,
     rewrite,
@@ -50,10 +54,17 @@ def leave(
         value = run.evaluator.value(result, state)
         outward.append(((RETURN,), value))
         outward.extend(_parts_of_result(run, result, state))
+    # A constructor that throws runs no destructor of its own class ([except.ctor]).
+    unborn = kind == "throw" and run.function.kind == "constructor" and not run.python
     for location, stored in state.values.items():
-        if is_outside(run, location):
+        if is_outside(run, location) and not (unborn and location[0] == "this"):
             outward.append((location, stored))
+    for status in statuses_in(stored for _, stored in outward):
+        run.conditions.checked.add(status.origin)  # the caller's to look at
     outside = state.reachable(stored for _, stored in outward)
+    for key in state.guards:
+        escape_captured(run, key, state)
+    state.escape(state.reachable(_kept_by_owners(run, state)))
     handed = _hand_out(run, state, outward, outside, span)
     for resource, holding in list(state.resources.items()):
         if live(holding.status) and resource not in outside:
@@ -61,11 +72,31 @@ def leave(
     run.outcomes.append(_outcome(run, state, kind, value, outward, handed, explicit))
 
 
+def statuses_in(values: Iterable[Value]) -> Iterator[Symbol]:
+    """The status values anywhere in some values."""
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        if is_status(value) and isinstance(value, Symbol):
+            yield value
+        pending.extend(parts(value))
+
+
+def _kept_by_owners(run: FunctionRun, state: State) -> Iterator[Value]:
+    """What local objects with a destructor hold."""
+    for location, value in state.values.items():
+        root = location[0]
+        if len(location) > 1 and isinstance(root, str) and run.is_owner(root):
+            yield value
+
+
 def is_outside(run: FunctionRun, location: Location) -> bool:
     """Whether a location outlives the call: the receiver's, a global, what an input points to."""
     root = location[0]
     if root == "this":
         return True
+    if isinstance(location[-1], str) and location[-1].startswith(".<"):
+        return False  # registered memory stays the registrant's to release
     if root == "@":
         return _from_input(location[1])
     if not isinstance(root, str):
@@ -117,7 +148,9 @@ def _hand_out(
     handed: dict[Symbol, Location] = {}
     for location, stored in outward:
         for resource in resources_in(stored):
-            if resource in state.resources and resource not in handed:
+            # What an object keeps is its own, even if a pointer to it is returned too.
+            earlier = handed.get(resource)
+            if resource in state.resources and (earlier is None or earlier[0] == RETURN):
                 handed[resource] = location
     for resource in outside:
         if live(state.status(resource)):
@@ -223,6 +256,13 @@ def _outcome(
                 managed=acquired.managed or holding.status is Status.ESCAPED,
             )
         )
+    settled = tuple(
+        (status, succeeded)
+        for status, succeeded in state.conditions.items()
+        if is_status(status)
+        and isinstance(status, Symbol)
+        and any(mentions(stored, status) for _, stored in outward)
+    )
     absent = {r for r, h in state.resources.items() if h.status is Status.ABSENT}
     kept = {item.resource for item in out}
 
@@ -254,6 +294,7 @@ def _outcome(
         writes=tuple(writes[:MOST_WRITES]),
         failure=state.failure.step if state.failure else None,
         explicit=explicit,
+        settled=settled,
     )
 
 

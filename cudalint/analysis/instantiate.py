@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cudalint.analysis.conditions import LAST_ERROR
 from cudalint.analysis.effects import release_value
+from cudalint.analysis.escape import guard
 from cudalint.analysis.evaluate import is_status
 from cudalint.analysis.exits import is_outside
 from cudalint.analysis.facts import Site
@@ -15,6 +16,7 @@ from cudalint.analysis.summary import RETURN, HandedOut, Outcome, Summary
 from cudalint.analysis.values import (
     Bag,
     Const,
+    FunctionValue,
     Input,
     Location,
     Operation,
@@ -133,13 +135,25 @@ class _Application:
                 state.stored = state.stored | {value.location}  # type: ignore[operator]
         for item in self.outcome.handed_out:
             self._acquire(item, state)
+        for status, succeeded in self.outcome.settled:
+            # The failure itself is on record above; here only the answer is remembered.
+            state.conditions[self._symbol(status)] = succeeded
         writes: list[tuple[Location, Value]] = []
         for location, value in self.outcome.writes:
             target = self.locate(location, state)
+            translated = self.translate(value, state)
             if target is not None and self._may_write(location, target):
-                writes.append((target, self.translate(value, state)))
+                writes.append((target, translated))
+            elif location[0] == "this":
+                state.escape(state.reachable([translated]))
+                if isinstance(translated, FunctionValue) and translated.key:
+                    guard(self.run, translated.key, state)
+                if target is not None:
+                    state.values[target] = translated  # what it points to is looked after too
         for target, value in writes:
-            self.run.store(state, target, value, self.call.span, self._shown(target))
+            self.run.store(
+                state, target, value, self.call.span, self._shown(target), by_callee=True
+            )
         if self.call.target is not None:
             self._result(state)
 

@@ -220,20 +220,23 @@ class Recorder:
 
     def _allocations(self, checked: set[str], statuses: dict[str, str]) -> list[Allocation]:
         found = []
+        looked_at = {
+            record.acquired.span
+            for origin, record in self.records.items()
+            if origin in checked or statuses.get(origin) in checked
+        }
         for origin, record in self.records.items():
             acquired = record.acquired
             if acquired.through is not None:
                 continue
-            status = statuses.get(origin)
             found.append(
                 Allocation(
                     resource=acquired.resource(),
                     bytes=integer(acquired.bytes),
                     bytes_text=acquired.bytes_text,
                     checked=not acquired.fallible
-                    or status is None
-                    or status in checked
-                    or origin in checked,
+                    or origin not in statuses
+                    or acquired.span in looked_at,
                     span=acquired.span,
                     overflow=overflow_of(acquired.bytes),
                     element_count=acquired.element_count,

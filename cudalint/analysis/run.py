@@ -11,6 +11,8 @@ import heapq
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from cudalint.analysis import calls, copies, dangling, effects
 from cudalint.analysis.conditions import Conditions
 from cudalint.analysis.evaluate import Evaluator
@@ -18,8 +20,11 @@ from cudalint.analysis.exits import leave
 from cudalint.analysis.facts import DanglingPointer, Exit, LeakExit
 from cudalint.analysis.flow import Flow
 from cudalint.analysis.recorder import Recorder, live
+from cudalint.analysis.wording import substitute, written_calls
 from cudalint.analysis.state import Event, State, Status
 from cudalint.analysis.values import (
+    Address,
+    Bag,
     Const,
     Input,
     Location,
@@ -38,6 +43,7 @@ from cudalint.program import (
     Block,
     Branch,
     Call,
+    Conditional,
     Constant,
     Delete,
     Expression,
@@ -48,17 +54,21 @@ from cudalint.program import (
     Return,
     ScopeEnd,
     Throw,
+    Unary,
     Unknown,
     Use,
     Variable,
     render,
 )
+from cudalint.program import Tuple as ProgramTuple
 from cudalint.source import Span
 
 if TYPE_CHECKING:
     from cudalint.analysis.link import Linker
     from cudalint.analysis.summary import Outcome
 
+HANDLER = ("catch (", "except ")
+"""How the condition starts under which a handler takes an exception."""
 MOST_DISJUNCTS = 24
 """Kept at the entry of one block."""
 MOST_ITERATIONS = 2
@@ -118,6 +128,20 @@ class FunctionRun:
         """Temporaries that hold a raw pointer into an array that is about to die."""
         self.last_return = _last_return(function)
         self._work = _cuda_work(self)
+        self._written = written_calls(function)
+        self._releasing_loops = frozenset(
+            header
+            for header, body in self.flow.loops.items()
+            if any(self._may_release(operation) for n in body for operation in self.flow.blocks[n].operations)
+        )
+
+    def _may_release(self, operation: object) -> bool:
+        if not isinstance(operation, Call):
+            return False
+        model = self.models.lookup(operation.name) if operation.name else None
+        if model is not None:
+            return bool(model.releases)
+        return operation.key is not None or operation.receiver is not None
 
     # The worklist -----------------------------------------------------------------------------
 
@@ -195,6 +219,7 @@ class FunctionRun:
 
     def _visit(self, block: Block, state: State) -> None:
         states = [state]
+        self.evaluator.inducing = self.flow.inducing[block.number]
         for index, operation in enumerate(block.operations):
             self.position = Position(block.number, index, operation.span, block.unwind)
             states = [after for one in states for after in self._operate(operation, one)]
@@ -208,6 +233,11 @@ class FunctionRun:
 
     def _operate(self, operation: object, state: State) -> list[State]:
         match operation:
+            case Assign(value=Conditional()):
+                after = self._split(operation.value, state)
+                for value, one in after:
+                    self._assign(msgspec.structs.replace(operation, value=value), one)
+                return [one for _, one in after]
             case Assign():
                 self._assign(operation, state)
                 return [state]
@@ -247,12 +277,29 @@ class FunctionRun:
             if kind == "pointer":
                 state.write(location, Uninitialized(render(target)))
             return
+        if isinstance(source, ProgramTuple) and isinstance(target, Variable):
+            self._initialize(target, source, state)
         value = self.evaluator.value(source, state)
         dangling.stored(self, operation, state)
         inner = self._aggregate(source, location, state)
         self.store(state, location, value, operation.span, name=render(target))
         for rest, part in inner:
             state.values[(*location, *rest)] = part
+
+    def _initialize(self, target: Variable, source: ProgramTuple, state: State) -> None:
+        """``Guard guard{pointer}``: reference members stand for the variable itself."""
+        info = self.evaluator.variable(target.symbol)
+        record = self.linker.record(info.type.record) if info is not None else None
+        if record is None:
+            return
+        for field, item in zip(record.fields, source.items, strict=False):
+            where: Location = (target.symbol, f".{field.name}")
+            if field.type.kind == "reference":
+                place = self.evaluator.location(item, state)
+                if place is not None:
+                    state.values[where] = Address(place)
+            elif field.type.kind == "pointer":
+                state.values[where] = self.evaluator.value(item, state)
 
     def _aggregate(
         self, source: Expression, location: Location, state: State
@@ -266,9 +313,16 @@ class FunctionRun:
         return [(key[len(origin):], value) for key, value in state.below(origin) if key != origin]
 
     def store(
-        self, state: State, location: Location, value: Value, span: Span, name: str = ""
+        self,
+        state: State,
+        location: Location,
+        value: Value,
+        span: Span,
+        name: str = "",
+        by_callee: bool = False,
     ) -> None:
-        """Write a value; the last pointer to a resource may be lost by it."""
+        """Write a value; the last pointer to a resource may be lost by it. What a callee does to
+        the fields of a struct is judged where they are its own (GPU105)."""
         before = {
             resource
             for _, old in state.below(location)
@@ -282,8 +336,23 @@ class FunctionRun:
         if isinstance(location[0], str) and location[0].startswith("::"):
             state.escape(state.reachable([value]))  # a global outlives the function
         for resource in before:
-            if not self._held(state, resource):
+            if by_callee and len(location) > 1:
+                state.set_status(resource, Status.ESCAPED)
+            elif not self._held(state, resource):
                 self.lose(state, resource, span, name, value)
+        self._entrust(state, location, value)
+
+    def _entrust(self, state: State, location: Location, value: Value) -> None:
+        """A local object with a destructor looks after what is stored in it."""
+        root = location[0]
+        if isinstance(root, str) and self.is_owner(root):
+            state.escape(state.reachable([value]))
+
+    def is_owner(self, symbol: str) -> bool:
+        """Whether a variable is an object with a destructor."""
+        info = self.evaluator.variable(symbol)
+        record = self.linker.record(info.type.record) if info is not None else None
+        return record is not None and record.destructor in ("declared", "defined")
 
     def _held(self, state: State, resource: Symbol) -> bool:
         return any(
@@ -368,6 +437,10 @@ class FunctionRun:
         ) else ())  # fmt: skip
         self.throw(state.copy(), span, "the consumer of the generator raises", explicit=False)
 
+    def show(self, expression: Expression) -> str:
+        """An expression as the source has it: calls in place of their temporaries."""
+        return render(substitute(expression, self._written))
+
     def surroundings(self) -> tuple[bool, bool]:
         """Whether other CUDA work may run before, and after, the operation that runs now."""
         here = (self.position.block, self.position.index)
@@ -397,11 +470,25 @@ class FunctionRun:
             case Branch():
                 self._branch(block, terminator, state)
             case Return(value=value, span=span, implicit=implicit):
-                leave(self, state, "return", value, span, implicit=implicit)
+                for given, one in self._split(value, state):
+                    leave(self, one, "return", given, span, implicit=implicit)
             case Throw(span=span, value=value, rethrow=rethrow):
-                if not rethrow:
-                    state.record("throw", self.filename, span, "an exception is thrown here")
                 self.throw(state, span, "", explicit=not rethrow, rethrow=rethrow)
+
+    def _split(
+        self, expression: Expression | None, state: State
+    ) -> list[tuple[Expression | None, State]]:
+        """The two values of ``c ? a : b``, each in the state in which it is the value."""
+        if not isinstance(expression, Conditional):
+            return [(expression, state)]
+        condition = self.evaluator.value(expression.condition, state)
+        self._note_tested(condition)
+        return [
+            pair
+            for part, truth in ((expression.then, True), (expression.otherwise, False))
+            for one in self.conditions.assume(state.copy(), condition, truth)
+            for pair in self._split(part, one)
+        ]
 
     def _branch(self, block: Block, branch: Branch, state: State) -> None:
         condition = self.evaluator.value(branch.condition, state)
@@ -412,14 +499,24 @@ class FunctionRun:
         for target, truth in ((branch.then, True), (branch.otherwise, False)):
             if body is not None and target in body and iterations >= MOST_ITERATIONS:
                 continue
+            if body is not None and target not in body and not iterations and (
+                self._must_enter(block.number, branch.condition, counts, state)
+            ):
+                continue  # there is something to release, so the loop that releases it runs
             fork = state.copy()
+            if isinstance(branch.condition, Unknown) and not truth and fork.thrown is not None:
+                if branch.condition.text.startswith(HANDLER):
+                    # No handler fits: whether that can be is not known.
+                    fork.thrown = Event("may throw", fork.thrown.step)
+            if body is not None and iterations:
+                fork.conditions.pop(condition, None)  # an iteration may have changed it
             if body is not None and iterations and counts:
                 taken = [fork]  # another element, or none: either way may be taken
             else:
                 taken = self.conditions.assume(fork, condition, truth)
             for after in taken:
                 if after.failure is state.failure and not isinstance(condition, Const):
-                    text = render(branch.condition)
+                    text = self.show(branch.condition)
                     after.record(
                         "condition",
                         self.filename,
@@ -427,6 +524,19 @@ class FunctionRun:
                         f"`{text}` is {'true' if truth else 'false'}",
                     )
                 self.enqueue(target, after, block.number)
+
+    def _must_enter(self, header: int, condition: Expression, counts: bool, state: State) -> bool:
+        if counts and isinstance(condition, Unary):
+            location = self.evaluator.location(condition.operand, state)
+            elements = state.read((*location, "[]")) if location is not None else None
+            if isinstance(elements, Bag):
+                return any(live(state.status(resource)) for resource in elements.resources)
+        if header not in self._releasing_loops:
+            return False
+        return any(
+            location[-1] == "[]" and any(live(state.status(r)) for r in resources_in(value))
+            for location, value in state.values.items()
+        )
 
     def _note_tested(self, condition: Value) -> None:
         pending = [condition]
@@ -447,7 +557,7 @@ class FunctionRun:
         if not rethrow or state.thrown is None:
             message = what or "an exception is thrown here"
             kind = "throw" if explicit else "may throw"
-            state.thrown = Event(kind, Step(self.filename, span, message))
+            state.thrown = state.record(kind, self.filename, span, message)
         unwind = self.position.unwind
         if unwind is not None:
             self.enqueue(unwind, state, None)

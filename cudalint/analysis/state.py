@@ -48,7 +48,7 @@ class Holding(NamedTuple):
 
     status: Status
     condition: Value | None = None
-    """While REQUESTED: the status value that decides."""
+    """While REQUESTED: the status value that decides. RELEASED: that of the release."""
     success: Value | None = None
     released: Step | None = None
     since: int = 0
@@ -88,6 +88,7 @@ class State:
         "conditions",
         "equal",
         "failure",
+        "guards",
         "inputs",
         "resources",
         "stored",
@@ -105,6 +106,8 @@ class State:
         self.inputs: dict[Location, InputRelease] = {}
         self.stored: frozenset[Location] = frozenset()
         """Entry values that were stored where they outlive the call."""
+        self.guards: frozenset[str] = frozenset()
+        """Functions, out of sight, that release what they captured (scope guards)."""
         self.trace: Trace | None = None
         self.visits: dict[int, int] = {}
         self.failure: Event | None = None
@@ -121,6 +124,7 @@ class State:
         other.equal = self.equal.copy()
         other.inputs = self.inputs.copy()
         other.stored = self.stored
+        other.guards = self.guards
         other.trace = self.trace
         other.visits = self.visits.copy()
         other.failure = self.failure
@@ -235,14 +239,20 @@ class State:
         holding = self.resources.get(resource)
         return holding.status if holding else None
 
-    def set_status(self, resource: Symbol, status: Status, released: Step | None = None) -> None:
-        """Move a resource on."""
+    def set_status(
+        self,
+        resource: Symbol,
+        status: Status,
+        released: Step | None = None,
+        condition: Value | None = None,
+    ) -> None:
+        """Move a resource on; ``condition`` is the status value of the call that releases it."""
         holding = self.resources.get(resource)
         if holding is not None:
             self.resources[resource] = holding._replace(
                 status=status,
                 released=released if released is not None else holding.released,
-                condition=holding.condition if status is Status.REQUESTED else None,
+                condition=holding.condition if status is Status.REQUESTED else condition,
             )
 
     def escape(self, resources: Iterable[Symbol]) -> None:
@@ -310,7 +320,7 @@ class State:
             ),
             frozenset(self.inputs),
             frozenset(self.visits.items()),
-            self.thrown is not None,
+            self.thrown.kind if self.thrown is not None else None,
         )
 
     def join(self, other: State) -> None:

@@ -51,6 +51,8 @@ class Outcome:
     writes: tuple[tuple[Location, Value], ...] = ()
     failure: Step | None = None
     explicit: bool = True
+    settled: tuple[tuple[Symbol, bool], ...] = ()
+    """Statuses in the result that the callee has looked at: whether they mean success."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
             tuple((release.location, release.families) for release in outcome.released),
             outcome.stored,
             outcome.writes,
+            outcome.settled,
         )
         earlier = joined.get(key)
         if earlier is None:
@@ -98,6 +101,7 @@ def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
             outcome.writes,
             earlier.failure if outcome.failure else None,
             earlier.explicit or outcome.explicit,
+            outcome.settled,
         )
     found = list(joined.values())
     if len(found) > MOST_OUTCOMES:

@@ -1,0 +1,66 @@
+"""Expressions for messages: a temporary is shown as the call that it holds."""
+
+from __future__ import annotations
+
+import msgspec
+
+from cudalint.program import (
+    AddressOf,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Dereference,
+    Expression,
+    Function,
+    Index,
+    Member,
+    Unary,
+    Unknown,
+    Variable,
+    render,
+)
+
+
+def written_calls(function: Function) -> dict[str, Expression]:
+    """What each temporary of a function stands for in the source."""
+    found: dict[str, Expression] = {}
+    for block in function.blocks:
+        for operation in block.operations:
+            target = operation.target if isinstance(operation, Assign | Call) else None
+            if not isinstance(target, Variable) or not target.symbol.startswith("%"):
+                continue
+            if isinstance(operation, Assign):
+                found.setdefault(target.symbol, substitute(operation.value, found))
+            elif isinstance(operation, Call):
+                found.setdefault(target.symbol, Unknown(_call_text(operation, found)))
+    return found
+
+
+def _call_text(call: Call, found: dict[str, Expression]) -> str:
+    arguments = ", ".join(render(substitute(a.value, found)) for a in call.arguments)
+    if call.receiver is not None and call.kind != "constructor":
+        name = call.name.replace("::", ".").rpartition(".")[2]
+        return f"{render(substitute(call.receiver, found))}.{name}({arguments})"
+    return f"{call.name.rpartition('.')[2]}({arguments})"
+
+
+def substitute(expression: Expression, written: dict[str, Expression]) -> Expression:
+    """The expression with each temporary replaced by what it stands for."""
+    match expression:
+        case Variable(symbol=symbol):
+            return written.get(symbol, expression)
+        case Member(base=base) | Index(base=base):
+            return msgspec.structs.replace(expression, base=substitute(base, written))
+        case Dereference(pointer=pointer):
+            return Dereference(substitute(pointer, written))
+        case AddressOf(place=place):
+            return AddressOf(substitute(place, written))
+        case Unary(operand=operand) | Cast(operand=operand):
+            return msgspec.structs.replace(expression, operand=substitute(operand, written))
+        case Binary(left=left, right=right):
+            return msgspec.structs.replace(
+                expression, left=substitute(left, written), right=substitute(right, written)
+            )
+        case _:
+            return expression
