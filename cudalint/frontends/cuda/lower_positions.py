@@ -7,6 +7,7 @@ import ctypes
 import os
 import re
 from bisect import bisect_right
+from collections.abc import Mapping
 from pathlib import Path
 
 from clang import cindex
@@ -48,12 +49,19 @@ class Positions:
     place in the file.
     """
 
-    def __init__(self, unit: TranslationUnit, filename: str, text: str) -> None:
+    def __init__(
+        self,
+        unit: TranslationUnit,
+        filename: str,
+        text: str,
+        unsaved: Mapping[str, bytes] | None = None,
+    ) -> None:
         self._library = library()
         self._unit = unit
         self.filename = filename
         self._file = _File(text.encode("utf-8", "surrogatepass"))
         self._files: dict[str, _File] = {filename: self._file}
+        self._unsaved = {os.path.realpath(name): data for name, data in (unsaved or {}).items()}
         self._names: dict[int, str] = {}
         self._shown: dict[str, str] = {}
         self._header_bases: list[int] = []
@@ -235,8 +243,9 @@ class Positions:
     def _open(self, name: str) -> _File:
         file = self._files.get(name)
         if file is None:
+            data = self._unsaved.get(os.path.realpath(name)) if self._unsaved else None
             try:
-                data = Path(name).read_bytes()
+                data = Path(name).read_bytes() if data is None else data
             except OSError:
                 data = b""
             file = self._files[name] = _File(data)

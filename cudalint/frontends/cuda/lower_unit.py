@@ -42,7 +42,7 @@ class Unit:
     def __init__(self, parsed: ParsedUnit) -> None:
         self.parsed = parsed
         self.library = library()
-        self.positions = Positions(parsed.unit, parsed.filename, parsed.text)
+        self.positions = Positions(parsed.unit, parsed.filename, parsed.text, parsed.unsaved)
         self.types = Types(parsed.unit, self.use_record)
         self.names = Names(self.positions, self.types, self.use_function)
         self.functions: dict[str, Function] = {}

@@ -28,6 +28,8 @@ class ParseOptions:
     """The project's folder: missing headers are looked for below it."""
     cache_folder: Path | None = None
     """Where precompiled headers are kept; ``None`` keeps none."""
+    unsaved: tuple[tuple[str, str], ...] = ()
+    """Headers whose text is not what the disk holds (an editor's buffers): path and text."""
 
 
 def with_compile_flags(options: ParseOptions, flags: CompileFlags | None) -> ParseOptions:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from clang import cindex
 
@@ -64,6 +66,8 @@ class ParsedUnit:
     missing_headers: tuple[MissingHeader, ...]
     errors: tuple[Diagnostic, ...]
     """Errors in the file itself and in the project's headers, the first ones."""
+    unsaved: Mapping[str, bytes] = field(default_factory=dict)
+    """Text of headers that differs from the disk's."""
 
 
 class ParseFailure(Exception):  # noqa: N818  (a fact about the file, not an error of ours)
@@ -82,7 +86,12 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
     project = project_arguments(options)
     for folder in includes.folders:
         project += ["-idirafter", folder]
-    files = [(filename, _encoded(text)), *((name, b"") for name in includes.unreadable)]
+    unsaved = {path: _encoded(other) for path, other in options.unsaved}
+    files = [
+        (filename, _encoded(text)),
+        *((name, b"") for name in includes.unreadable),
+        *unsaved.items(),
+    ]
     base = base_arguments(language, options.standard, toolchain)
 
     def attempt(prefix: str) -> ParsedUnit:
@@ -99,7 +108,8 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
             unit = _translation_unit(filename, arguments, files)
         if unit is None:
             raise ParseFailure(f"libclang could not parse {filename}")
-        return _with_diagnostics(unit, Source(filename, text), system)
+        parsed = _with_diagnostics(unit, Source(filename, text), system)
+        return dataclasses.replace(parsed, unsaved=unsaved)
 
     prefix = prefix_for(language, text, includes.names)
     parsed = attempt(prefix)
@@ -113,7 +123,7 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
 
 
 def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", errors="replace")
+    return text.encode("utf-8", errors="surrogatepass")
 
 
 def _translation_unit(
