@@ -188,7 +188,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     """
     from cudalint.commands.check import CheckOptions, run_check
 
-    configuration = configuration_of(paths, options)
+    stdin = options["stdin_filename"]
+    configuration = configuration_of((*paths, *([stdin] if stdin else ())), options)
     own = {name: options[name] for name in CheckOptions.__dataclass_fields__}
     return run_check(paths, configuration, CheckOptions(**own))
 

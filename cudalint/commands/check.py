@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import shutil
 import sys
@@ -60,11 +61,13 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
         report = lint(found.files, plan, contents=contents, progress=progress)
     errors = {*report.errors, *found.errors}
     errors |= {FileError(name, "does not exist") for name in found.missing}
-    report = _with_errors(report, tuple(sorted(errors)))
+    report = dataclasses.replace(report, errors=tuple(sorted(errors)))
     _complain(report, options)
+    # Where nothing could be linted, the errors have said it all.
+    summarise = bool(found.files) and bool(report.files or not errors)
+    _write(report, plan, options, summarise=summarise)
     if not found.files and not errors and not options.quiet:
         _say("no CUDA C++ or Python files found")
-    _write(report, plan, options)
     if options.verbose:
         _say(f"{report.files} files analysed in {time.monotonic() - started:.2f} s")
     return exit_status(report, plan, options)
@@ -75,12 +78,6 @@ def exit_status(report: Report, plan: Plan, options: CheckOptions) -> int:
     if report.errors:
         return FAILED
     return FOUND if report.fails(plan.fail_level) and not options.exit_zero else CLEAN
-
-
-def _with_errors(report: Report, errors: tuple[FileError, ...]) -> Report:
-    import dataclasses
-
-    return dataclasses.replace(report, errors=errors)
 
 
 # Files ------------------------------------------------------------------------------------------
@@ -128,7 +125,7 @@ def _complain(report: Report, options: CheckOptions) -> None:
             _say(f"note: {note}")
 
 
-def _write(report: Report, plan: Plan, options: CheckOptions) -> None:
+def _write(report: Report, plan: Plan, options: CheckOptions, *, summarise: bool) -> None:
     target = options.output_file
     to_terminal = target is None and sys.stdout.isatty()
     kind = plan.settings.output_format or ("full" if to_terminal else "concise")
@@ -142,7 +139,7 @@ def _write(report: Report, plan: Plan, options: CheckOptions) -> None:
             Path(target).write_text(text, encoding="utf-8", errors="backslashreplace")
         except OSError as error:
             raise ConfigurationError(f"--output-file {target}: {reason_of(error)}") from None
-    if not options.quiet and (kind != "json" or target is not None):
+    if summarise and not options.quiet and (kind != "json" or target is not None):
         from cudalint.reports.text import summary
 
         gap = "\n" if text and kind == "full" and target is None else ""

@@ -1,0 +1,99 @@
+"""The pre-commit hook, installed into a scratch repository: a leak is refused, its fix accepted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+LEAK = """#include <cuda_runtime.h>
+
+bool clear(float* host, int n) {
+    float* device = nullptr;
+    if (cudaMalloc(&device, n * sizeof(float)) != cudaSuccess) return false;
+    bool done = cudaMemcpy(host, device, n * 4, cudaMemcpyDeviceToHost) == cudaSuccess;
+    return done;
+}
+"""
+FIXED = LEAK.replace("    return done;", "    cudaFree(device);\n    return done;")
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+
+
+class Repository:
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.folder = folder
+        self.environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PRE_COMMIT_HOME": str(home),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+        folder.mkdir()
+        self.run("git", "init", "--quiet")
+        self.run("git", "config", "user.name", "Ada")
+        self.run("git", "config", "user.email", "ada@example.org")
+
+    def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=900,
+        )
+        assert not check or done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def commit(self, **files: str) -> subprocess.CompletedProcess[str]:
+        for name, content in files.items():
+            (self.folder / name.replace("_", ".")).write_text(content)
+        self.run("git", "add", ".")
+        return self.run("git", "commit", "--message", "change", check=False)
+
+
+def holds_leaks_back(repository: Repository) -> None:
+    refused = repository.commit(upload_cu=LEAK, notes_txt="cudaMalloc")
+    assert refused.returncode != 0
+    assert "upload.cu:5:9: GPU101" in refused.stdout + refused.stderr
+    accepted = repository.commit(upload_cu=FIXED)
+    assert accepted.returncode == 0, accepted.stdout + accepted.stderr
+    assert repository.run("git", "log", "--oneline").stdout.count("\n") == 1
+
+
+def test_the_hook_in_a_scratch_repository(tmp_path: Path) -> None:
+    """The hook as it is published, but run from this environment instead of a new one."""
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert hook["id"] == "cudalint" and hook["require_serial"] is True
+    repository = Repository(tmp_path / "scratch", tmp_path / "home")
+    local = {"repo": "local", "hooks": [{**hook, "language": "system"}]}
+    config = yaml.safe_dump({"repos": [local]})
+    (repository.folder / ".pre-commit-config.yaml").write_text(config)
+    repository.run(sys.executable, "-m", "pre_commit", "install")
+    holds_leaks_back(repository)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not os.environ.get("CUDALINT_TEST_INSTALL"),
+    reason="installs cudalint into an environment of its own; set CUDALINT_TEST_INSTALL=1",
+)
+def test_the_hook_as_its_users_install_it(tmp_path: Path) -> None:
+    """From a clone, into an environment that pre-commit makes: needs the package index."""
+    clone = tmp_path / "cudalint"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+    repository = Repository(tmp_path / "scratch", tmp_path / "home")
+    revision = repository.run("git", "-C", str(clone), "rev-parse", "HEAD").stdout.strip()
+    source = {"repo": clone.as_uri(), "rev": revision, "hooks": [{"id": "cudalint"}]}
+    config = yaml.safe_dump({"repos": [source]})
+    (repository.folder / ".pre-commit-config.yaml").write_text(config)
+    repository.run(sys.executable, "-m", "pre_commit", "install")
+    holds_leaks_back(repository)
