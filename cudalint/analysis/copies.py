@@ -32,10 +32,12 @@ from cudalint.analysis.values import (
 from cudalint.apis.model import ApiFunction, CopyEffect, Family
 from cudalint.program import (
     Call,
+    Cast,
     Constant,
     Expression,
     Launch,
     render,
+    variables,
 )
 
 if TYPE_CHECKING:
@@ -133,9 +135,10 @@ def _fill(
     size = binding.amount(model.sets.bytes) if model.sets.bytes else None
     expression = binding.expression(model.sets.value)
     value = constant(binding.value(model.sets.value))
-    plain = _written_constant(expression)
-    if isinstance(plain, float):
-        value = plain  # `1.0f` passed as an int: what is written matters
+    if expression is not None:
+        # `1.0f` or 0x1234 passed as a byte: what is written matters, not what is left of it.
+        written = constant(run.evaluator.value(_written(expression), state))
+        value = written if isinstance(written, int | float) else value
     run.recorder.fills.setdefault(
         binding.call.span,
         Fill(
@@ -151,10 +154,10 @@ def _fill(
     )
 
 
-def _written_constant(expression: Expression | None) -> object:
-    while expression is not None and hasattr(expression, "operand"):
+def _written(expression: Expression) -> Expression:
+    while isinstance(expression, Cast):
         expression = expression.operand
-    return expression.value if isinstance(expression, Constant) else None
+    return expression
 
 
 def _text(binding: Binding, amount: str | None) -> str:
@@ -177,11 +180,20 @@ def _endpoint(
     expression = binding.expression(path)
     if value is None or expression is None:
         return None
-    return endpoint(run, render(expression), value, size, state)
+    return endpoint(run, run.show(expression), value, size, pointee_bytes(run, expression))
+
+
+def pointee_bytes(run: FunctionRun, expression: Expression) -> int | None:
+    """Bytes of one element of what an expression points to, from the variable's type."""
+    for symbol in sorted(variables(expression)):
+        info = run.evaluator.variable(symbol)
+        if info is not None and info.type.pointee is not None:
+            return info.type.pointee.bytes
+    return None
 
 
 def endpoint(
-    run: FunctionRun, name: str, value: Value, size: Value | None, state: State
+    run: FunctionRun, name: str, value: Value, size: Value | None, element: int | None
 ) -> Endpoint:
     """What is known of one side of a copy of ``size`` bytes."""
     match value:
@@ -192,11 +204,17 @@ def endpoint(
             acquired = record.acquired
             whole = None if acquired.at_least else acquired.bytes
             at_start = integer(offset) == 0
+            known, skipped = integer(whole), integer(offset)
+            if known is not None and skipped:
+                known = known - skipped * element if element else None
+            elif skipped is None:
+                known = None
             return Endpoint(
                 name,
                 acquired.info.space,
-                integer(whole) if at_start else None,
+                known,
                 acquired.bytes_text,
+                element_bytes=element,
                 allocation=Site(acquired.filename, acquired.span, acquired.api),
                 size_ratio=_ratio(whole, size) if at_start else None,
                 overrun_ratio=_ratio(size, whole) if at_start else None,

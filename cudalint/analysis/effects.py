@@ -329,7 +329,8 @@ def release_value(
             )
         case Address(location=target) if _is_local(run, target):
             _misuse(run, MisuseKind.STACK, shown, name, span, state, None)
-        case Uninitialized():
+            state.escape(state.reachable([value]))  # what was meant to be released is not lost too
+        case Uninitialized() if location and not run.skipped_work_on(state, location[0]):
             _misuse(run, MisuseKind.UNINITIALIZED, shown, name, span, state, None)
         case Address() if effect.handle.startswith("*"):
             pass
@@ -378,6 +379,7 @@ def _release_resource(
         return
     if effect.families and acquired.family not in effect.families:
         _misuse(run, MisuseKind.MISMATCH, shown, site.text, site.span, state, resource)
+        state.escape(state.reachable([Pointer(resource, Const(0))]) - {resource})
     state.set_status(resource, Status.RELEASED, step, status)
     run.recorder.released(resource.origin, site, location)
 

@@ -59,6 +59,9 @@ def leave(
     for location, stored in state.values.items():
         if is_outside(run, location) and not (unborn and location[0] == "this"):
             outward.append((location, stored))
+    for pointer in [stored for _, stored in outward if isinstance(stored, Pointer)]:
+        # What a returned block of memory holds goes out with it.
+        outward.extend(state.below(("@", pointer)))
     for status in statuses_in(stored for _, stored in outward):
         run.conditions.checked.add(status.origin)  # the caller's to look at
     outside = state.reachable(stored for _, stored in outward)
@@ -172,6 +175,9 @@ def _lose(
     if record is None:
         return
     acquired = record.acquired
+    root = acquired.location[0] if acquired.location else None
+    if record.released and run.skipped_work_on(state, root):
+        return
     holding = state.resources[resource]
     events = state.events(holding.since)
     failures = [event for event in events if event.kind == "failure"]

@@ -68,6 +68,12 @@ def operands(operation: Operation) -> Iterator[Expression]:
             return
 
 
+def targets(operation: Operation) -> tuple[Expression, ...]:
+    """The place that an operation writes, if any."""
+    target = operation.target if isinstance(operation, Assign | Call | Launch) else None
+    return () if target is None else (target,)
+
+
 def defined(operation: Operation) -> str | None:
     """The variable that an operation overwrites."""
     target = operation.target if isinstance(operation, Assign | Call | Launch) else None
@@ -86,6 +92,18 @@ class Flow:
             for number in self.order
         }
         self.induction = {header: self._induction(body) for header, body in self.loops.items()}
+        self.mentioned = {
+            header: frozenset(
+                symbol
+                for number in body
+                for operation in self.blocks[number].operations
+                if isinstance(operation, Call | Assign)
+                for operand in (*operands(operation), *targets(operation))
+                for symbol in variables(operand)
+            )
+            for header, body in self.loops.items()
+        }
+        """The variables that a loop's calls and assignments speak of."""
         self.inducing = {
             number: frozenset(
                 symbol for header in headers for symbol in self.induction[header]

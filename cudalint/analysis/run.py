@@ -128,12 +128,18 @@ class FunctionRun:
         """Temporaries that hold a raw pointer into an array that is about to die."""
         self.last_return = _last_return(function)
         self._work = _cuda_work(self)
+        self._resets_at = _resets(self)
         self._written = written_calls(function)
         self._releasing_loops = frozenset(
             header
             for header, body in self.flow.loops.items()
             if any(self._may_release(operation) for n in body for operation in self.flow.blocks[n].operations)
         )
+
+    def skipped_work_on(self, state: State, symbol: object) -> bool:
+        """Whether a path went past a loop, without an iteration, that handles a variable: what it
+        would do there is not known to be missing."""
+        return any(symbol in self.flow.mentioned[header] for header in state.skipped)
 
     def _may_release(self, operation: object) -> bool:
         if not isinstance(operation, Call):
@@ -278,7 +284,8 @@ class FunctionRun:
                 state.write(location, Uninitialized(render(target)))
             return
         if isinstance(source, ProgramTuple) and isinstance(target, Variable):
-            self._initialize(target, source, state)
+            if self._initialize(target, source, state):
+                return
         value = self.evaluator.value(source, state)
         dangling.stored(self, operation, state)
         inner = self._aggregate(source, location, state)
@@ -286,20 +293,24 @@ class FunctionRun:
         for rest, part in inner:
             state.values[(*location, *rest)] = part
 
-    def _initialize(self, target: Variable, source: ProgramTuple, state: State) -> None:
-        """``Guard guard{pointer}``: reference members stand for the variable itself."""
+    def _initialize(self, target: Variable, source: ProgramTuple, state: State) -> bool:
+        """``Block block{pointer, flag}``, field by field; reference members stand for the
+        variable itself."""
         info = self.evaluator.variable(target.symbol)
         record = self.linker.record(info.type.record) if info is not None else None
-        if record is None:
-            return
+        if record is None or not record.fields:
+            return False
+        state.forget((target.symbol,))
         for field, item in zip(record.fields, source.items, strict=False):
             where: Location = (target.symbol, f".{field.name}")
             if field.type.kind == "reference":
                 place = self.evaluator.location(item, state)
                 if place is not None:
                     state.values[where] = Address(place)
-            elif field.type.kind == "pointer":
-                state.values[where] = self.evaluator.value(item, state)
+            else:
+                value = self.evaluator.value(item, state)
+                self.store(state, where, value, self.position.span, f"{target.name}.{field.name}")
+        return True
 
     def _aggregate(
         self, source: Expression, location: Location, state: State
@@ -442,14 +453,19 @@ class FunctionRun:
         return render(substitute(expression, self._written))
 
     def surroundings(self) -> tuple[bool, bool]:
-        """Whether other CUDA work may run before, and after, the operation that runs now."""
+        """Whether other CUDA work may run before, and after, the operation that runs now. In a
+        destructor, or where a reset follows, it is not the first."""
         here = (self.position.block, self.position.index)
-        before = any(
-            work != here and self.flow.reaches(work[0], work[1], here[0], here[1])
-            for work in self._work
-        )
         after = any(
             work != here and self.flow.reaches(here[0], here[1], work[0], work[1])
+            for work in self._work
+        )
+        if self.function.kind == "destructor" or any(
+            self.flow.reaches(here[0], here[1], reset[0], reset[1]) for reset in self._resets_at
+        ):
+            return True, after
+        before = any(
+            work != here and self.flow.reaches(work[0], work[1], here[0], here[1])
             for work in self._work
         )
         return before, after
@@ -514,6 +530,10 @@ class FunctionRun:
                 taken = [fork]  # another element, or none: either way may be taken
             else:
                 taken = self.conditions.assume(fork, condition, truth)
+            if body is not None and target not in body and not iterations:
+                if not isinstance(condition, Const):
+                    for after in taken:
+                        after.skipped = after.skipped | {block.number}
             for after in taken:
                 if after.failure is state.failure and not isinstance(condition, Const):
                     text = self.show(branch.condition)
@@ -594,6 +614,18 @@ def _cuda_work(run: FunctionRun) -> list[tuple[int, int]]:
             if works:
                 found.append((block.number, index))
     return found
+
+
+def _resets(run: FunctionRun) -> list[tuple[int, int]]:
+    return [
+        (block.number, index)
+        for block in run.function.blocks
+        for index, operation in enumerate(block.operations)
+        if isinstance(operation, Call)
+        and operation.name
+        and (model := run.models.lookup(operation.name)) is not None
+        and model.resets
+    ]
 
 
 def _releases_null(call: Call) -> bool:

@@ -91,6 +91,7 @@ class State:
         "guards",
         "inputs",
         "resources",
+        "skipped",
         "stored",
         "thrown",
         "trace",
@@ -106,6 +107,8 @@ class State:
         self.inputs: dict[Location, InputRelease] = {}
         self.stored: frozenset[Location] = frozenset()
         """Entry values that were stored where they outlive the call."""
+        self.skipped: frozenset[int] = frozenset()
+        """Loops that ran zero times, where that was not certain."""
         self.guards: frozenset[str] = frozenset()
         """Functions, out of sight, that release what they captured (scope guards)."""
         self.trace: Trace | None = None
@@ -125,6 +128,7 @@ class State:
         other.inputs = self.inputs.copy()
         other.stored = self.stored
         other.guards = self.guards
+        other.skipped = self.skipped
         other.trace = self.trace
         other.visits = self.visits.copy()
         other.failure = self.failure
@@ -325,6 +329,7 @@ class State:
 
     def join(self, other: State) -> None:
         """Keep what holds on both; where a resource is absent on one side, the side that has it."""
+        self.skipped &= other.skipped
         if _absent(other) < _absent(self):
             self.conditions, self.equal = other.conditions, other.equal
             self.resources, self.trace, self.failure = other.resources, other.trace, other.failure
