@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import libcst as cst
 
+from cudalint.frontends.python.constants import string_value
 from cudalint.frontends.python.inference import Held, held
 from cudalint.frontends.python.launches import LaunchLowering
 from cudalint.frontends.python.names import (
+    CONTAINER_METHODS,
     EXCEPTIONS,
     LOG_METHODS,
     NORETURN,
@@ -108,11 +110,23 @@ class CallLowering(LaunchLowering):
                 return Unary("len", self.lower(node.args[0].value))
             case "super", _ if self.receiver() is not None:
                 return THIS
-            case "getattr", 2:
-                attribute = node.args[1].value
-                if isinstance(attribute, cst.SimpleString) and "\\" not in attribute.value:
-                    return Member(self.lower(node.args[0].value), attribute.value.strip("\"'"))
+            case "getattr", 2 | 3:
+                attribute = self._attribute_name(node.args[1].value)
+                if attribute is not None:
+                    return Member(self.lower(node.args[0].value), attribute)
+            case "setattr", 3:
+                attribute = self._attribute_name(node.args[1].value)
+                if attribute is not None:
+                    place = Member(self.lower(node.args[0].value), attribute)
+                    self.lower_into(node.args[2].value, place, self.reader.span(node))
+                    return Constant(None)
         return None
+
+    def _attribute_name(self, node: cst.BaseExpression) -> str | None:
+        """The attribute that ``getattr`` is asked for, if it is known."""
+        if isinstance(node, cst.Name):
+            return self.known_texts.get(node.value)
+        return string_value(node)
 
     def _converts_constant(self, node: cst.Call, name: str) -> bool:
         """``int("3")``, ``float(2)``, ``int(n * 4)``."""
@@ -182,6 +196,8 @@ class CallLowering(LaunchLowering):
         what: Held | None = held(base, self.scope)
         if what is not None and what.kind == "instance":
             return what.owner, None
+        if what is not None and what.kind == "container" and name in CONTAINER_METHODS:
+            return None, False
         is_logger = what is not None and what.kind == "logger"
         if name in LOG_METHODS and (is_logger or _last_name(base) in _LOGGER_NAMES):
             return None, False

@@ -22,6 +22,10 @@ from cudalint.program.functions import Kernel
 _MAXIMUM_DEPTH = 6
 
 _RAW_KERNELS = frozenset(["cupy.RawKernel", "cupy.cuda.RawKernel"])
+_CONTAINERS = frozenset(
+    ["builtins.list", "builtins.dict", "builtins.set", "builtins.str", "collections.deque",
+     "collections.defaultdict", "collections.OrderedDict"]
+)  # fmt: skip
 _CONFIGURATIONS = frozenset(["cuda.core.LaunchConfig", "cuda.core.experimental.LaunchConfig"])
 _LOGGERS = frozenset(["logging.getLogger", "structlog.get_logger", "accelerate.logging.get_logger"])
 JIT = frozenset(["numba.cuda.jit", "numba.cuda.decorators.jit", "cupyx.jit.rawkernel"])
@@ -33,7 +37,14 @@ class Held:
     call that made a launch configuration."""
 
     kind: Literal[
-        "raw_kernel", "module_function", "kernel", "launcher", "configuration", "instance", "logger"
+        "raw_kernel",
+        "module_function",
+        "kernel",
+        "launcher",
+        "configuration",
+        "instance",
+        "logger",
+        "container",
     ]
     name: str = ""
     owner: ClassInfo | None = None
@@ -47,6 +58,11 @@ def held(node: cst.CSTNode, scope: Scope, depth: int = 0) -> Held | None:
     if depth > _MAXIMUM_DEPTH:
         return None
     match node:
+        case (
+            cst.List() | cst.Dict() | cst.Set() | cst.BaseComp()
+            | cst.SimpleString() | cst.ConcatenatedString() | cst.FormattedString()
+        ):  # fmt: skip
+            return Held("container")
         case cst.Name() | cst.Attribute():
             return _held_by_name(node, scope, depth)
         case cst.Call():
@@ -181,6 +197,8 @@ def _held_by_api(meaning: Dotted, node: cst.Call, scope: Scope) -> Held | None:
         return Held("raw_kernel", _literal(node, 1) or "kernel")
     if meaning.name in _LOGGERS:
         return Held("logger")
+    if meaning.name in _CONTAINERS:
+        return Held("container")
     if meaning.name in _CONFIGURATIONS:
         return Held("configuration", node=node, scope=scope)
     if meaning.name in JIT and node.args:

@@ -30,6 +30,12 @@ EXCEPTIONS = frozenset(
     if isinstance(kind := getattr(builtins, name), type) and issubclass(kind, BaseException)
 )
 
+CONTAINER_METHODS = _words(
+    "append add clear copy extend get insert items keys values setdefault update discard reverse "
+    "appendleft extendleft format join split strip startswith endswith lower upper replace count"
+)
+"""Methods of lists, dictionaries, sets and strings that do not raise."""
+
 LOG_METHODS = _words("debug info warning warn error exception critical log")
 
 NORETURN = _words(

@@ -51,6 +51,8 @@ class FunctionState(ABC):
         self.frames: list[Frame] = []
         self.variables: dict[str, VariableInfo] = {}
         self.is_generator = False
+        self.known_texts: dict[str, str] = {}
+        """Loop variables of unrolled loops that hold a string now."""
 
     # -- parts that other modules bring --------------------------------------------------------
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import libcst as cst
 
 from cudalint.frontends.python.bindings import imports_of
+from cudalint.frontends.python.constants import string_value
 from cudalint.frontends.python.exceptions import ExceptionLowering
 from cudalint.frontends.python.expressions import augmented_operator
 from cudalint.frontends.python.graph import OpenBlock
@@ -25,6 +26,10 @@ from cudalint.program.expressions import (
 )
 from cudalint.program.functions import Assign, Delete, Return, Throw, Unreachable, Use
 from cudalint.source import Span
+
+_MOST_TURNS = 8
+_LONGEST_BODY = 3_000
+"""Loops over a display are unrolled up to these many turns and characters."""
 
 
 class StatementLowering(ExceptionLowering):
@@ -280,6 +285,9 @@ class StatementLowering(ExceptionLowering):
         self._loop_else(node.orelse, exhausted, after)
 
     def _for(self, node: cst.For) -> None:
+        if self._is_unrolled(node):
+            self._unrolled(node)
+            return
         iteration = self.iteration(node.iter)
         exhausted_after = self._loop(iteration.over, self.reader.span(node.iter))
         header, exhausted = exhausted_after
@@ -288,6 +296,41 @@ class StatementLowering(ExceptionLowering):
         self._loop_body(node.body.body, after, header)
         self.graph.jump(header)
         self._loop_else(node.orelse, exhausted, after)
+
+    def _is_unrolled(self, node: cst.For) -> bool:
+        """A loop over a few places, ``for pointer in (a, b):``, or over attribute names."""
+        display = node.iter
+        if not isinstance(display, cst.Tuple | cst.List) or not isinstance(node.target, cst.Name):
+            return False
+        if not 0 < len(display.elements) <= _MOST_TURNS:
+            return False
+        values = [element.value for element in display.elements]
+        if any(isinstance(element, cst.StarredElement) for element in display.elements):
+            return False
+        text = self.reader.text(node.body)
+        if len(text) > _LONGEST_BODY:
+            return False
+        if all(isinstance(value, cst.SimpleString) for value in values):
+            return "getattr(" in text
+        return all(_is_place(value) for value in values)
+
+    def _unrolled(self, node: cst.For) -> None:
+        """Write the body once for each element, so that each is followed by itself."""
+        after = self.graph.block()
+        elements = node.iter.elements if isinstance(node.iter, cst.Tuple | cst.List) else ()
+        name = node.target.value if isinstance(node.target, cst.Name) else ""
+        span = self.reader.span(node.target)
+        for element in elements:
+            following = self.graph.block()
+            self.store_to(node.target, self.lower(element.value), span)
+            text = string_value(element.value)
+            if text is not None:
+                self.known_texts[name] = text
+            self._loop_body(node.body.body, after, following)
+            self.graph.jump(following)
+            self.graph.start(following)
+        self.known_texts.pop(name, None)
+        self._loop_else(node.orelse, self.graph.current, after)
 
     def _loop_body(
         self, statements: Sequence[cst.CSTNode], after: OpenBlock, again: OpenBlock
@@ -302,6 +345,13 @@ class StatementLowering(ExceptionLowering):
             self.body(orelse.body.body)
         self.graph.jump(after)
         self.graph.start(after)
+
+
+def _is_place(node: cst.BaseExpression) -> bool:
+    """A name, or attributes and constant elements of one."""
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        node = node.value
+    return isinstance(node, cst.Name) and node.value not in ("None", "True", "False")
 
 
 def _is_always_true(node: cst.BaseExpression) -> bool:
