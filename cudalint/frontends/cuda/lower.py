@@ -12,9 +12,14 @@ from cudalint.frontends.cuda.lower_cursors import (
     children,
     library,
     name_of,
+    related,
     usr,
 )
-from cudalint.frontends.cuda.lower_functions import lower_function, lower_implicit_constructor
+from cudalint.frontends.cuda.lower_functions import (
+    lower_function,
+    lower_global_lambda,
+    lower_implicit_constructor,
+)
 from cudalint.frontends.cuda.lower_kernels import DeviceCode
 from cudalint.frontends.cuda.lower_names import FUNCTIONS, RECORDS
 from cudalint.frontends.cuda.lower_unit import Unit
@@ -110,7 +115,12 @@ class _UnitLowering:
         if any(child._kind_id == Kind.SHARED for child in children(cursor)):
             self.device.add_global(cursor)
         else:
-            self.unit.global_variable(cursor)
+            variable = self.unit.global_variable(cursor)
+            initial = related("initializer", cursor)
+            while initial is not None and initial._kind_id == Kind.UNEXPOSED:
+                initial = next(iter(children(initial)), None)
+            if initial is not None and initial._kind_id == Kind.LAMBDA:
+                lower_global_lambda(self.unit, variable, initial)
 
     def _function_declaration(self, cursor: Cursor) -> None:
         functions = library()

@@ -166,17 +166,22 @@ class Lowering:
 
     def place_of(self, declaration: Cursor, name: str) -> Expression:
         """What stands for a declared variable, parameter or constant."""
-        identity = declaration.data[0] or 0
-        place = self.symbols.places.get(identity)
-        if place is not None:
-            self._note_captured(place)
-            return place
         if declaration._kind_id == Kind.VARIABLE:
             constant = self.constant_of(declaration, name)
             if constant is not None:
                 return constant
-            if self.library.storage(declaration) != 3 or not self._is_local(declaration):
-                return self.unit.global_variable(declaration)
+        return self.variable_of(declaration, name)
+
+    def variable_of(self, declaration: Cursor, name: str) -> Expression:
+        """What stands for a declared variable or parameter, constant or not."""
+        place = self.symbols.places.get(declaration.data[0] or 0)
+        if place is not None:
+            self._note_captured(place)
+            return place
+        if declaration._kind_id == Kind.VARIABLE and (
+            self.library.storage(declaration) != 3 or not self._is_local(declaration)
+        ):
+            return self.unit.global_variable(declaration)
         # A parameter that no list names, or a static that is used before we met it.
         type_ = self.types.of(declaration)
         if declaration._kind_id == Kind.VALUE_PARAMETER:

@@ -229,6 +229,7 @@ class Library:
         self.is_definition = self._function("isCursorDefinition", unsigned, Cursor)
         self.is_inline_namespace = self._function("Cursor_isInlineNamespace", unsigned, Cursor)
         self.is_anonymous = self._function("Cursor_isAnonymous", unsigned, Cursor)
+        self.is_bit_field = self._function("Cursor_isBitField", unsigned, Cursor)
         self.is_static = self._function("CXXMethod_isStatic", unsigned, Cursor)
         self.is_deleted = self._function("CXXMethod_isDeleted", unsigned, Cursor)
         self.is_defaulted = self._function("CXXMethod_isDefaulted", unsigned, Cursor)

@@ -150,13 +150,22 @@ class Declarations(StatementRecovery):
         if initial is None or self.library.evaluate(initial) is not None:
             return
         # Initialised the first time only.
-        first, after = self.graph.block(), self.graph.block()
+        before, first, after = self.graph.current, self.graph.block(), self.graph.block()
+        self.graph.current = first
+        self.initialize(variable, initial, span, declares=True)
+        if (
+            self.graph.current is first
+            and len(first.operations) == 1
+            and isinstance(first.operations[0], Assign)
+        ):
+            self.graph.current = before
+            return  # A value that is not constant, but acquires nothing.
+        self.graph.jump(after)
+        self.graph.current = before
         self.graph.finish(
             Branch(Unknown(f"first call of {self.name}"), first.number, after.number, span)
         )
-        self.graph.current = first
-        self.initialize(variable, initial, span, declares=True)
-        self.graph.enter(after)
+        self.graph.current = after
 
     def _reference(
         self, cursor: Cursor, name: str, type_: Type, initial: Cursor | None, span: Span
@@ -328,5 +337,5 @@ class Declarations(StatementRecovery):
             return False
         if self.library.storage(declaration) in (_STATIC, _EXTERN):
             return False
-        place = self.place_of(declaration, name_of(declaration))
+        place = self.variable_of(declaration, name_of(declaration))
         return isinstance(place, Variable) and not place.symbol.startswith("::")

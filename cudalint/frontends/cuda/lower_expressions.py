@@ -100,7 +100,7 @@ class Expressions(Conditions):
 
     def _sizeof(self, cursor: Cursor) -> Expression:
         value = evaluate(cursor)
-        text = "" if self.positions.from_macro(cursor) else self.positions.text(cursor)
+        text = self.positions.own_text(cursor)
         if value is None:
             return Unknown(text or "sizeof")
         return Constant(value, text)
@@ -193,6 +193,8 @@ class Expressions(Conditions):
             return self._not(self.expression(self._bare(operands[0])))
         value = self.expression(operands[0])
         if operator == "&":
+            if isinstance(value, Constant):
+                value = self._unfolded(operands[0], value)
             return self._address(value)
         if operator == "*":
             if isinstance(value, AddressOf):
@@ -208,6 +210,16 @@ class Expressions(Conditions):
                     return Constant(wrap(~value.value, self.types.of(cursor)))
             return Unary(operator, value)
         return value
+
+    def _unfolded(self, cursor: Cursor, value: Expression) -> Expression:
+        """The variable behind a folded constant: its address is taken."""
+        inner = cursor
+        while inner._kind_id in (Kind.PARENTHESES, Kind.UNEXPOSED):
+            inner = children(inner)[0]
+        declaration = referenced(inner) if inner._kind_id == Kind.NAME else None
+        if declaration is None or declaration._kind_id != Kind.VARIABLE:
+            return value
+        return self.variable_of(declaration, name_of(declaration))
 
     def _not(self, value: Expression) -> Expression:
         if isinstance(value, Constant) and not isinstance(value.value, str):
@@ -373,7 +385,7 @@ class Expressions(Conditions):
     def recovered(self, cursor: Cursor, wanted: bool) -> Expression | None:
         """A call that clang could not resolve, from what it kept of it and from its text."""
         operands = [child for child in children(cursor) if is_value(child)]
-        text = "" if self.positions.from_macro(cursor) else self.positions.text(cursor)
+        text = self.positions.own_text(cursor)
         if operands and operands[0]._kind_id in (Kind.NAME, Kind.MEMBER):
             return self.unresolved_call(cursor, operands, wanted, text)
         if text and (not operands or len(operands) > 1 or self._is_recovery(cursor, operands)):

@@ -31,6 +31,7 @@ from cudalint.program import (
     Member,
     Parameter,
     Type,
+    Variable,
 )
 from cudalint.source import Span
 
@@ -184,6 +185,12 @@ class FunctionLowering(Statements):
         zero: Expression = Constant(None if type_.kind == "pointer" else 0)
         if type_.kind in ("pointer", "integer", "float", "bool", "enumeration"):
             self.graph.emit(Assign(place, zero, span))
+
+
+def lower_global_lambda(unit: Unit, variable: Variable, cursor: Cursor) -> None:
+    """A lambda that a variable outside of functions holds."""
+    around = FunctionLowering(unit, variable.symbol, variable.name, Symbols())
+    around.lambda_(cursor)
 
 
 def lower_implicit_constructor(unit: Unit, key: str, name: str, record: Cursor) -> Function:

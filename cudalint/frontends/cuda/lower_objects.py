@@ -198,15 +198,7 @@ class Objects(Expressions):
             return False
         if facts.is_system:
             return "::" not in self.names.qualified(record)
-        for child in children(record):
-            if child._kind_id == Kind.BASE:
-                return False
-            if child._kind_id == Kind.FIELD:
-                if any(is_value(part) for part in children(child)):
-                    return False
-                if self.types.of(child).kind in ("record", "other"):
-                    return False
-        return True
+        return self.unit.is_plain(self.types.record_key(record))
 
     def _dim3(self, operands: list[Cursor], copies: bool) -> Expression:
         if copies:

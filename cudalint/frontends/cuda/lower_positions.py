@@ -198,6 +198,17 @@ class Positions:
         """Whether the cursor starts in the expansion of a macro."""
         return bool(self._library.extent(cursor).begin_int_data & _MACRO_BIT)
 
+    def own_text(self, cursor: Cursor) -> str:
+        """The text of the cursor itself; empty where the body of a macro writes it."""
+        extent = self._library.extent(cursor)
+        if extent.begin_int_data & _MACRO_BIT:
+            start = self._library.range_start(extent)
+            self._library.expansion_location(start, *self._places)
+            use = self._read()
+            if use == self._place(start):
+                return ""
+        return self.text(cursor)
+
     def macro(self, cursor: Cursor) -> str | None:
         """The outermost macro whose expansion holds the start of the cursor."""
         extent = self._library.extent(cursor)

@@ -75,15 +75,17 @@ class RecordParts:
 def _is_size(field: Cursor, value: Cursor) -> bool:
     """Whether a field's child is an array's size or a bit-field's width, not its value."""
     functions = library()
+    if functions.is_bit_field(field):
+        return True
     if value._kind_id == Kind.INITIALIZERS:
         return False
     kind = functions.canonical_type(functions.type(field))._kind_id
     if kind in (112, 114, 115, 116):
         return True
     extent, own = functions.extent(value), functions.extent(field)
-    name_end = functions.location(field).int_data
-    # A value is the end of its field; so is a width, which has no "=" before it.
-    return bool(own.end_int_data != extent.end_int_data or extent.begin_int_data <= name_end)
+    # A value stands at the end of its field, behind its name.
+    name = functions.location(field).int_data
+    return bool(own.end_int_data != extent.end_int_data or extent.begin_int_data <= name)
 
 
 def lower_record(

@@ -149,6 +149,26 @@ class Unit:
             self._defaults[key] = parts.defaults(self.positions) if parts is not None else []
         return self._defaults[key]
 
+    def is_plain(self, key: str) -> bool:
+        """Whether a class of the project has no constructor, default or base: a C struct."""
+        parts = self._parts.get(key)
+        if parts is None or parts.bases or self.defaults_of(key):
+            return False
+        if any(method._kind_id == Kind.CONSTRUCTOR for method in parts.methods):
+            return False
+        for field in self.records[key].fields:
+            type_ = field.type
+            while type_.kind == "array" and type_.pointee is not None:
+                type_ = type_.pointee
+            if type_.kind == "other":
+                return False
+            if type_.kind == "record" and type_.record not in self.records:
+                if "::" in type_.text:  # A class of a library.
+                    return False
+            elif type_.kind == "record" and not self.is_plain(type_.record or ""):
+                return False
+        return True
+
     def method_named(self, key: str, name: str) -> FunctionFacts | None:
         """The only method of that name."""
         parts = self._parts.get(key)
