@@ -1,0 +1,1 @@
+"""Measurements of cudalint itself; see README.md."""

@@ -1,0 +1,284 @@
+"""``python -m benchmarks.mutation PATH...``: the mutation score of some programs."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from benchmarks import common
+from benchmarks.mutation.judge import MutatedRelease, PreparedUnit, UnitJob, judge, prepare
+from benchmarks.mutation.model import ACCEPTED, KINDS, Job, Mutant, Release, Verdict
+from cudalint import jobs
+from cudalint.analysis.groups import groups_of
+from cudalint.executor import Bounds, Executor
+from cudalint.lowering import HEADER_CACHE, Preparer
+from cudalint.plan import Plan
+
+_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A mutant and what became of it."""
+
+    release: Release
+    kind: str
+    verdict: Verdict
+
+
+@dataclass
+class Score:
+    """The result of a run."""
+
+    judged: list[Judged] = field(default_factory=list)
+    units: int = 0
+    clean: int = 0
+    loud: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    refused: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Mutants that are not judged: kind and reason."""
+    seconds: float = 0.0
+
+    def rate(self, language: str = "", kind: str = "") -> tuple[int, int]:
+        """Mutants killed, and all."""
+        chosen = [
+            one
+            for one in self.judged
+            if language in ("", one.release.language) and kind in ("", one.kind)
+        ]
+        return sum(one.verdict.killed for one in chosen), len(chosen)
+
+    @property
+    def percent(self) -> float:
+        """The share of mutants killed."""
+        killed, total = self.rate()
+        return 100 * killed / total if total else 0.0
+
+
+Unit = list[tuple[jobs.LoweringJob, jobs.Lowered]]
+"""The files that the linter analyses together."""
+
+
+def measure(
+    paths: Sequence[Path],
+    *,
+    kinds: Sequence[str] = KINDS,
+    workers: int = 2,
+    cache: Path | None = None,
+    at_most: int | None = None,
+) -> Score:
+    """Mutate the programs below some paths that have no findings, and lint the mutants."""
+    started = time.monotonic()
+    plan = common.plan_for(paths, cache, workers)
+    score = Score()
+    units = _lower(common.read_programs(paths, plan), plan, workers, score)
+    score.units = len(units)
+    work: list[Job] = []
+    for unit, prepared in _prepare(units, plan, workers, score):
+        for mutated in prepared.releases:
+            _refuse(mutated, kinds, score)
+            work += [
+                _job(unit, prepared, mutated.release, mutant)
+                for mutant in mutated.mutants
+                if mutant.kind in kinds and mutated.release.targets
+            ]
+    if at_most is not None and len(work) > at_most:
+        work = random.Random(0).sample(work, at_most)
+    _judge(work, workers, score)
+    score.judged.sort(key=lambda one: (one.release.filename, one.release.span, one.kind))
+    score.seconds = time.monotonic() - started
+    return score
+
+
+def _lower(
+    programs: Sequence[common.Program], plan: Plan, workers: int, score: Score
+) -> list[Unit]:
+    folder = plan.cache_folder / HEADER_CACHE if plan.cache_folder else None
+    preparer = Preparer(plan, folder)
+    orders = [preparer.prepare(one.file, one.data, one.source).job for one in programs]
+    jobs.preload({order.language for order in orders})
+    payloads = [msgspec.msgpack.encode(order) for order in orders]
+    lowered: dict[str, tuple[jobs.LoweringJob, jobs.Lowered]] = {}
+    counter = common.Counter("files", len(payloads))
+    with Executor(jobs.lower, workers=workers, bounds=Bounds(_SECONDS)) as executor:
+        for number, outcome in executor.run(payloads):
+            counter.step()
+            order = orders[number]
+            if outcome.result is None:
+                score.failures.append(f"{order.filename}: {outcome.failure}")
+                continue
+            result = msgspec.msgpack.decode(outcome.result, type=jobs.Lowered)
+            lowered[order.filename] = order, result
+    groups = groups_of({name: one.links for name, (_, one) in lowered.items()})
+    return [[lowered[name] for name in group] for group in groups]
+
+
+def _prepare(
+    units: Sequence[Unit], plan: Plan, workers: int, score: Score
+) -> list[tuple[Unit, PreparedUnit]]:
+    rules = [rule.code for rule in plan.rules]
+    payloads = [
+        msgspec.msgpack.encode(
+            UnitJob(
+                {order.filename: order.text for order, _ in unit},
+                [lowered.program for _, lowered in unit],
+                rules,
+                plan.limits,
+            )
+        )
+        for unit in units
+    ]
+    found: list[tuple[Unit, PreparedUnit]] = []
+    counter = common.Counter("programs", len(payloads))
+    with Executor(prepare, workers=workers, bounds=Bounds(_SECONDS)) as executor:
+        for number, outcome in executor.run(payloads):
+            counter.step()
+            if outcome.result is None:
+                first = units[number][0][0].filename
+                score.failures.append(f"{first}: {outcome.failure}")
+                continue
+            prepared = msgspec.msgpack.decode(outcome.result, type=PreparedUnit)
+            if prepared.findings:
+                score.loud += prepared.findings
+            else:
+                score.clean += 1
+                found.append((units[number], prepared))
+    return found
+
+
+def _refuse(mutated: MutatedRelease, kinds: Sequence[str], score: Score) -> None:
+    for kind in kinds:
+        if not mutated.release.targets:
+            score.refused[kind, "nothing in sight acquires what it releases"] += 1
+        elif kind in mutated.refused:
+            score.refused[kind, mutated.refused[kind]] += 1
+
+
+def _job(unit: Unit, prepared: PreparedUnit, release: Release, mutant: Mutant) -> Job:
+    """The mutated file is lowered anew, and so are the files that include it."""
+    others: list[bytes] = []
+    lowering: list[bytes] = []
+    changed = str(Path(release.filename).absolute())
+    for order, lowered in unit:
+        if order.filename == release.filename:
+            new = msgspec.structs.replace(order, text=mutant.text)
+        elif release.filename in lowered.includes:
+            parse = {**order.parse, "unsaved": [[changed, mutant.text]]}
+            new = msgspec.structs.replace(order, parse=parse)
+        else:
+            others.append(lowered.program)
+            continue
+        lowering.append(msgspec.msgpack.encode(new))
+    return Job(
+        others, lowering, prepared.baseline, release, mutant.kind, mutant.row, mutant.added_rows
+    )
+
+
+def _judge(work: Sequence[Job], workers: int, score: Score) -> None:
+    payloads = [msgspec.msgpack.encode(job) for job in work]
+    counter = common.Counter("mutants", len(payloads))
+    with Executor(judge, workers=workers, bounds=Bounds(_SECONDS)) as executor:
+        for number, outcome in executor.run(payloads):
+            counter.step()
+            if outcome.result is None:
+                verdict = Verdict(False, outcome.failure)
+            else:
+                verdict = msgspec.msgpack.decode(outcome.result, type=Verdict)
+            score.judged.append(Judged(work[number].release, work[number].kind, verdict))
+
+
+# Output -----------------------------------------------------------------------------------------
+
+
+def report(score: Score, *, everything: bool = False) -> str:
+    """The score, then what survived."""
+    lines = [
+        f"{score.units} programs, {score.clean} of them without findings, "
+        f"{len({(one.release.filename, one.release.span) for one in score.judged})} releases, "
+        f"{len(score.judged)} mutants, {score.seconds:.0f} s",
+        "",
+    ]
+    languages = sorted({one.release.language for one in score.judged})
+    rows = [["killed", *KINDS, "all"]]
+    for language in [*languages, ""]:
+        cells = [_rate(*score.rate(language, kind)) for kind in KINDS]
+        rows.append([language or "all", *cells, _rate(*score.rate(language))])
+    lines += common.table(rows)
+    if score.refused:
+        lines += ["", "Not counted:"]
+        lines += [
+            f"  {count:4} {kind}: {reason}"
+            for (kind, reason), count in sorted(score.refused.items())
+        ]
+    survivors = [one for one in score.judged if not one.verdict.killed]
+    if survivors:
+        lines += ["", f"{len(survivors)} survivors:"]
+        lines += [_line(one) for one in survivors]
+    if everything:
+        lines += ["", "Killed:", *(_line(one) for one in score.judged if one.verdict.killed)]
+    if score.failures:
+        lines += ["", "Could not be read:", *(f"  {failure}" for failure in score.failures)]
+    if score.loud and everything:
+        lines += ["", "Not mutated, for these findings:", *(f"  {one}" for one in score.loud)]
+    return "\n".join(lines)
+
+
+def _rate(killed: int, total: int) -> str:
+    return f"{killed}/{total} {100 * killed / total:.1f} %" if total else "-"
+
+
+def _line(one: Judged) -> str:
+    release = one.release
+    targets = ", ".join(f"`{target.name}` of line {target.row}" for target in release.targets[:4])
+    return (
+        f"  {release.filename}:{release.span.row}: {one.kind}: {release.api}({release.handle}) in "
+        f"{release.function}, of {targets} (by {release.found_by}): {one.verdict.why}"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, compare with the bar."""
+    epilog = "accepted findings: " + "; ".join(
+        f"{kind}: {', '.join(codes)}" for kind, codes in ACCEPTED.items()
+    )
+    parser = argparse.ArgumentParser("python -m benchmarks.mutation", __doc__, epilog=epilog)
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="only these mutants")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--at-most", type=int, metavar="N", help="judge a random choice of N")
+    parser.add_argument("--cache-dir", type=Path, help="keep precompiled headers there")
+    parser.add_argument("--fail-under", type=float, default=0.0, metavar="PERCENT")
+    parser.add_argument("--all", action="store_true", help="list the killed mutants too")
+    options = parser.parse_args(arguments)
+    missing = [str(path) for path in options.paths if not path.exists()]
+    if missing:
+        parser.error(f"no such path: {', '.join(missing)}")
+    with tempfile.TemporaryDirectory(prefix="cudalint-mutation-") as scratch:
+        score = measure(
+            options.paths,
+            kinds=options.kind or KINDS,
+            workers=options.workers,
+            cache=options.cache_dir or Path(scratch),
+            at_most=options.at_most,
+        )
+    print(report(score, everything=options.all))
+    if not score.judged:
+        print("nothing was mutated", file=sys.stderr)
+        return 2
+    if score.percent < options.fail_under:
+        print(f"{score.percent:.1f} % is under {options.fail_under:g} %", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

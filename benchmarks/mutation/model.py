@@ -1,0 +1,104 @@
+"""What the stages of the mutation run tell each other."""
+
+from __future__ import annotations
+
+import msgspec
+
+from cudalint.project.reading import Language
+from cudalint.source import Span
+
+REMOVED, EARLY_RETURN, CONDITIONAL = "removed", "early-return", "conditional"
+KINDS = (REMOVED, EARLY_RETURN, CONDITIONAL)
+
+SWITCH = "CUDALINT_MUTANT"
+"""The environment variable that the mutants' conditions ask for: nobody knows its value."""
+
+ACCEPTED: dict[str, dict[str, str]] = {
+    REMOVED: {
+        "GPU101": "it was the only release",
+        "GPU102": "other paths still release it",
+        "GPU103": "it was the release of the exceptional path",
+        "GPU104": "the pointer is overwritten or acquired again afterwards",
+        "GPU105": "the resource belongs to a member",
+        "GPU106": "the resource is a handle",
+        "GPU108": "only a device reset is left to end it",
+    },
+    EARLY_RETURN: {
+        "GPU102": "the new return passes the release by",
+        "GPU104": "the new return leaves a helper, and the caller acquires again",
+        "GPU105": "the destructor or closing method may return before it",
+        "GPU106": "the resource is a handle",
+        "GPU108": "only a device reset is left to end it on the new path",
+    },
+    CONDITIONAL: {
+        "GPU102": "the path on which the condition is false leaks",
+        "GPU103": "the release of the exceptional path runs sometimes",
+        "GPU104": "the pointer is overwritten where the condition is false",
+        "GPU105": "the destructor or closing method releases sometimes",
+        "GPU106": "the resource is a handle",
+        "GPU108": "only a device reset is left to end it where the condition is false",
+    },
+}
+"""The rules that may kill a mutant of each kind, and why."""
+
+
+class Target(msgspec.Struct, frozen=True, array_like=True):
+    """An acquisition whose resource a release ends."""
+
+    filename: str
+    row: int
+    name: str
+    family: str
+
+
+class Release(msgspec.Struct, frozen=True):
+    """One call that releases, in a program without findings."""
+
+    filename: str
+    span: Span
+    api: str
+    handle: str
+    """The released place as written."""
+    function: str
+    language: Language
+    returns: str
+    """What an early return gives back: ``return 1``; empty where none can stand."""
+    targets: tuple[Target, ...]
+    found_by: str
+    """How the acquisitions were found: ``path``, ``member``, ``name``, ``family``."""
+    exempt: dict[str, str] = {}
+    """Kinds of mutants that change nothing here, and why."""
+
+
+class Mutant(msgspec.Struct, frozen=True):
+    """A changed text."""
+
+    kind: str
+    text: str
+    row: int
+    """The first changed row."""
+    added_rows: int = 0
+    """Rows inserted before ``row``."""
+
+
+class Job(msgspec.Struct, frozen=True, array_like=True):
+    """A mutant to lint: its program, the rest of its unit, and what must be found."""
+
+    programs: list[bytes]
+    """Of the unit's other files, lowered."""
+    lowering: list[bytes]
+    """The mutated file and the files that include it, to be lowered (``LoweringJob``)."""
+    baseline: list[tuple[str, str, int, int]]
+    """Findings before the change: code, file, row, number of steps."""
+    release: Release
+    kind: str
+    row: int
+    added_rows: int
+
+
+class Verdict(msgspec.Struct, frozen=True, array_like=True):
+    """What became of a mutant."""
+
+    killed: bool
+    why: str
+    """The finding that killed it, or what was found instead."""

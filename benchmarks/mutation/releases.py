@@ -1,0 +1,379 @@
+"""Finds the releases of a program, and the acquisitions whose resources they end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from benchmarks.mutation.model import (
+    CONDITIONAL,
+    EARLY_RETURN,
+    KINDS,
+    REMOVED,
+    Release,
+    Target,
+)
+from cudalint.analysis.classes import class_facts, member_of
+from cudalint.analysis.facts import ClassFacts
+from cudalint.analysis.flow import successors
+from cudalint.analysis.link import Linker
+from cudalint.analysis.recorder import Acquired
+from cudalint.analysis.run import FunctionRun
+from cudalint.apis.loader import ApiModels
+from cudalint.apis.model import ReleaseEffect
+from cudalint.apis.paths import parse_path
+from cudalint.program import (
+    Call,
+    Cast,
+    Constant,
+    Expression,
+    Function,
+    Program,
+    Return,
+    Throw,
+    Unreachable,
+    render,
+)
+from cudalint.source import Span
+
+_MOST_CALLERS = 6
+"""Levels of callers that are asked for what a helper releases."""
+_FAILURES = {"cudaError_t": "return cudaErrorUnknown", "CUresult": "return CUDA_ERROR_UNKNOWN"}
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def releases(programs: Sequence[Program], models: dict[str, ApiModels]) -> list[Release]:
+    """Every release in the programs of a unit, once."""
+    return list(_Finder(programs, models).releases())
+
+
+class _Finder:
+    def __init__(self, programs: Sequence[Program], models: dict[str, ApiModels]) -> None:
+        self.linker = Linker(programs, models)
+        self.runs = {
+            (function.filename, function.key): run
+            for function, program in self.linker.functions()
+            if (run := self.linker.run_of(function, program)) is not None
+        }
+        self.classes: dict[str, ClassFacts] = {
+            facts.record.key: facts for facts in class_facts(self.linker, list(self.runs.values()))
+        }
+        self.callers: dict[tuple[str, str], list[tuple[FunctionRun, Call]]] = {}
+        self._find_callers()
+
+    def _find_callers(self) -> None:
+        lambdas: dict[str, list[tuple[str, str]]] = {}
+        for identity, run in self.runs.items():
+            if run.function.kind == "lambda" and run.function.parent is not None:
+                lambdas.setdefault(run.function.parent, []).append(identity)
+        for run in self.runs.values():
+            for call in _calls(run.function):
+                if call.key is not None:
+                    callee = self.linker.function(call.key, run.filename)
+                    if callee is not None:
+                        self._add_caller((callee.filename, callee.key), run, call)
+                elif call.kind == "indirect":
+                    for identity in lambdas.get(run.function.key, ()):
+                        self._add_caller(identity, run, call)
+
+    def _add_caller(self, callee: tuple[str, str], run: FunctionRun, call: Call) -> None:
+        self.callers.setdefault(callee, []).append((run, call))
+
+    # Releases ---------------------------------------------------------------------------------
+
+    def releases(self) -> Iterator[Release]:
+        """Every call that releases what it is given."""
+        seen: set[tuple[str, Span]] = set()
+        for run in self.runs.values():
+            if run.filename not in self.linker.programs:
+                continue  # a header outside of the unit
+            for call in _calls(run.function):
+                model = run.models.lookup(call.name) if call.name else None
+                if model is None and call.name.startswith("."):
+                    model = run.models.lookup_method(call.name, None)
+                effects = model.releases if model is not None else ()
+                if model is None or (model.guess and self._has_body(run, call)):
+                    continue
+                for effect in effects if isinstance(effects, tuple) else (effects,):
+                    handle = _handle(call, effect, model.parameters)
+                    if handle is None or isinstance(handle, Constant):
+                        continue
+                    if (run.filename, call.span) not in seen:
+                        seen.add((run.filename, call.span))
+                        release = self._release(run, call, effect, model.parameters)
+                        if release is not None:
+                            yield release
+
+    def _has_body(self, run: FunctionRun, call: Call) -> bool:
+        return call.key is not None and self.linker.function(call.key, run.filename) is not None
+
+    def _release(
+        self,
+        run: FunctionRun,
+        call: Call,
+        effect: ReleaseEffect,
+        parameters: tuple[str, ...],
+    ) -> Release | None:
+        """``None`` where nothing is owed; without targets where nothing in sight was acquired."""
+        place = _handle(call, effect, parameters)
+        handle = render(place) if place is not None else ""
+        acquired, found_by = self._targets(run, call.span), "path"
+        if not acquired:
+            acquired, found_by = self._members(run, call.span), "member"
+        if acquired and all(target.managed for target in acquired):
+            return None  # collected by itself: nothing is owed
+        owed = [one for one in acquired if not one.managed]
+        if not owed:
+            owed, found_by = self._guessed(effect, handle)
+        exempt = self._exempt(run, call, effect, parameters)
+        if found_by == "name" and self._is_empty(run, owed):
+            reason = "nothing is owned there: the acquisition has failed or is still to come"
+            exempt = dict.fromkeys(KINDS, reason)
+        targets = tuple(
+            dict.fromkeys(_target(one) for one in [*owed, *self._seen_by_callers(owed)])
+        )
+        return Release(
+            filename=run.filename,
+            span=call.span,
+            api=call.name,
+            handle=handle,
+            function=run.function.name,
+            language=run.program.language,
+            returns=_early_return(run),
+            targets=targets,
+            found_by=found_by,
+            exempt=exempt,
+        )
+
+    # What they release ------------------------------------------------------------------------
+
+    def _targets(
+        self, run: FunctionRun, span: Span, seen: frozenset[object] = frozenset()
+    ) -> list[Acquired]:
+        """What paths release at a place of a function, its callers' resources included."""
+        identity = (run.filename, run.function.key, span)
+        if identity in seen or len(seen) > _MOST_CALLERS:
+            return []
+        seen |= {identity}
+        found = [
+            record.acquired for record in run.recorder.records.values() if span in record.released
+        ]
+        if any(
+            release.step.span == span and release.step.filename == run.filename
+            for outcome in run.outcomes
+            for release in outcome.released
+        ):
+            for caller, call in self.callers.get(identity[:2], ()):
+                found += self._targets(caller, call.span, seen)
+        return found
+
+    def _members(self, run: FunctionRun, span: Span) -> list[Acquired]:
+        """What the class or struct acquires into the member that is released at a place."""
+        found = []
+        for outcome in run.outcomes:
+            for release in outcome.released:
+                if release.step.span != span or release.step.filename != run.filename:
+                    continue
+                member = member_of(release.location, run.function, run.python)
+                facts = self.classes.get(member[0] or "") if member else None
+                if facts is None or member is None:
+                    continue
+                name = member[1].partition("[")[0]
+                wanted = {
+                    (item.resource.filename, item.resource.span)
+                    for item in facts.acquired
+                    if item.member.partition("[")[0] == name
+                }
+                found += [one for one in self._acquired() if (one.filename, one.span) in wanted]
+        return found
+
+    def _acquired(self) -> Iterator[Acquired]:
+        for run in self.runs.values():
+            for record in run.recorder.records.values():
+                yield record.acquired
+
+    def _guessed(self, effect: ReleaseEffect, handle: str) -> tuple[list[Acquired], str]:
+        """Acquisitions of a fitting family: into a variable of the same name, else all."""
+        fitting = [
+            acquired
+            for acquired in self._acquired()
+            if not acquired.managed and (not effect.families or acquired.family in effect.families)
+        ]
+        name = _last_name(handle)
+        named = [acquired for acquired in fitting if _last_name(acquired.name) == name]
+        return (named, "name") if named else (fitting, "family")
+
+    def _seen_by_callers(self, acquired: Sequence[Acquired]) -> list[Acquired]:
+        """The same resources where a caller gets them: its call of the function that acquires."""
+        makers = [
+            (identity, one)
+            for one in acquired
+            for identity, run in self.runs.items()
+            if any(record.acquired is one for record in run.recorder.records.values())
+        ]
+        found: list[Acquired] = []
+        for _ in range(_MOST_CALLERS):
+            callers = {
+                (caller.filename, caller.function.key): replace(
+                    one, filename=caller.filename, span=call.span
+                )
+                for identity, one in makers
+                for caller, call in self.callers.get(identity, ())
+            }
+            new = [one for one in callers.values() if one not in found]
+            if not new:
+                break
+            found += new
+            makers = [(identity, one) for identity, one in callers.items() if one in new]
+        return found
+
+    def _is_empty(self, run: FunctionRun, named: Sequence[Acquired]) -> bool:
+        """Whether paths release the function's own resource of that name elsewhere only."""
+        own = [
+            record
+            for record in run.recorder.records.values()
+            if any(record.acquired is one for one in named)
+        ]
+        return bool(own) and all(record.released for record in own)
+
+    # Mutants that change nothing --------------------------------------------------------------
+
+    def _exempt(
+        self,
+        run: FunctionRun,
+        call: Call,
+        effect: ReleaseEffect,
+        parameters: tuple[str, ...],
+    ) -> dict[str, str]:
+        """Kinds of mutants that leave the program as it is, and why.
+
+        Where the process ends on every path after the release, nobody misses it. Where the same
+        handle is released again later on by a call that may be repeated (``close`` in a
+        ``finally``), the first release is not the one that counts.
+        """
+        exempt: dict[str, str] = {}
+        if any(
+            other.span != call.span and _within(other.span, call.span)
+            for other in _calls(run.function)
+        ):
+            reason = "the macro around it does more than release"
+            exempt = {REMOVED: reason, CONDITIONAL: reason}
+        reached = set(self._after(run, call))
+        leaves = any(
+            isinstance(run.flow.blocks[number].terminator, Return | Throw) for number, _ in reached
+        )
+        if not leaves:
+            reason = "the process ends on every path after it"
+            return {REMOVED: reason, CONDITIONAL: reason}
+        if effect.idempotent:
+            own = _handle(call, effect, parameters)
+            for number, index in reached:
+                operations = run.flow.blocks[number].operations
+                other = operations[index] if index < len(operations) else None
+                if (
+                    isinstance(other, Call)
+                    and other.name == call.name
+                    and other.span != call.span
+                    and other.receiver == call.receiver
+                    and _handle(other, effect, parameters) == own
+                ):
+                    reason = f"line {other.span.row} releases it again on the same path"
+                    return {REMOVED: reason, CONDITIONAL: reason, EARLY_RETURN: reason}
+        return exempt
+
+    def _after(self, run: FunctionRun, call: Call) -> Iterator[tuple[int, int]]:
+        """The operations that may run after a call: block and index (one past the last stands for
+        the terminator)."""
+        starts = [
+            (block.number, index + 1)
+            for block in run.function.blocks
+            for index, operation in enumerate(block.operations)
+            if isinstance(operation, Call) and operation.span == call.span
+        ]
+        pending, seen = starts, set[tuple[int, int]]()
+        while pending:
+            number, index = pending.pop()
+            if (number, index) in seen:
+                continue
+            seen.add((number, index))
+            yield number, index
+            block = run.function.blocks[number]
+            if index < len(block.operations):
+                if not self._ends_process(run, block.operations[index]):
+                    pending.append((number, index + 1))
+            elif not isinstance(block.terminator, Unreachable):
+                pending.extend((successor, 0) for successor in successors(block))
+
+    def _ends_process(self, run: FunctionRun, operation: object) -> bool:
+        if not isinstance(operation, Call):
+            return False
+        if operation.noreturn:
+            return True
+        model = run.models.lookup(operation.name) if operation.name else None
+        if model is not None:
+            return model.noreturn
+        summary = self.linker.summary(operation.key, run.filename)[0] if operation.key else None
+        return summary is not None and summary.never_returns
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return (outer.row, outer.column) <= (inner.row, inner.column) and (
+        (inner.end_row, inner.end_column) <= (outer.end_row, outer.end_column)
+    )
+
+
+def _calls(function: Function) -> Iterator[Call]:
+    for block in function.blocks:
+        for operation in block.operations:
+            if isinstance(operation, Call):
+                yield operation
+
+
+def _handle(call: Call, effect: ReleaseEffect, parameters: tuple[str, ...]) -> Expression | None:
+    path = parse_path(effect.handle, parameters)
+    if path.root == "this":
+        return call.receiver
+    for argument in call.arguments:
+        if argument.keyword is not None and argument.keyword == path.name:
+            return argument.value
+    positional = [
+        argument.value
+        for argument in call.arguments
+        if argument.keyword is None and not argument.starred
+    ]
+    if path.index is None or path.index >= len(positional):
+        return None
+    handle = positional[path.index]
+    while isinstance(handle, Cast):
+        handle = handle.operand
+    return handle
+
+
+def _target(acquired: Acquired) -> Target:
+    return Target(acquired.filename, acquired.span.row, acquired.name, acquired.family)
+
+
+def _last_name(place: str) -> str:
+    names = _NAME.findall(re.sub(r"\[.*?\]", "", place))
+    return names[-1].strip("_") if names else ""
+
+
+def _early_return(run: FunctionRun) -> str:
+    """The statement that leaves the function early; empty where there is none."""
+    function = run.function
+    if run.python:
+        return "" if function.kind == "module" else "return"
+    if function.is_main:
+        return "return 1"
+    returns = function.returns
+    if function.kind in ("constructor", "destructor") or returns is None:
+        return "return"
+    if returns.kind == "void" or returns.text == "void":
+        return "return"
+    for name, failure in _FAILURES.items():
+        if name in returns.text and returns.kind != "pointer":
+            return failure
+    if returns.kind == "integer":
+        return "return 1"
+    return "" if returns.kind == "reference" else "return {}"
