@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from cudalint.reports.style import ColorChoice
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
-_ISSUES = "https://github.com/cudalint/cudalint/issues"
 
 
 class _DefaultCommand(click.Group):
@@ -298,7 +297,7 @@ def _failed(error: Exception) -> int:
         click.echo(f"cudalint: {escaped(str(error))}", err=True)
         return FAILED
     text = escaped(f"{type(error).__name__}: {error}")
-    hint = f"CUDALINT_TRACEBACK=1 shows where; please report it at {_ISSUES}"
+    hint = "CUDALINT_TRACEBACK=1 shows where; please report it"
     click.echo(f"cudalint: internal error: {text} ({hint})", err=True)
     return FAILED
 

@@ -1,0 +1,57 @@
+"""The README shows what cudalint really prints, all its rules, and commands that CI runs."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from cudalint import registry
+from cudalint.cli import main
+from cudalint.project.config import validated
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_example_is_real(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where this fails because a message was improved, paste the new output."""
+    monkeypatch.chdir(ROOT)
+    match = re.search(r"```console\n\$ cudalint (.+?)\n(.*?)```", README, re.DOTALL)
+    assert match is not None
+    main([*match[1].split(), "--cache-dir", str(tmp_path)])
+    assert capsys.readouterr().out == match[2]
+
+
+def test_the_table_lists_every_rule() -> None:
+    listed = dict(re.findall(r"^\| `(GPU\d{3})` \| ([a-z-]+) \|", README, re.MULTILINE))
+    known = {code: rule.name for code, rule in registry.all_rules().items() if code < "GPU9"}
+    assert listed == {code: name for code, name in known.items() if code.startswith("GPU")}
+
+
+def test_the_configuration_is_valid() -> None:
+    blocks = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    (settings,) = [block for block in blocks if "[tool.cudalint]" in block]
+    values = tomllib.loads(settings)["tool"]["cudalint"]
+    assert validated(values, "README.md").keys() == values.keys()
+
+
+def test_the_model_is_valid(tmp_path: Path) -> None:
+    from cudalint.apis.loader import read_model_file
+
+    blocks = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    (model,) = [block for block in blocks if "acquires" in block]
+    (tmp_path / "model.toml").write_text(model)
+    assert set(read_model_file(str(tmp_path / "model.toml")).functions) == {
+        "pool_take",
+        "pool_give",
+    }
+
+
+def test_ci_runs_the_command_of_the_readme() -> None:
+    (line,) = re.findall(r"^\$ pip install '\.\[test\]' && (.+)$", README, re.MULTILINE)
+    assert f"step {line}\n" in (ROOT / ".ci" / "run").read_text()
