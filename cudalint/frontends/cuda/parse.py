@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from clang import cindex
 
 from cudalint.frontends.cuda.cursors import forget_files
+from cudalint.frontends.cuda.deep_stack import with_deep_stack
 from cudalint.frontends.cuda.flags import (
     all_system_folders,
     base_arguments,
@@ -27,8 +28,9 @@ from cudalint.source import Source, Span
 __all__ = ["Diagnostic", "MissingHeader", "ParseFailure", "ParseOptions", "ParsedUnit", "parse"]
 
 _KEEP_GOING = 0x200
-_MOST_ERRORS = 200
-_MOST_DIAGNOSTICS = 5000
+_MOST_ERRORS = 500
+_MOST_ERRORS_ON_LONG_LINES = 50
+_LONG_LINE = 100_000
 _NOT_FOUND = re.compile(r"'([^']+)' file not found")
 # What names of the C++ library, read before the source, can do to a source that did not ask for
 # them:
@@ -131,15 +133,21 @@ def _translation_unit(
 ) -> cindex.TranslationUnit | None:
     """The unit; ``None`` where libclang has none to give (a crash, a refused header)."""
     index = cindex.Index.create(excludeDecls=True)
-    try:
+    # libclang parses in a thread of its own with 8 MB of stack, unless told not to.
+    os.environ["LIBCLANG_NOTHREADS"] = "1"
+
+    def run() -> cindex.TranslationUnit:
         unit: cindex.TranslationUnit = cindex.TranslationUnit.from_source(
             filename, args=arguments, unsaved_files=files, options=_KEEP_GOING, index=index
         )
+        return unit
+
+    try:
+        return with_deep_stack(run)
     except cindex.TranslationUnitLoadError:
         return None
     finally:
         forget_files()
-    return unit
 
 
 def _with_diagnostics(
@@ -148,7 +156,12 @@ def _with_diagnostics(
     missing: dict[str, MissingHeader] = {}
     errors: list[Diagnostic] = []
     diagnostics = unit.diagnostics
-    for number in range(min(len(diagnostics), _MOST_DIAGNOSTICS)):
+    # libclang counts the column of each anew, from the start of the line.
+    is_long = any(len(line) > _LONG_LINE for line in source.lines)
+    most = _MOST_ERRORS_ON_LONG_LINES if is_long else _MOST_ERRORS
+    for number in range(len(diagnostics)):
+        if len(errors) >= most:
+            break
         diagnostic = diagnostics[number]
         if diagnostic.severity < cindex.Diagnostic.Error:
             continue
@@ -163,7 +176,7 @@ def _with_diagnostics(
             if name not in missing:
                 span = _include_span(source, filename, row, column, name)
                 missing[name] = MissingHeader(name, span, filename)
-        elif len(errors) < _MOST_ERRORS:
+        else:
             errors.append(Diagnostic(diagnostic.spelling, row, column, filename))
     return ParsedUnit(unit, source.filename, source.text, tuple(missing.values()), tuple(errors))
 
