@@ -1,0 +1,72 @@
+"""Which files are analysed together."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from cudalint.analysis.groups import Links, groups_of, links_of
+from cudalint.frontends.python import read
+
+
+def links(**lists: list[str]) -> Links:
+    return msgspec.convert([lists.get(name, []) for name in Links.__struct_fields__], Links)
+
+
+def together(**files: Links) -> list[list[str]]:
+    return groups_of(files)
+
+
+def test_a_caller_belongs_to_the_definition() -> None:
+    a, b, c = links(called=["f"]), links(functions=["f"]), links(functions=["g"])
+    assert together(a=a, b=b, c=c) == [["a", "b"], ["c"]]
+
+
+def test_all_definitions_count_where_one_is_called() -> None:
+    a, b, c = links(called=["f"]), links(functions=["f"]), links(functions=["f"])
+    assert together(a=a, b=b, c=c) == [["a", "b", "c"]]
+
+
+def test_equal_names_alone_link_nothing() -> None:
+    a = links(functions=["main", "check"], records=["Timer"], used_records=["Timer"])
+    assert together(a=a, b=a, c=a) == [["a"], ["b"], ["c"]]
+
+
+def test_a_class_of_a_header_links_its_users() -> None:
+    user = links(header_records=["Pool"], used_records=["Pool"])
+    assert together(a=user, b=user, c=links()) == [["a", "b"], ["c"]]
+    owner = links(records=["Pool"], used_records=["Pool"])
+    assert together(a=user, h=owner) == [["a", "h"]]
+
+
+def test_types_of_the_system_link_nothing() -> None:
+    user = links(used_records=["FILE", "cudaDeviceProp"])
+    assert together(a=user, b=user) == [["a"], ["b"]]
+
+
+def test_kernels_link_launches_limits_and_definitions() -> None:
+    launch, raise_limit = links(launched=["blur"]), links(referred=["blur"])
+    assert together(a=launch, b=raise_limit) == [["a", "b"]]
+    defines = links(kernels=["blur"], launched=["blur"])
+    assert together(a=defines, b=defines) == [["a"], ["b"]]
+    assert together(a=links(kernels=["blur"]), b=launch, c=raise_limit) == [["a", "b", "c"]]
+    assert together(a=raise_limit, b=raise_limit) == [["a"], ["b"]]
+
+
+def test_links_are_transitive_and_in_order() -> None:
+    files = {
+        "z": links(called=["f"]),
+        "m": links(functions=["f"], called=["g"]),
+        "a": links(functions=["g"]),
+        "b": links(),
+    }
+    assert groups_of(files) == [["a", "m", "z"], ["b"]]
+
+
+@pytest.mark.parametrize("caller", ["import pool\npool.take(3)", "from pool import take\ntake(3)"])
+def test_python_modules(caller: str) -> None:
+    pool = read("pool.py", "import cupy\n\ndef take(size):\n    return cupy.empty(size)\n")
+    use = read("use.py", f"import cupy\n{caller}\n")
+    other = read("other.py", "import cupy\n\ndef take(size):\n    return take(size)\n")
+    found = groups_of({program.filename: links_of(program) for program in (pool, use, other)})
+    assert found == [["other.py"], ["pool.py", "use.py"]]
