@@ -50,8 +50,8 @@ _LENIENT = (
 
 _CXX_STANDARDS = {"17": "gnu++17", "20": "gnu++20", "2a": "gnu++20", "23": "gnu++23"}
 _CXX_STANDARDS |= {"2b": "gnu++23", "26": "gnu++26", "2c": "gnu++26"}
-_LIBRARY_HEADERS = ("thrust/", "cub/", "cuda/", "cooperative_groups/", "nv/target")
-_CXX_HEADER = re.compile(r"^[a-z_]+$")
+_LIBRARY_HEADERS = ("thrust/", "cub/", "cuda/", "cooperative_groups", "nv/target")
+_STANDARD_HEADER = re.compile(r"[a-z_]+$|cuda_(fp|bf)16\.h|cublas|cudnn|cusolver|cusparse|nccl")
 _USES_CXX = re.compile(r"\bstd\s*::|\bnamespace\s+std\b")
 _LAUNCH = "<<<"
 
@@ -71,7 +71,7 @@ def prefix_for(language: str, text: str, names: Iterable[str]) -> str:
     names = tuple(names)
     if any(name.startswith(_LIBRARY_HEADERS) for name in names):
         return "libraries"
-    if any(_CXX_HEADER.match(name) for name in names) or _USES_CXX.search(text):
+    if any(_STANDARD_HEADER.match(name) for name in names) or _USES_CXX.search(text):
         return "standard"
     return "runtime"
 

@@ -3,8 +3,6 @@
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 
 #include <cuda/std/complex>
 #include <cuda/std/tuple>

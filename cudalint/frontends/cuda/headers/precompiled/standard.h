@@ -1,5 +1,8 @@
-/* Read before sources that use the C++ library. */
+/* Read before sources that use the C++ library, or numbers of 16 bits. */
 #include "runtime.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #include <algorithm>
 #include <array>
