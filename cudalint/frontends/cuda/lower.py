@@ -62,10 +62,17 @@ class _UnitLowering:
         for child in children(self.parsed.unit.cursor):
             if positions.in_main_file(child):
                 # Instantiations are listed as well: their pattern says what they do.
-                if unit.types.pattern(child).data[0] == child.data[0]:
+                pattern = unit.types.pattern(child)
+                if pattern.data[0] == child.data[0]:
                     self._guarded(self._declaration, child)
+                elif child._kind_id == Kind.FUNCTION:
+                    self.device.add_instance(pattern, child)
             elif not positions.is_system(child):
-                self._guarded(self._header_declaration, child)
+                pattern = unit.types.pattern(child)
+                if pattern.data[0] == child.data[0]:
+                    self._guarded(self._header_declaration, child)
+                elif child._kind_id == Kind.FUNCTION:
+                    self.device.add_instance(pattern, child)
         for body in self.bodies:
             self._function(body)
         while unit.pending:

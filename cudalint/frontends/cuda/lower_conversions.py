@@ -48,6 +48,8 @@ def _to_integer(value: Expression, source: Type, target: Type, explicit: bool) -
         if isinstance(value, Constant) and isinstance(value.value, int):
             if fits(value.value, target):
                 return value
+            if (target.bytes or 8) < (source.bytes or 8):
+                return Cast(target, value)  # The value as written matters: it is cut off.
             return Constant(wrap(value.value, target), value.text)
         if source.bytes is None or target.bytes is None:
             return Cast(target, value) if explicit else value

@@ -37,11 +37,16 @@ class DeviceCode:
         self._functions: dict[str, list[Cursor]] = {}
         self._globals: dict[str, Cursor] = {}
         self._texts: dict[int, set[str]] = {}
+        self._instances: dict[int, list[Cursor]] = {}
         self._shared: dict[int, tuple[tuple[SharedArray, ...], str | None]] = {}
 
     def add(self, function: Cursor) -> None:
         """A device function that kernels may call."""
         self._functions.setdefault(name_of(function), []).append(function)
+
+    def add_instance(self, pattern: Cursor, instance: Cursor) -> None:
+        """An instantiation of a template: there the sizes of its arrays are known."""
+        self._instances.setdefault(pattern.data[0] or 0, []).append(instance)
 
     def add_global(self, variable: Cursor) -> None:
         """A ``__shared__`` array declared outside of functions."""
@@ -103,8 +108,25 @@ class DeviceCode:
     def _own(self, function: Cursor) -> tuple[tuple[SharedArray, ...], str | None]:
         identity = function.data[0] or 0
         if identity not in self._shared:
-            self._shared[identity] = self._find(function)
+            arrays, dynamic = self._find(function)
+            if any(array.bytes is None for array in arrays):
+                arrays = self._largest(arrays, self._instances.get(identity, []))
+            self._shared[identity] = arrays, dynamic
         return self._shared[identity]
+
+    def _largest(
+        self, arrays: tuple[SharedArray, ...], instances: list[Cursor]
+    ) -> tuple[SharedArray, ...]:
+        """The arrays as the largest instantiation of the template has them."""
+        found = [self._find(instance)[0] for instance in instances]
+        known = [
+            same
+            for same in found
+            if len(same) == len(arrays) and all(array.bytes is not None for array in same)
+        ]
+        if not known:
+            return arrays
+        return max(known, key=lambda same: sum(array.bytes or 0 for array in same))
 
     def _find(self, function: Cursor) -> tuple[tuple[SharedArray, ...], str | None]:
         words = self._words(function)
