@@ -58,7 +58,7 @@ def parse(source: Source) -> Parsed:
     if tree is None:
         return Parsed(None, None, (*dropped, Dropped(whole, "module", "cannot be parsed")))
     try:
-        positions = Positions(tree, source, shift)
+        positions = Positions(tree, source, mender.text, shift)
     except RecursionError:
         return Parsed(None, None, (*dropped, Dropped(whole, "module", "nested too deeply")))
     return Parsed(tree, positions, tuple(dropped))

@@ -14,6 +14,8 @@ from libcst._nodes.internal import CodegenState
 
 from cudalint.source import Source, Span
 
+_LARGEST_GAP = 500
+
 if TYPE_CHECKING:
     import libcst
     from libcst import CSTNode
@@ -66,29 +68,31 @@ class _Recorder(CodegenState):
 class Positions:
     """Where each node of a parsed module stands in the original text.
 
-    ``shift`` is the number of characters before the text that was parsed (a byte order mark).
+    ``text`` is what was parsed: as long as the original, but for the ``shift`` characters before
+    it (a byte order mark).
     The module must outlive this object: nodes are known by identity.
     """
 
-    def __init__(self, module: libcst.Module, source: Source, shift: int = 0) -> None:
+    def __init__(self, module: libcst.Module, source: Source, text: str, shift: int) -> None:
         recorder = _Recorder(module.default_indent, module.default_newline)
         module._codegen(recorder)
         self._ranges = recorder.spans
-        self._offsets = list(accumulate(map(len, recorder.tokens), initial=shift))
+        tokens = recorder.tokens
+        if "".join(tokens) == text:
+            self._starts = list(accumulate(map(len, tokens), initial=shift))
+            self._ends = self._starts[1:]
+        else:
+            self._starts, self._ends = _align(tokens, text, shift)
         self._source = source
         self._module = module
-
-    @property
-    def length(self) -> int:
-        """Characters that the generated code has, with the shift: the text's own length."""
-        return self._offsets[-1]
 
     def offsets(self, node: CSTNode) -> tuple[int, int]:
         """The offsets of a node's first character and of the one behind its last."""
         first, last = self._ranges.get(id(node), (0, 0))
-        offsets = self._offsets
-        end = len(offsets) - 1
-        return offsets[min(first, end)], offsets[min(last, end)]
+        start = self._starts[min(first, len(self._starts) - 1)]
+        if last <= first:
+            return start, start
+        return start, self._ends[min(last, len(self._ends)) - 1]
 
     def span(self, node: CSTNode) -> Span:
         """The rows and columns of a node."""
@@ -107,3 +111,24 @@ class Positions:
         """The source text of a node."""
         start, end = self.offsets(node)
         return self._source.text[start:end]
+
+
+def _align(tokens: list[str], text: str, shift: int) -> tuple[list[int], list[int]]:
+    """Where each token stands, where the generated code is not quite the text: libcst loses form
+    feeds, and white space and continuation lines in a few places."""
+    starts: list[int] = []
+    ends: list[int] = []
+    position = 0
+    for token in tokens:
+        if not text.startswith(token, position):
+            found = -1 if token.isspace() else text.find(token, position, position + _LARGEST_GAP)
+            if found < 0:
+                starts.append(position + shift)
+                ends.append(position + shift)
+                continue
+            position = found
+        starts.append(position + shift)
+        position += len(token)
+        ends.append(position + shift)
+    starts.append(position + shift)
+    return starts, ends

@@ -20,7 +20,7 @@ _PARSES = 30
 """How often a text's length the parser is given while it is mended; then the rest is dropped."""
 
 _PYTHON_2 = (
-    (re.compile(r"\b(print|exec)[ \t](?=[ \t]*[^ \t\r\n(=.,)\]])"), r"\1,"),
+    (re.compile(r"\b(print|exec)[ \t](?=[ \t]*[^ \t\r\n(=.,)\]>])"), r"\1,"),
     (re.compile(r"\b(print|exec)[ \t](?=[ \t]*\([^\r\n]*\)[ \t]*[%,])"), r"\1,"),
     (re.compile(r"<>"), "!="),
     (re.compile(r"`([^`\r\n]*)`"), r"(\1)"),
@@ -194,7 +194,7 @@ class Mender:
         if mended == piece:
             return
         # A header stands alone for the test: with something for its block and its own statement.
-        alone = mended + (" 0\n" if line.opens_block else "\n")
+        alone = mended + (" 0\n" if mended.rstrip().endswith(":") else "\n")
         alone = {"except": "try: 0\n", "elif": "if 0: 0\n"}.get(line.first, "") + alone
         if self._refusal(alone) is None:
             self.text = f"{self.text[: line.start]}{mended}{self.text[line.end :]}"
