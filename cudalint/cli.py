@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cudalint import __version__
+from cudalint.commands.options import (
+    SectionedCommand,
+    config_options,
+    run_options,
+    setting_options,
+)
 
 if TYPE_CHECKING:
     from cudalint.project.config import Configuration
@@ -41,146 +47,13 @@ def cudalint() -> None:
     """
 
 
-def _list(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str] | None:
-    """Repeated and comma-separated values, joined; ``None`` when the option is absent."""
-    entries = [entry.strip() for value in values for entry in value.split(",")]
-    return [entry for entry in entries if entry] if values else None
-
-
-def _paths(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str] | None:
-    return list(values) or None
-
-
-def _per_file(
-    _: click.Context, __: click.Parameter, values: tuple[str, ...]
-) -> dict[str, list[str]] | None:
-    found: dict[str, list[str]] = {}
-    for value in values:
-        pattern, colon, rules = value.rpartition(":")
-        if not colon or not pattern or not rules:
-            raise click.BadParameter(f"{value!r} is not PATTERN:RULE[,RULE...]")
-        found.setdefault(pattern, []).extend(rules.split(","))
-    return found or None
-
-
-def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def decorate(function: Any) -> Any:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return decorate
-
-
-def _many(name: str, key: str, help: str, **more: Any) -> Callable[[Any], Any]:
-    return click.option(name, key, multiple=True, callback=_list, help=help, **more)
-
-
-_CONFIG_OPTIONS = _options(
-    click.option(
-        "--config",
-        multiple=True,
-        metavar="FILE|KEY=VALUE",
-        help="A configuration file in place of the one found, or one setting (repeatable).",
-    ),
-    click.option("--isolated", is_flag=True, help="Read no configuration file."),
-)
-
-_SETTING_OPTIONS = _options(
-    _many("--select", "select", "Rules to run: codes, prefixes, names, or ALL.", metavar="RULE"),
-    _many("--ignore", "ignore", "Rules not to run.", metavar="RULE"),
-    _many("--extend-select", "extend_select", "Rules to run as well.", metavar="RULE"),
-    click.option(
-        "--per-file-ignores",
-        multiple=True,
-        callback=_per_file,
-        metavar="PATTERN:RULE",
-        help="Rules that are silent in some files.",
-    ),
-    click.option("--preview/--no-preview", default=None, help="Preview rules, low confidence too."),
-    click.option(
-        "--fail-level",
-        type=click.Choice(["error", "warning", "info"]),
-        help="The least severity that makes the exit status 1 [default: warning].",
-    ),
-    _many("--exclude", "exclude", "What not to lint, as in .gitignore.", metavar="PATTERN"),
-    _many("--extend-exclude", "extend_exclude", "What else not to lint.", metavar="PATTERN"),
-    click.option(
-        "--force-exclude/--no-force-exclude",
-        default=None,
-        help="Exclude also what is named explicitly.",
-    ),
-    click.option(
-        "--respect-gitignore/--no-respect-gitignore",
-        default=None,
-        help="Leave out what git ignores [default: yes].",
-    ),
-    _many(
-        "--target", "target", "Compute capability (sm_86) or native: its limits apply.",
-        metavar="SM",
-    ),
-    click.option("--device-memory", metavar="SIZE", help="Budget of one allocation: 16GiB."),
-    click.option(
-        "--max-transfer", metavar="SIZE", help="Largest copy in one piece [default: 256MiB]."
-    ),
-    click.option(
-        "--models", multiple=True, callback=_paths, metavar="FILE", help="Own API models (TOML)."
-    ),
-    click.option(
-        "-I",
-        "--include-folder",
-        "include_folders",
-        multiple=True,
-        callback=_paths,
-        metavar="FOLDER",
-        help="Where C++ headers are.",
-    ),
-    click.option(
-        "-D",
-        "--define",
-        "defines",
-        multiple=True,
-        callback=_paths,
-        metavar="NAME[=VALUE]",
-        help="A C++ macro.",
-    ),
-    click.option("--standard", metavar="STD", help="The C++ standard: c++20."),
-    click.option(
-        "-p", "--compile-commands", metavar="PATH", help="A compile_commands.json or its folder."
-    ),
-    click.option(
-        "--output-format",
-        type=click.Choice(["full", "concise", "json"]),
-        help="How findings are shown [default: full on a terminal, else concise].",
-    ),
-    click.option("--cache/--no-cache", default=None, help="Keep what was read of files."),
-    click.option("--cache-dir", metavar="FOLDER", help="Where to keep it."),
-    click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes."),
-    click.option(
-        "--time-limit", type=float, metavar="SECONDS", help="Limit for one file [default: 30]."
-    ),
-    click.option("--max-file-size", metavar="SIZE", help="Larger files are not read."),
-)  # fmt: skip
-
-
-@cudalint.command()
+@cudalint.command(cls=SectionedCommand)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@_SETTING_OPTIONS
-@_CONFIG_OPTIONS
-@click.option("--stdin-filename", metavar="NAME", help="What to take standard input (-) for.")
-@click.option("-o", "--output-file", metavar="FILE", help="Write the report there.")
-@click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
-@click.option("--statistics", is_flag=True, help="Show counts for each rule instead.")
-@click.option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    help="Colours [default: auto; NO_COLOR and FORCE_COLOR are obeyed].",
-)
-@click.option("-q", "--quiet", is_flag=True, help="No summary, no notes.")
-@click.option("-v", "--verbose", is_flag=True, help="Say which files and settings are used.")
+@setting_options
+@config_options
+@run_options
 def check(paths: tuple[str, ...], **options: Any) -> int:
-    """Lint files and folders (the default command; by default this folder).
+    """Lint files and folders; by default this one.
 
     `-` reads standard input. Exit status: 0 clean, 1 findings at or above the fail level, 2 a
     problem with the usage, the configuration or a file.
@@ -201,7 +74,10 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
 )
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 def rule(rule: str | None, everything: bool, output_format: str, color: ColorChoice) -> int:
-    """Explain a rule: what it finds, why that is bad, and what to write instead."""
+    """Explain a rule.
+
+    What it finds, why that is bad, and what to write instead.
+    """
     from cudalint.commands.rule import run_rule
 
     if rule is None and not everything:
@@ -209,10 +85,10 @@ def rule(rule: str | None, everything: bool, output_format: str, color: ColorCho
     return run_rule(rule, output_format, color)
 
 
-@cudalint.command()
+@cudalint.command(cls=SectionedCommand)
 @click.argument("key", required=False)
-@_SETTING_OPTIONS
-@_CONFIG_OPTIONS
+@setting_options
+@config_options
 def config(key: str | None, **options: Any) -> int:
     """Show the settings in force and where each came from."""
     from cudalint.commands.config import run_config
@@ -221,7 +97,7 @@ def config(key: str | None, **options: Any) -> int:
 
 
 @cudalint.command()
-@_CONFIG_OPTIONS
+@config_options
 @click.option("--cache-dir", metavar="FOLDER", help="The cache to delete.")
 def clean(**options: Any) -> int:
     """Delete the cache."""

@@ -42,11 +42,11 @@ class IncompleteParse(FileRule):
     ## Use instead
 
     Tell cudalint where the headers are: a `compile_commands.json` in the project or one of its
-    `build*` folders, or `include` in `[tool.cudalint]`.
+    `build*` folders, or `include-folders` in `[tool.cudalint]`.
 
     ```toml
     [tool.cudalint]
-    include = ["third_party/solver/include"]
+    include-folders = ["third_party/solver/include"]
     ```
 
     ## Known problems

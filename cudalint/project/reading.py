@@ -86,4 +86,14 @@ def decode(data: bytes, language: Language) -> DecodedText:
         row = data.count(b"\n", 0, error.start) + 1
         raise UnreadableError(f"is not valid {error.encoding.upper()} (line {row})") from None
     except (SyntaxError, LookupError) as error:
-        raise UnreadableError(f"cannot be decoded: {error}") from None
+        raise UnreadableError(_bad_coding_line(data, error)) from None
+
+
+def _bad_coding_line(data: bytes, error: Exception) -> str:
+    """Python says "invalid or missing encoding declaration" for bad bytes in the first lines."""
+    for row, line in enumerate(data.split(b"\n")[:2], start=1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            return f"is not valid UTF-8 (line {row})"
+    return f"cannot be decoded: {error}"

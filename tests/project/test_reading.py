@@ -46,6 +46,7 @@ def test_encodings(data: bytes, language: Language, text: str, note: str) -> Non
     ("data", "language", "message"),
     [
         (b"x = 1\ny = '\xfc'", "python", "is not valid UTF-8 (line 2)"),
+        (b"x = '\xfc'", "python", "is not valid UTF-8 (line 1)"),
         (b"# coding: nonsense\n", "python", "cannot be decoded: unknown encoding: nonsense"),
         (b"\xff\xfea", "cuda", "is not valid UTF-16-LE (line 1)"),
     ],

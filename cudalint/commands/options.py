@@ -1,0 +1,178 @@
+"""The options of the command line, in sections. Imports click and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+_SECTIONS = {
+    "Rules": (
+        "select", "ignore", "extend_select", "per_file_ignores", "preview", "fail_level",
+    ),
+    "Files": (
+        "exclude", "extend_exclude", "force_exclude", "respect_gitignore", "max_file_size",
+        "stdin_filename",
+    ),
+    "Devices": ("target", "device_memory", "max_transfer"),
+    "Code": ("include_folders", "defines", "standard", "compile_commands", "models"),
+    "Output": (
+        "output_format", "output_file", "statistics", "color", "quiet", "verbose", "exit_zero",
+    ),
+    "Running": ("jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
+}  # fmt: skip
+
+
+class SectionedCommand(click.Command):
+    """A command whose help lists the options in sections."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each section that has options."""
+        records = {
+            parameter.name: record
+            for parameter in self.get_params(ctx)
+            if (record := parameter.get_help_record(ctx)) is not None
+        }
+        for title, names in _SECTIONS.items():
+            rows = [records[name] for name in names if name in records]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _list(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str] | None:
+    """Repeated and comma-separated values, joined; ``None`` when the option is absent."""
+    entries = [entry.strip() for value in values for entry in value.split(",")]
+    return [entry for entry in entries if entry] if values else None
+
+
+def _paths(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str] | None:
+    return list(values) or None
+
+
+def _per_file(
+    _: click.Context, __: click.Parameter, values: tuple[str, ...]
+) -> dict[str, list[str]] | None:
+    found: dict[str, list[str]] = {}
+    for value in values:
+        pattern, colon, rules = value.rpartition(":")
+        if not colon or not pattern or not rules:
+            raise click.BadParameter(f"{value!r} is not PATTERN:RULE[,RULE...]")
+        found.setdefault(pattern, []).extend(rules.split(","))
+    return found or None
+
+
+def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def decorate(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def _many(name: str, key: str, help: str, **more: Any) -> Callable[[Any], Any]:
+    return click.option(name, key, multiple=True, callback=_list, help=help, **more)
+
+
+config_options = _options(
+    click.option(
+        "--config",
+        multiple=True,
+        metavar="FILE|KEY=VALUE",
+        help="A configuration file in place of the one found, or one setting (repeatable).",
+    ),
+    click.option("--isolated", is_flag=True, help="Read no configuration file."),
+)
+
+setting_options = _options(
+    _many("--select", "select", "Rules to run: codes, prefixes, names, or ALL.", metavar="RULE"),
+    _many("--ignore", "ignore", "Rules not to run.", metavar="RULE"),
+    _many("--extend-select", "extend_select", "Rules to run as well.", metavar="RULE"),
+    click.option(
+        "--per-file-ignores",
+        multiple=True,
+        callback=_per_file,
+        metavar="PATTERN:RULE",
+        help="Rules that are silent in some files.",
+    ),
+    click.option("--preview/--no-preview", default=None, help="Preview rules, low confidence too."),
+    click.option(
+        "--fail-level",
+        type=click.Choice(["error", "warning", "info"]),
+        help="The least severity that makes the exit status 1 [default: warning].",
+    ),
+    _many("--exclude", "exclude", "What not to lint, as in .gitignore.", metavar="PATTERN"),
+    _many("--extend-exclude", "extend_exclude", "What else not to lint.", metavar="PATTERN"),
+    click.option(
+        "--force-exclude/--no-force-exclude",
+        default=None,
+        help="Exclude also what is named explicitly.",
+    ),
+    click.option(
+        "--respect-gitignore/--no-respect-gitignore",
+        default=None,
+        help="Leave out what git ignores [default: yes].",
+    ),
+    _many(
+        "--target", "target", "Compute capability (sm_86) or native: its limits apply.",
+        metavar="SM",
+    ),
+    click.option("--device-memory", metavar="SIZE", help="Budget of one allocation: 16GiB."),
+    click.option(
+        "--max-transfer", metavar="SIZE", help="Largest copy in one piece [default: 256MiB]."
+    ),
+    click.option(
+        "--models", multiple=True, callback=_paths, metavar="FILE", help="Own API models (TOML)."
+    ),
+    click.option(
+        "-I",
+        "--include-folder",
+        "include_folders",
+        multiple=True,
+        callback=_paths,
+        metavar="FOLDER",
+        help="Where C++ headers are.",
+    ),
+    click.option(
+        "-D",
+        "--define",
+        "defines",
+        multiple=True,
+        callback=_paths,
+        metavar="NAME[=VALUE]",
+        help="A C++ macro.",
+    ),
+    click.option("--standard", metavar="STD", help="The C++ standard: c++20."),
+    click.option(
+        "-p", "--compile-commands", metavar="PATH", help="A compile_commands.json or its folder."
+    ),
+    click.option(
+        "--output-format",
+        type=click.Choice(["full", "concise", "json"]),
+        help="How findings are shown [default: full on a terminal, else concise].",
+    ),
+    click.option("--cache/--no-cache", default=None, help="Keep what was read of files."),
+    click.option("--cache-dir", metavar="FOLDER", help="Where to keep it."),
+    click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes."),
+    click.option(
+        "--time-limit", type=float, metavar="SECONDS", help="Limit for one file [default: 30]."
+    ),
+    click.option("--max-file-size", metavar="SIZE", help="Larger files are not read."),
+)  # fmt: skip
+
+run_options = _options(
+    click.option("--stdin-filename", metavar="NAME", help="What to take standard input (-) for."),
+    click.option("-o", "--output-file", metavar="FILE", help="Write the report there."),
+    click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."),
+    click.option("--statistics", is_flag=True, help="Show counts for each rule instead."),
+    click.option(
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        help="Colours [default: auto; NO_COLOR and FORCE_COLOR are obeyed].",
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="No summary, no notes."),
+    click.option("-v", "--verbose", is_flag=True, help="Say which files and settings are used."),
+)
