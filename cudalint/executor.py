@@ -12,6 +12,7 @@ import faulthandler
 import multiprocessing
 import os
 import signal
+import struct
 import sys
 import time
 from collections import deque
@@ -24,6 +25,8 @@ from typing import Any
 Handler = Callable[[bytes], bytes]
 
 _DONE, _FAILED, _BROKEN = b"d", b"f", b"b"
+_LIMIT = struct.Struct("<d")
+_GRACE_SECONDS = 5.0
 _STACK_BYTES = 256 * 1024**2
 _MOST_JOBS = 500
 """A worker is replaced after so many jobs: native memory that leaked goes with it."""
@@ -110,7 +113,8 @@ class Executor:
             worker.deadline = time.monotonic() + self._seconds[worker.job]
             # A worker that died meanwhile is noticed when its answer is awaited:
             with contextlib.suppress(OSError):
-                worker.connection.send_bytes(jobs[worker.job])
+                limit = _LIMIT.pack(self._seconds[worker.job])
+                worker.connection.send_bytes(limit + jobs[worker.job])
             pending.popleft()
 
     def _idle(self) -> _Worker | None:
@@ -203,11 +207,19 @@ def _serve(
     _isolate(bounds)
     while True:
         try:
-            job = connection.recv_bytes()
+            message = connection.recv_bytes()
         except (EOFError, OSError):
             return
+        _limit_time(*_LIMIT.unpack_from(message))
         with contextlib.suppress(BrokenPipeError):
-            connection.send_bytes(_answer(handler, job, bounds))
+            connection.send_bytes(_answer(handler, message[_LIMIT.size :], bounds))
+        _limit_time(0)
+
+
+def _limit_time(seconds: float) -> None:
+    """Ends a job that hangs even where the parent is no longer there to do so."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds and seconds + _GRACE_SECONDS)
 
 
 def _answer(handler: Handler, job: bytes, bounds: Bounds) -> bytes:

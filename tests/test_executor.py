@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -99,3 +103,49 @@ def test_workers_are_gone_afterwards() -> None:
         list(executor.run([b"echo a", b"echo b"]))
         processes = [worker.process for worker in executor._workers]
     assert processes and not any(process.is_alive() for process in processes)
+
+
+def test_an_idle_worker_that_died_is_replaced() -> None:
+    with Executor(work, workers=1, bounds=Bounds()) as executor:
+        assert [outcome.result for _, outcome in executor.run([b"echo a"])] == [b"a"]
+        os.kill(executor._workers[0].process.pid or 0, signal.SIGKILL)
+        assert [outcome.result for _, outcome in executor.run([b"echo b"])] == [b"b"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_worker_outlives_its_parent_by_no_more_than_its_limit() -> None:
+    script = (
+        "import os, sys, time\n"
+        "import cudalint.executor as executor\n"
+        "executor._GRACE_SECONDS = 1.0\n"
+        "def hang(job):\n"
+        "    open('worker', 'w').write(str(os.getpid()))\n"
+        "    time.sleep(60)\n"
+        "with executor.Executor(hang, workers=1, bounds=executor.Bounds(1)) as pool:\n"
+        "    list(pool.run([b'']))\n"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        parent = subprocess.Popen([sys.executable, "-c", script], cwd=folder)
+        note = Path(folder, "worker")
+        assert eventually(lambda: note.exists() and bool(note.read_text()))
+        parent.kill()
+        parent.wait()
+        worker = int(note.read_text())
+        assert eventually(lambda: not is_alive(worker))
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + 20
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def is_alive(process: int) -> bool:
+    status = Path(f"/proc/{process}/status")
+    try:
+        return "zombie" not in status.read_text()
+    except OSError:
+        return False

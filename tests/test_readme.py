@@ -33,11 +33,17 @@ def test_the_table_lists_every_rule() -> None:
     assert listed == {code: name for code, name in known.items() if code.startswith("GPU")}
 
 
-def test_the_configuration_is_valid() -> None:
-    blocks = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
-    (settings,) = [block for block in blocks if "[tool.cudalint]" in block]
-    values = tomllib.loads(settings)["tool"]["cudalint"]
-    assert validated(values, "README.md").keys() == values.keys()
+def test_configurations_are_valid() -> None:
+    """Those of the README and of the rules' pages."""
+    pages = [README, *(rule.documentation() for rule in registry.all_rules().values())]
+    blocks = [
+        block for page in pages for block in re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    ]
+    settings = [tomllib.loads(block) for block in blocks if "[tool.cudalint]" in block]
+    assert len(settings) >= 2
+    for document in settings:
+        values = document["tool"]["cudalint"]
+        assert validated(values, "page").keys() == values.keys()
 
 
 def test_the_model_is_valid(tmp_path: Path) -> None:
