@@ -1,0 +1,179 @@
+"""Where headers are found, and the precompiled ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+
+from cudalint.frontends.cuda import precompiled
+from cudalint.frontends.cuda.flags import base_arguments, prefix_for
+from cudalint.frontends.cuda.includes import find_includes
+from cudalint.frontends.cuda.options import ParseOptions, with_compile_flags
+from cudalint.frontends.cuda.parse import parse
+from cudalint.frontends.cuda.precompiled import precompiled_header
+from cudalint.frontends.cuda.toolchain import find_toolchain
+from cudalint.project.compile_commands import CompileFlags
+
+TEXT = "#include <cuda_runtime.h>\nint f(void **p) { return cudaMalloc(p, 4); }\n"
+
+
+def _write(path: Path, text: str = "") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _folders(source: Path, root: Path | None) -> list[str]:
+    found = find_includes(str(source), source.read_text(encoding="utf-8"), (), (), root)
+    return [
+        Path(os.path.relpath(folder, root or source.parent)).as_posix() for folder in found.folders
+    ]
+
+
+def test_headers_of_the_project_are_found(tmp_path: Path) -> None:
+    source = _write(
+        tmp_path / "Samples" / "one" / "main.cu",
+        '#include <helper.h>\n#include "timer.h"\n#include <deep/inner.h>\n#include "beside.h"\n',
+    )
+    _write(source.parent / "beside.h")
+    _write(tmp_path / "Common" / "helper.h")
+    _write(tmp_path / "Samples" / "one" / "include" / "timer.h")
+    _write(tmp_path / "vendor" / "lib" / "api" / "deep" / "inner.h")
+    assert sorted(_folders(source, tmp_path)) == [
+        "Common",
+        "Samples/one/include",
+        "vendor/lib/api",
+    ]
+
+
+def test_headers_of_headers_are_found(tmp_path: Path) -> None:
+    source = _write(tmp_path / "src" / "main.cu", '#include "first.h"\n')
+    _write(tmp_path / "src" / "first.h", "#pragma once\n  #  include <second.h>\n")
+    _write(tmp_path / "include" / "second.h")
+    assert _folders(source, tmp_path) == ["include"]
+
+
+def test_of_several_headers_the_nearest_is_taken_or_none(tmp_path: Path) -> None:
+    source = _write(tmp_path / "a" / "src" / "main.cu", "#include <util.h>\n")
+    _write(tmp_path / "a" / "lib2" / "util.h")
+    _write(tmp_path / "b" / "lib2" / "util.h")
+    assert _folders(source, tmp_path) == ["a/lib2"]
+    other = _write(tmp_path / "c" / "main.cu", "#include <util.h>\n")
+    assert _folders(other, tmp_path) == []
+
+
+def test_nothing_outside_the_root_is_searched(tmp_path: Path) -> None:
+    _write(tmp_path / "include" / "secret.h")
+    source = _write(tmp_path / "project" / "main.cu", "#include <secret.h>\n")
+    assert _folders(source, tmp_path / "project") == []
+    assert _folders(source, None) == []
+
+
+def test_a_guess_never_hides_a_system_header(tmp_path: Path) -> None:
+    _write(tmp_path / "include" / "string.h", "#error ours\n")
+    _write(tmp_path / "include" / "mine.h")
+    source = _write(tmp_path / "main.cu", "#include <mine.h>\n#include <string.h>\n" + TEXT)
+    parsed = parse(str(source), source.read_text(encoding="utf-8"), ParseOptions(root=tmp_path))
+    assert parsed.missing_headers == ()
+    assert parsed.errors == ()
+
+
+def test_compile_flags_reach_the_parser(tmp_path: Path) -> None:
+    _write(tmp_path / "inc" / "mine.h", "#define BYTES (4 * SCALE)\n")
+    flags = CompileFlags(include_folders=(str(tmp_path / "inc"),), defines=("SCALE=2",))
+    text = '#include "mine.h"\nint f(void **p) { return cudaMalloc(p, BYTES); }\n'
+    parsed = parse("a.cu", text, with_compile_flags(ParseOptions(), flags))
+    assert parsed.missing_headers == ()
+    assert parsed.errors == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "prefix"),
+    [
+        ("", ("stdio.h", "cuda_runtime.h"), "runtime"),
+        ("std::vector<int> v;", (), "standard"),
+        ("", ("iostream",), "standard"),
+        ("", ("thrust/sort.h", "iostream"), "libraries"),
+        ("", ("cooperative_groups.h",), "libraries"),
+    ],
+)
+def test_prefixes(text: str, names: tuple[str, ...], prefix: str) -> None:
+    assert prefix_for("cuda", text, names) == prefix
+    assert prefix_for("c", text, names) == "c"
+
+
+def _headers(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.pch"))
+
+
+def test_made_once_and_used_again(tmp_path: Path) -> None:
+    options = ParseOptions(cache_folder=tmp_path)
+    assert parse("a.cu", TEXT, options).errors == ()
+    (header,) = _headers(tmp_path)
+    written = header.stat().st_mtime_ns
+    assert parse("b.cu", TEXT, options).errors == ()
+    assert [path.stat().st_mtime_ns for path in _headers(tmp_path)] == [written]
+    newer = dataclasses.replace(options, standard="c++20")
+    assert parse("b.cu", TEXT, newer).errors == ()
+    assert len(_headers(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("damage", ["truncated", "empty", "changed"])
+def test_a_damaged_header_is_made_anew(tmp_path: Path, damage: str) -> None:
+    options = ParseOptions(cache_folder=tmp_path)
+    parse("a.cu", TEXT, options)
+    (header,) = _headers(tmp_path)
+    data = bytearray(header.read_bytes())
+    if damage == "truncated":
+        data = data[: len(data) // 2]
+    elif damage == "empty":
+        data.clear()
+    else:
+        data[len(data) // 2] ^= 0xFF
+    header.write_bytes(data)
+    precompiled._sound.cache_clear()
+    parsed = parse("a.cu", TEXT, options)
+    assert parsed.errors == ()
+    (again,) = _headers(tmp_path)
+    assert again.name.endswith(f".{precompiled._seal(again.read_bytes())}.pch")
+
+
+def test_a_header_that_libclang_refuses_is_discarded(tmp_path: Path) -> None:
+    toolchain = find_toolchain()
+    arguments = base_arguments("cuda", None, toolchain)
+    header = precompiled_header("runtime", arguments, toolchain, tmp_path)
+    assert header is not None
+    # Another standard's content under this name, as a changed system header would give it.
+    other = precompiled_header(
+        "runtime", base_arguments("cuda", "c++20", toolchain), toolchain, tmp_path
+    )
+    assert other is not None
+    data = other.read_bytes()
+    key = header.name.partition(".")[0]
+    forged = header.with_name(f"{key}.{precompiled._seal(data)}.pch")
+    header.unlink()
+    forged.write_bytes(data)
+    parsed = parse("a.cu", TEXT, ParseOptions(cache_folder=tmp_path))
+    assert parsed.errors == ()
+    assert not forged.exists()
+
+
+def test_a_read_only_folder_does_without(tmp_path: Path) -> None:
+    blocked = _write(tmp_path / "file")
+    parsed = parse("a.cu", TEXT, ParseOptions(cache_folder=blocked / "cache"))
+    assert parsed.errors == ()
+
+
+def _parse_in_process(folder: str) -> int:
+    return len(parse("a.cu", TEXT, ParseOptions(cache_folder=Path(folder))).errors)
+
+
+def test_processes_do_not_disturb_each_other(tmp_path: Path) -> None:
+    with multiprocessing.get_context("spawn").Pool(3) as pool:
+        assert pool.map(_parse_in_process, [str(tmp_path)] * 6) == [0] * 6
+    assert len(_headers(tmp_path)) == 1
+    assert not list(tmp_path.glob("*.tmp"))

@@ -1,0 +1,297 @@
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+import pytest
+
+from cudalint.frontends.cuda import parse as parsing
+from cudalint.frontends.cuda.cursors import (
+    children,
+    extent,
+    in_main_file,
+    kind_of,
+    location,
+    main_file_children,
+    spelling,
+)
+from cudalint.frontends.cuda.parse import MissingHeader, ParsedUnit, ParseOptions, parse
+from cudalint.frontends.cuda.toolchain import OWN_LIBC, Toolchain, find_toolchain
+from cudalint.source import Span
+
+KERNEL = """\
+__global__ void scale(float *values, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) values[i] *= 2.0f;
+}
+"""
+MAIN = (
+    KERNEL
+    + """
+int main() {
+  float *values = nullptr;
+  if (cudaMalloc(&values, 64 * sizeof(float)) != cudaSuccess) return 1;
+  scale<<<1, 64>>>(values, 64);
+  cudaFree(values);
+  return 0;
+}
+"""
+)
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("headers")
+
+
+@pytest.fixture
+def options(cache: Path) -> ParseOptions:
+    return ParseOptions(cache_folder=cache)
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> Toolchain:
+    """A machine without any C or C++ header."""
+    real = find_toolchain()
+    none = dataclasses.replace(real, cxx=(real.resource.parent / "libcxx",), c=(OWN_LIBC,))
+    monkeypatch.setattr(parsing, "find_toolchain", lambda: none)
+    return none
+
+
+def names(parsed: ParsedUnit) -> list[str]:
+    return [spelling(child) for child in main_file_children(parsed.unit)]
+
+
+def assert_clean(parsed: ParsedUnit) -> None:
+    assert parsed.missing_headers == ()
+    assert parsed.errors == ()
+
+
+def test_from_memory(options: ParseOptions) -> None:
+    parsed = parse("nowhere/main.cu", MAIN, options)
+    assert_clean(parsed)
+    assert names(parsed) == ["scale", "main"]
+
+
+def test_nothing_is_read_from_the_environment(
+    options: ParseOptions, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "cuda_runtime.h").write_text("#error the environment's", encoding="utf-8")
+    monkeypatch.setenv("CPATH", str(tmp_path))
+    monkeypatch.setenv("CPLUS_INCLUDE_PATH", str(tmp_path))
+    assert_clean(parse("a.cu", "#include <cuda_runtime.h>\n" + MAIN, ParseOptions()))
+
+
+@pytest.mark.parametrize("prefix", ["runtime", "standard", "libraries", "c"])
+def test_prefixes_have_no_errors_of_their_own(prefix: str, bare: Toolchain) -> None:
+    from clang import cindex
+
+    from cudalint.frontends.cuda.flags import base_arguments
+    from cudalint.frontends.cuda.precompiled import prefix_header
+
+    language = "c" if prefix == "c" else "cuda"
+    for toolchain in (find_toolchain(), bare):
+        unit = cindex.TranslationUnit.from_source(
+            str(prefix_header(prefix)),
+            args=base_arguments(language, None, toolchain),
+            options=cindex.TranslationUnit.PARSE_SKIP_FUNCTION_BODIES,
+        )
+        found = unit.diagnostics
+        assert [str(found[number]) for number in range(len(found))] == []
+
+
+LIBRARIES = """
+#include <cublas.h>
+#include <cublasLt.h>
+#include <cublasXt.h>
+#include <cublas_v2.h>
+#include <cuda.h>
+#include <cuda_profiler_api.h>
+#include <cudnn.h>
+#include <cufft.h>
+#include <cufftXt.h>
+#include <curand.h>
+#include <cusolverDn.h>
+#include <cusolverSp.h>
+#include <cusparse.h>
+#include <mpi.h>
+#include <nccl.h>
+#include <npp.h>
+#include <nvml.h>
+#include <nvrtc.h>
+#include <nvToolsExt.h>
+#include <omp.h>
+"""
+CXX_LIBRARIES = """
+#include <cooperative_groups.h>
+#include <cub/cub.cuh>
+#include <cuda/std/span>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <curand_kernel.h>
+#include <mma.h>
+#include <nvtx3/nvtx3.hpp>
+#include <thrust/device_vector.h>
+#include <iostream>
+"""
+
+
+def test_library_headers(options: ParseOptions) -> None:
+    assert_clean(parse("a.c", LIBRARIES, options))
+    assert_clean(parse("a.cu", LIBRARIES + CXX_LIBRARIES, options))
+
+
+def test_library_headers_on_a_bare_machine(bare: Toolchain, options: ParseOptions) -> None:
+    assert_clean(parse("a.c", LIBRARIES, options))
+    assert_clean(parse("a.cu", LIBRARIES + CXX_LIBRARIES, options))
+
+
+def test_our_c_library_is_complete_in_itself(bare: Toolchain, options: ParseOptions) -> None:
+    headers = sorted(path.relative_to(OWN_LIBC).as_posix() for path in OWN_LIBC.rglob("*.h"))
+    text = "".join(f"#include <{header}>\n" for header in headers)
+    assert_clean(parse("a.c", text, options))
+    assert_clean(parse("a.cu", text, options))
+
+
+OLD = """
+texture<float, 2, cudaReadModeElementType> image;
+__global__ void old(float *out) { out[0] = tex2D(image, 0.5f, 0.5f) + __shfl_down(out[1], 1); }
+int main() {
+  cudaDeviceProp properties;
+  cudaGetDeviceProperties(&properties, 0);
+  cudaArray *array = 0;
+  cudaBindTextureToArray(image, array);
+  cudaThreadSynchronize();
+  cudaUnbindTexture(image);
+  void *managed = 0;
+  cudaMemPrefetchAsync(managed, 64, 0);
+  cudaMemAdvise(managed, 64, cudaMemAdviseSetReadMostly, 0);
+  CUcontext context;
+  cuCtxCreate(&context, 0, 0);
+  return max(properties.clockRate, 3) + min(2.0f, 1.0);
+}
+"""
+
+
+def test_what_cuda_13_removed_still_parses(options: ParseOptions) -> None:
+    assert_clean(parse("old.cu", "#include <cuda.h>\n" + OLD, options))
+
+
+@pytest.mark.parametrize("name", ["a.cpp", "a.cc", "a.h", "a.hpp", "a.cuh", "a.cxx"])
+def test_cpp_is_read_as_cuda(name: str, options: ParseOptions) -> None:
+    text = "#include <cuda_runtime_api.h>\ninline int f(void **p) { return cudaMalloc(p, 4); }\n"
+    assert_clean(parse(name, text, options))
+
+
+def test_c_is_c_unless_it_launches(options: ParseOptions) -> None:
+    text = "#include <cuda_runtime_api.h>\nint f(int class, void **new) { return class; }\n"
+    assert_clean(parse("a.c", text, options))
+    assert_clean(parse("a.c", KERNEL + "void f() { scale<<<1, 1>>>(nullptr, 0); }", options))
+
+
+def test_old_standards_and_old_habits(options: ParseOptions) -> None:
+    text = """
+    #include <cstdio>
+    int f(int n) throw() { register int i = n; char *name = "x"; printf("%d"PRId, i); return i; }
+    """.replace('"%d"PRId', '"%d"')
+    for standard in ("c++98", "c++11", "gnu++14", "c++17", "c++20", "c++23"):
+        parsed = parse("a.cu", text, dataclasses.replace(options, standard=standard))
+        assert_clean(parsed)
+
+
+def test_a_missing_header_costs_nothing_after_it(options: ParseOptions) -> None:
+    text = '#include <absent/one.h>\n#include "two.cuh"\n#include "two.cuh"\n' + MAIN
+    parsed = parse("a.cu", text, options)
+    assert parsed.missing_headers == (
+        MissingHeader("absent/one.h", Span(1, 1, 1, 24), "a.cu"),
+        MissingHeader("two.cuh", Span(2, 1, 2, 19), "a.cu"),
+    )
+    assert parsed.errors == ()
+    assert names(parsed) == ["scale", "main"]
+
+
+def test_errors_have_places_and_lose_only_their_statement(options: ParseOptions) -> None:
+    text = "void before() {}\nvoid broken() { int x = undeclared + 1; }\nvoid after() {}\n"
+    parsed = parse("a.cu", text, options)
+    assert [(error.row, error.column) for error in parsed.errors] == [(2, 25)]
+    assert "undeclared" in parsed.errors[0].message
+    assert names(parsed) == ["before", "broken", "after"]
+
+
+def test_many_errors_do_not_stop_the_parser(options: ParseOptions) -> None:
+    text = "void f() {" + "y = 3;" * 20_000 + "}\nvoid last() {}\n"
+    parsed = parse("a.cu", text, options)
+    assert names(parsed) == ["f", "last"]
+    assert 0 < len(parsed.errors) <= 50
+
+
+def test_using_namespace_std_and_own_names(options: ParseOptions) -> None:
+    text = (
+        "#include <cstdio>\nusing namespace std;\nint count; int rank2(int n) { return count + n; }"
+    )
+    assert_clean(parse("a.cu", text, options))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("parentheses", "int x = " + "(" * 100_000 + "1" + ")" * 100_000 + ";\n"),
+        ("braces", "void f() {" + "{" * 50_000 + "}" * 50_000 + "}\n"),
+        ("sum", "int f(int a) { return " + "a + " * 100_000 + "a; }\n"),
+        ("pointers", "int " + "*" * 50_000 + "p;\n"),
+        ("ternaries", "int f(int a) { return " + "a ? 1 : " * 50_000 + "2; }\n"),
+        (
+            "templates",
+            "template <int N> struct F { enum { v = F<N - 1>::v }; }; int x = F<9999>::v;",
+        ),
+        ("unterminated", 'void f() { "abc\n /* never ends'),
+        ("null bytes", "int a;\0int b;\0\0"),
+        ("surrogates", "int a; // \udc80\udcff\n"),
+        ("device", '#include "/dev/zero"\n'),
+        ("folder", '#include "/tmp"\n'),
+        ("empty", ""),
+    ],
+)
+def test_hostile_files(name: str, text: str, options: ParseOptions) -> None:
+    parsed = parse(f"{name}.cu", text, options)
+    assert len(parsed.errors) <= 500
+
+
+def test_enormous_headers_are_not_opened(options: ParseOptions, tmp_path: Path) -> None:
+    with (tmp_path / "data.h").open("wb") as file:
+        file.truncate(100 * 1024 * 1024)
+    parsed = parse(str(tmp_path / "a.cu"), '#include "data.h"\n' + MAIN, options)
+    assert_clean(parsed)
+
+
+def test_a_header_that_includes_itself(options: ParseOptions, tmp_path: Path) -> None:
+    (tmp_path / "loop.h").write_text('#include "loop.h"\n', encoding="utf-8")
+    parsed = parse(str(tmp_path / "a.cu"), '#include "loop.h"\n' + MAIN, options)
+    assert names(parsed) == ["scale", "main"]
+
+
+def test_cursors(options: ParseOptions) -> None:
+    text = "#define CALL(x) x\n/* é */ void f(int *p) { CALL(cudaFree(p)); }\n"
+    parsed = parse("a.cu", text, options)
+    (function,) = main_file_children(parsed.unit)
+    assert in_main_file(function)
+    assert spelling(function) == "f"
+    assert kind_of(function).name == "FUNCTION_DECL"
+    assert location(function) == ("a.cu", 2, 15, 32)
+    start, end = extent(function)
+    assert (start.row, start.column) == (2, 10)
+    assert text.encode()[start.offset : end.offset].decode().startswith("void f(")
+    parameter, body = children(function)
+    assert spelling(parameter) == "p"
+    (call,) = children(body)
+    assert location(call).column == text.splitlines()[1].encode().index(b"cudaFree") + 1
+
+
+def test_the_same_with_and_without_precompiled_headers(options: ParseOptions) -> None:
+    text = "#include <vector>\n" + MAIN + "int n = missing; std::vector<int> v;\n"
+    with_header = parse("a.cu", text, options)
+    without = parse("a.cu", text, ParseOptions())
+    assert with_header.errors == without.errors
+    assert names(with_header) == names(without)
+    assert os.environ.get("CPATH") is None
