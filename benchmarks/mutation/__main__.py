@@ -8,15 +8,16 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 
 import msgspec
 
 from benchmarks import common
 from benchmarks.mutation.judge import MutatedRelease, PreparedUnit, UnitJob, judge, prepare
-from benchmarks.mutation.model import ACCEPTED, KINDS, Job, Mutant, Release, Verdict
+from benchmarks.mutation.model import ACCEPTED, FOUND_BY, KINDS, Job, Mutant, Release, Verdict
 from cudalint import jobs
 from cudalint.analysis.groups import groups_of
 from cudalint.executor import Bounds, Executor
@@ -75,22 +76,28 @@ def measure(
     workers: int = 2,
     cache: Path | None = None,
     at_most: int | None = None,
+    only: str = "*",
 ) -> Score:
     """Mutate the programs below some paths that have no findings, and lint the mutants."""
     started = time.monotonic()
     plan = common.plan_for(paths, cache, workers)
     score = Score()
-    units = _lower(common.read_programs(paths, plan), plan, workers, score)
+    programs = common.read_programs(paths, plan)
+    units = [
+        unit
+        for unit in _lower(programs, plan, workers, score)
+        if any(fnmatch(order.filename, only) for order, _ in unit)
+    ]
     score.units = len(units)
+    texts = {one.file.filename: one.source.text for one in programs}
     work: list[Job] = []
-    for unit, prepared in _prepare(units, plan, workers, score):
-        for mutated in prepared.releases:
-            _refuse(mutated, kinds, score)
-            work += [
-                _job(unit, prepared, mutated.release, mutant)
-                for mutant in mutated.mutants
-                if mutant.kind in kinds and mutated.release.targets
-            ]
+    for unit, prepared, mutated in _chosen(_prepare(units, texts, plan, workers, score)):
+        _refuse(mutated, kinds, score)
+        work += [
+            _job(unit, prepared, mutated.release, mutant)
+            for mutant in mutated.mutants
+            if mutant.kind in kinds and mutated.release.targets
+        ]
     if at_most is not None and len(work) > at_most:
         work = random.Random(0).sample(work, at_most)
     _judge(work, workers, score)
@@ -123,20 +130,17 @@ def _lower(
 
 
 def _prepare(
-    units: Sequence[Unit], plan: Plan, workers: int, score: Score
+    units: Sequence[Unit], texts: Mapping[str, str], plan: Plan, workers: int, score: Score
 ) -> list[tuple[Unit, PreparedUnit]]:
     rules = [rule.code for rule in plan.rules]
-    payloads = [
-        msgspec.msgpack.encode(
-            UnitJob(
-                {order.filename: order.text for order, _ in unit},
-                [lowered.program for _, lowered in unit],
-                rules,
-                plan.limits,
-            )
-        )
-        for unit in units
-    ]
+
+    def order_of(unit: Unit) -> UnitJob:
+        names = {order.filename for order, _ in unit}
+        names.update(name for _, lowered in unit for name in lowered.includes if name in texts)
+        own = {name: texts[name] for name in sorted(names)}
+        return UnitJob(own, [lowered.program for _, lowered in unit], rules, plan.limits)
+
+    payloads = [msgspec.msgpack.encode(order_of(unit)) for unit in units]
     found: list[tuple[Unit, PreparedUnit]] = []
     counter = common.Counter("programs", len(payloads))
     with Executor(prepare, workers=workers, bounds=Bounds(_SECONDS)) as executor:
@@ -153,6 +157,22 @@ def _prepare(
                 score.clean += 1
                 found.append((units[number], prepared))
     return found
+
+
+def _chosen(
+    prepared: Sequence[tuple[Unit, PreparedUnit]],
+) -> list[tuple[Unit, PreparedUnit, MutatedRelease]]:
+    """Each release once: a header's in the smallest unit that tells best what it releases."""
+    best: dict[object, tuple[int, int, Unit, PreparedUnit, MutatedRelease]] = {}
+    for unit, one in prepared:
+        for mutated in one.releases:
+            release = mutated.release
+            rank = FOUND_BY.index(release.found_by) if release.targets else len(FOUND_BY)
+            place = (release.filename, release.span)
+            known = best.get(place)
+            if known is None or (rank, len(unit)) < known[:2]:
+                best[place] = (rank, len(unit), unit, one, mutated)
+    return [(unit, one, mutated) for _, _, unit, one, mutated in best.values()]
 
 
 def _refuse(mutated: MutatedRelease, kinds: Sequence[str], score: Score) -> None:
@@ -253,6 +273,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.mutation", __doc__, epilog=epilog)
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only these mutants")
+    parser.add_argument("--only", default="*", metavar="GLOB", help="programs with such a file")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--at-most", type=int, metavar="N", help="judge a random choice of N")
     parser.add_argument("--cache-dir", type=Path, help="keep precompiled headers there")
@@ -269,6 +290,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             workers=options.workers,
             cache=options.cache_dir or Path(scratch),
             at_most=options.at_most,
+            only=options.only,
         )
     print(report(score, everything=options.all))
     if not score.judged:

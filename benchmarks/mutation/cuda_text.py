@@ -20,6 +20,7 @@ _TOKEN = re.compile(
 _OPENING = {")": "(", "]": "[", "}": "{"}
 _HEADERS = {"if", "while", "for", "switch", "catch"}
 _ASSIGNING = {"=", "+=", "-=", "|=", "&=", "^="}
+_TYPE_WORDS = {"decltype", "alignas", "__attribute__", "__declspec", "typeof", "sizeof", "noexcept"}
 _RETURNING = {"return", "co_return", "co_yield", "throw", "goto", "case"}
 
 
@@ -53,7 +54,7 @@ class CudaText:
     def __init__(self, text: str) -> None:
         self.text = text
         self.tokens = [
-            Token(match.lastgroup if match.lastgroup != "mark" else "raw", *_extent(match))
+            Token(match.lastgroup or "", *_extent(match))
             for match in _TOKEN.finditer(text)
             if match["skip"] is None
         ]
@@ -124,6 +125,8 @@ class CudaText:
                         before = self.tokens[opening - 2].text
                     if before in _HEADERS:
                         return number + 1, True
+                    if self._ends_macro(number):
+                        return number + 1, False
                     number = opening - 1
                     continue
                 if token.text == "]" and number in self.partner:
@@ -139,6 +142,20 @@ class CudaText:
                 return number + 1, True
             number -= 1
         return number + 1, False
+
+    def _ends_macro(self, closing: int) -> bool:
+        """Whether a parenthesis ends the use of a macro that needs no semicolon: what follows it
+        is another word."""
+        opening = self.partner.get(closing)
+        if not opening or closing + 1 >= len(self.tokens):
+            return False
+        before, after = self.tokens[opening - 1], self.tokens[closing + 1]
+        return (
+            before.kind == "word"
+            and before.text not in _HEADERS | _TYPE_WORDS
+            and after.kind == "word"
+            and after.text not in ("const", "noexcept", "and", "or", "override", "mutable")
+        )
 
     def _is_value(self, brace: int) -> bool:
         """Whether the block that a brace closes is part of an expression."""
@@ -172,6 +189,8 @@ class CudaText:
                 return self.tokens[number].end
             if text in ("(", "[", "{") and number in self.partner:
                 number = self.partner[number]
+            if number >= last and self._ends_macro(number):
+                return self.tokens[number].end
             number += 1
         return self.tokens[last].end  # a macro that needs no semicolon
 

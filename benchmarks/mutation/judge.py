@@ -20,7 +20,8 @@ RULES = ("GPU101", "GPU102", "GPU103", "GPU104", "GPU105", "GPU106", "GPU108")
 
 
 class UnitJob(msgspec.Struct, frozen=True, array_like=True):
-    """A unit to prepare: its files' texts, lowered, and the rules that must be silent."""
+    """A unit to prepare: the texts of its files and their headers, its lowered files, and the
+    rules that must be silent."""
 
     texts: dict[str, str]
     programs: list[bytes]
@@ -63,7 +64,7 @@ def prepare(data: bytes) -> bytes:
         texts = {name: Source(name, text) for name, text in order.texts.items()}
         for release in releases(programs, models):
             if release.filename not in texts:
-                continue  # in a header outside of the unit
+                continue  # in a header that is not among the paths
             found, refused = mutants(texts[release.filename], release)
             prepared.append(MutatedRelease(release, found, refused))
     return msgspec.msgpack.encode(

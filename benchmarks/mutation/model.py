@@ -10,6 +10,10 @@ from cudalint.source import Span
 REMOVED, EARLY_RETURN, CONDITIONAL = "removed", "early-return", "conditional"
 KINDS = (REMOVED, EARLY_RETURN, CONDITIONAL)
 
+FOUND_BY = ("path", "member", "name", "family")
+"""How the acquisitions of a release were found, the surest first: a path leads there; the class
+acquires into the member; a variable of the same name; any of a fitting family."""
+
 SWITCH = "CUDALINT_MUTANT"
 """The environment variable that the mutants' conditions ask for: nobody knows its value."""
 
@@ -25,6 +29,7 @@ ACCEPTED: dict[str, dict[str, str]] = {
     },
     EARLY_RETURN: {
         "GPU102": "the new return passes the release by",
+        "GPU103": "the new return stands in the handler of an exception",
         "GPU104": "the new return leaves a helper, and the caller acquires again",
         "GPU105": "the destructor or closing method may return before it",
         "GPU106": "the resource is a handle",
@@ -65,7 +70,6 @@ class Release(msgspec.Struct, frozen=True):
     """What an early return gives back: ``return 1``; empty where none can stand."""
     targets: tuple[Target, ...]
     found_by: str
-    """How the acquisitions were found: ``path``, ``member``, ``name``, ``family``."""
     exempt: dict[str, str] = {}
     """Kinds of mutants that change nothing here, and why."""
 

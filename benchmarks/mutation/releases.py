@@ -15,6 +15,7 @@ from benchmarks.mutation.model import (
     Target,
 )
 from cudalint.analysis.classes import class_facts, member_of
+from cudalint.analysis.exits import is_outside
 from cudalint.analysis.facts import ClassFacts
 from cudalint.analysis.flow import successors
 from cudalint.analysis.link import Linker
@@ -86,8 +87,6 @@ class _Finder:
         """Every call that releases what it is given."""
         seen: set[tuple[str, Span]] = set()
         for run in self.runs.values():
-            if run.filename not in self.linker.programs:
-                continue  # a header outside of the unit
             for call in _calls(run.function):
                 model = run.models.lookup(call.name) if call.name else None
                 if model is None and call.name.startswith("."):
@@ -210,7 +209,10 @@ class _Finder:
             (identity, one)
             for one in acquired
             for identity, run in self.runs.items()
-            if any(record.acquired is one for record in run.recorder.records.values())
+            for record in run.recorder.records.values()
+            if record.acquired is one
+            # It may leave the function, by a struct, a reference, the result:
+            and (record.handed_over or (one.location and is_outside(run, one.location)))
         ]
         found: list[Acquired] = []
         for _ in range(_MOST_CALLERS):

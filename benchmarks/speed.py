@@ -1,0 +1,271 @@
+"""``python -m benchmarks.speed PATH...``: cudalint's time and memory beside clang-tidy's.
+
+Both read the same files with the same flags on the same number of processors, in one run: cudalint
+all files at once, clang-tidy one process per file, as its own ``run-clang-tidy`` does. clang's
+analyzer skips files with errors, so that the comparison counts only files that it reads without.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import common
+from cudalint.plan import Plan
+from cudalint.project.files import discover
+
+_CHECKS = "-*,clang-analyzer-*"
+_LONGEST = 600.0
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a command took."""
+
+    seconds: float
+    processor_seconds: float
+    memory: int
+    """Peak of its largest process, in bytes."""
+    status: int
+    output: str = ""
+
+    def per_file(self, files: int) -> str:
+        """Seconds per file, as a cell."""
+        return f"{self.seconds / max(files, 1):.3f}"
+
+
+def run(command: Sequence[str], environment: dict[str, str] | None = None) -> Cost:
+    """Run a command and measure it, its children included."""
+    with tempfile.TemporaryFile() as output:
+        started = time.monotonic()
+        process = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, env=environment
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        text = output.read().decode("utf-8", "replace")
+    # Linux counts kilobytes, macOS bytes:
+    unit = 1 if sys.platform == "darwin" else 1024
+    used = usage.ru_utime + usage.ru_stime
+    return Cost(seconds, used, usage.ru_maxrss * unit, process.returncode, text)
+
+
+# clang-tidy -------------------------------------------------------------------------------------
+
+
+def find_clang_tidy() -> str | None:
+    """The executable of the ``clang-tidy`` wheel beside this Python, or any on the path."""
+    beside = Path(sys.executable).parent / "clang-tidy"
+    return str(beside) if beside.exists() else shutil.which("clang-tidy")
+
+
+def clang_arguments(program: common.Program, plan: Plan) -> list[str]:
+    """The flags with which cudalint reads a file, its precompiled header as a plain one."""
+    from cudalint.frontends.cuda.flags import (
+        all_system_folders,
+        base_arguments,
+        language_of,
+        prefix_for,
+        project_arguments,
+    )
+    from cudalint.frontends.cuda.includes import find_includes
+    from cudalint.frontends.cuda.options import ParseOptions
+    from cudalint.frontends.cuda.precompiled import prefix_header
+    from cudalint.frontends.cuda.toolchain import find_toolchain
+    from cudalint.jobs import decode_options
+    from cudalint.lowering import Preparer
+
+    order = Preparer(plan, None).prepare(program.file, program.data, program.source).job
+    options: ParseOptions = decode_options(order.parse, ParseOptions)
+    toolchain = find_toolchain()
+    language = language_of(order.filename, order.text)
+    known = (*options.include_folders, *options.system_folders)
+    system = all_system_folders(toolchain)
+    includes = find_includes(order.filename, order.text, known, system, options.root)
+    arguments = base_arguments(language, options.standard, toolchain)
+    arguments += ["-include", str(prefix_header(prefix_for(language, order.text, includes.names)))]
+    arguments += project_arguments(options)
+    for folder in includes.folders:
+        arguments += ["-idirafter", folder]
+    return arguments
+
+
+@dataclass(frozen=True)
+class TidyRun:
+    """clang-tidy on all files."""
+
+    seconds: float
+    costs: list[Cost]
+    failed: list[bool]
+    """Files with errors: not analysed."""
+
+
+def run_clang_tidy(
+    executable: str, programs: Sequence[common.Program], plan: Plan, workers: int
+) -> TidyRun:
+    """One process per file, ``workers`` at a time."""
+    counter = common.Counter("clang-tidy", len(programs))
+
+    def one(program: common.Program) -> Cost:
+        command = [executable, "--quiet", f"--checks={_CHECKS}", str(program.file.path), "--"]
+        cost = run([*command, *clang_arguments(program, plan)])
+        counter.step()
+        return cost
+
+    started = time.monotonic()
+    with ThreadPoolExecutor(workers) as pool:
+        costs = list(pool.map(one, programs))
+    failed = [": error: " in cost.output or cost.status != 0 for cost in costs]
+    return TidyRun(time.monotonic() - started, costs, failed)
+
+
+# cudalint ---------------------------------------------------------------------------------------
+
+
+def run_cudalint(paths: Sequence[Path], cache: Path, workers: int) -> Cost:
+    """The command line, on all paths in one run."""
+    command = [sys.executable, "-m", "cudalint", "check", "--isolated", "--quiet"]
+    command += ["--cache-dir", str(cache), "--jobs", str(workers), *map(str, paths)]
+    cost = run(command, {**os.environ, "CI": "1"})
+    if cost.status not in (0, 1, 2):
+        raise RuntimeError(f"cudalint ended with {cost.status}: {cost.output[-2000:]}")
+    return cost
+
+
+def cold_and_warm(paths: Sequence[Path], workers: int) -> Iterator[tuple[str, Cost]]:
+    """With nothing cached, with only the precompiled headers there, and with everything cached."""
+    with tempfile.TemporaryDirectory(prefix="cudalint-speed-") as folder:
+        cache = Path(folder)
+        yield "cold, headers made", run_cudalint(paths, cache, workers)
+        yield "warm", run_cudalint(paths, cache, workers)
+        for entry in cache.iterdir():
+            if entry.name != "headers":
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        yield "cold, headers ready", run_cudalint(paths, cache, workers)
+
+
+# Output -----------------------------------------------------------------------------------------
+
+
+def _row(name: str, cost: Cost, files: int, reference: float | None = None) -> list[str]:
+    ratio = f"{reference / cost.seconds:.1f} x" if reference else ""
+    return [
+        name,
+        str(files),
+        f"{cost.seconds:.2f}",
+        cost.per_file(files),
+        f"{cost.processor_seconds:.2f}",
+        f"{cost.memory / 1024**2:.0f}",
+        ratio,
+    ]
+
+
+_HEAD = ["", "files", "seconds", "per file", "CPU s", "peak MiB", "faster"]
+
+
+def compare(
+    programs: Sequence[common.Program], plan: Plan, executable: str, workers: int
+) -> tuple[list[list[str]], float | None, str]:
+    """The rows of CUDA files, how many times faster cudalint is cold, and what was left out."""
+    tidy = run_clang_tidy(executable, programs, plan, workers)
+    kept = [number for number, failed in enumerate(tidy.failed) if not failed]
+    note = f"clang-tidy reads {len(kept)} of {len(programs)} files without errors; only they count"
+    if not kept:
+        return [], None, note
+    if len(kept) < len(programs):
+        tidy = run_clang_tidy(executable, [programs[number] for number in kept], plan, workers)
+    whole = Cost(
+        tidy.seconds,
+        sum(cost.processor_seconds for cost in tidy.costs),
+        max(cost.memory for cost in tidy.costs),
+        0,
+    )
+    rows = [_row("clang-tidy", whole, len(kept))]
+    ratio = None
+    for name, cost in cold_and_warm([programs[number].file.path for number in kept], workers):
+        rows.append(_row(f"cudalint, {name}", cost, len(kept), tidy.seconds))
+        ratio = ratio or tidy.seconds / cost.seconds
+    return rows, ratio, note
+
+
+def one_by_one(
+    programs: Sequence[common.Program], plan: Plan, executable: str | None
+) -> Iterator[list[str]]:
+    """Each file in a run of its own, with the precompiled headers there."""
+    yield ["file", "cudalint s", "MiB", "clang-tidy s", "MiB"]
+    with tempfile.TemporaryDirectory(prefix="cudalint-speed-") as folder:
+        run_cudalint([program.file.path for program in programs], Path(folder), 1)
+        for program in programs:
+            for entry in Path(folder).iterdir():
+                if entry.name != "headers":
+                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            own = run_cudalint([program.file.path], Path(folder), 1)
+            row = [program.file.filename, f"{own.seconds:.2f}", f"{own.memory / 1024**2:.0f}"]
+            if executable is not None and program.file.language == "cuda":
+                tidy = run_clang_tidy(executable, [program], plan, 1)
+                cost = tidy.costs[0]
+                row += [f"{cost.seconds:.2f}", f"{cost.memory / 1024**2:.0f}"]
+                row[-1] += " (errors)" if tidy.failed[0] else ""
+            yield row + [""] * (5 - len(row))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser("python -m benchmarks.speed", description=__doc__)
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+    parser.add_argument("--workers", type=int, default=2, help="processes at a time, for both")
+    parser.add_argument("--clang-tidy", metavar="FILE", help="its executable (PyPI: clang-tidy)")
+    parser.add_argument("--without-cuda", type=Path, metavar="PATH", help="a tree with no CUDA")
+    parser.add_argument("--each", action="store_true", help="each file alone as well")
+    parser.add_argument("--fail-under", type=float, metavar="TIMES", help="least ratio, cold")
+    options = parser.parse_args(arguments)
+    plan = common.plan_for(options.paths, None, options.workers)
+    programs = common.read_programs(options.paths, plan)
+    cuda = [program for program in programs if program.file.language == "cuda"]
+    python = [program for program in programs if program.file.language == "python"]
+    executable = options.clang_tidy or find_clang_tidy()
+    rows, ratio, note = [_HEAD], None, "no clang-tidy: `pip install clang-tidy`"
+    if cuda and executable:
+        found, ratio, note = compare(cuda, plan, executable, options.workers)
+        rows += found
+    elif cuda:
+        paths = [program.file.path for program in cuda]
+        rows += [_row(f"CUDA, {n}", c, len(cuda)) for n, c in cold_and_warm(paths, options.workers)]
+    if python:
+        paths = [program.file.path for program in python]
+        rows += [
+            _row(f"Python, {name}", cost, len(python))
+            for name, cost in cold_and_warm(paths, options.workers)
+            if "ready" not in name
+        ]
+    other = options.without_cuda or Path(sysconfig.get_path("stdlib"))
+    with tempfile.TemporaryDirectory(prefix="cudalint-speed-") as folder:
+        cost = run_cudalint([other], Path(folder), options.workers)
+    count = len(discover([other], plan.settings, other).files)
+    rows.append(_row("a tree without CUDA", cost, count))
+    print("\n".join(common.table(rows)))
+    if cuda:
+        print(f"\n{note}")
+    if options.each:
+        print()
+        print("\n".join(common.table(list(one_by_one(programs, plan, executable)))))
+    if options.fail_under is not None and (ratio is None or ratio < options.fail_under):
+        print(f"cold is not {options.fail_under:g} times faster", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
