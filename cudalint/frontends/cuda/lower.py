@@ -100,7 +100,7 @@ class _UnitLowering:
         except RecursionError:
             self._drop(cursor, "nested too deeply")
         except Exception as error:  # Whatever a broken file makes us do costs that part only.
-            self._drop(cursor, f"internal error: {type(error).__name__}: {error}")
+            self._drop(cursor, _reason(error))
 
     def _drop(self, cursor: Cursor, reason: str) -> None:
         name = name_of(cursor)
@@ -188,7 +188,7 @@ class _UnitLowering:
         except RecursionError:
             self._drop(cursor, "nested too deeply")
         except Exception as error:  # One function costs itself only.
-            self._drop(cursor, f"internal error: {type(error).__name__}: {error}")
+            self._drop(cursor, _reason(error))
         else:
             self.unit.functions.setdefault(function.key, function)
 
@@ -232,3 +232,10 @@ class _UnitLowering:
                     continue
                 rows.add(span.row)
                 self.unit.dropped.append(Dropped(span, message, "declaration could not be read"))
+
+
+def _reason(error: Exception) -> str:
+    """Why something was dropped."""
+    if "RecursionError" in str(error):
+        return "nested too deeply"  # as ctypes tells it
+    return f"internal error: {type(error).__name__}: {error}"

@@ -1,0 +1,1 @@
+"""Damaged files: no crash, no hang, each linted or named."""
