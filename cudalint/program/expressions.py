@@ -194,6 +194,26 @@ def variables(expression: Expression) -> set[str]:
     return found
 
 
+_LEVELS = (
+    "||", "&&", "|", "^", "&", "== != in is", "< <= > >=", "<< >>", "+ -", "* / % // @", "**",
+)  # fmt: skip
+_PRECEDENCE = {
+    operator: level for level, operators in enumerate(_LEVELS) for operator in operators.split()
+}
+_TIGHTEST = len(_LEVELS)
+
+
+def _grouped(expression: Expression, level: int) -> str:
+    """An operand, in parentheses where it binds less than its operator does."""
+    text = render(expression)
+    inner = expression.operand if isinstance(expression, Cast) else expression
+    if isinstance(inner, Conditional) or (
+        isinstance(inner, Binary) and _PRECEDENCE.get(inner.operator, _TIGHTEST) < level
+    ):
+        return f"({text})"
+    return text
+
+
 def render(expression: Expression) -> str:
     """The expression as a person would write it, for messages."""
     match expression:
@@ -222,9 +242,10 @@ def render(expression: Expression) -> str:
         case Unary(operator=operator, operand=operand):
             if operator in ("len", "more"):
                 return f"{operator}({render(operand)})"
-            return f"{operator}{render(operand)}"
+            return f"{operator}{_grouped(operand, _TIGHTEST)}"
         case Binary(operator=operator, left=left, right=right):
-            return f"{render(left)} {operator} {render(right)}"
+            level = _PRECEDENCE.get(operator, _TIGHTEST)
+            return f"{_grouped(left, level)} {operator} {_grouped(right, level + 1)}"
         case Conditional(condition=condition, then=then, otherwise=otherwise):
             return f"{render(condition)} ? {render(then)} : {render(otherwise)}"
         case Cast(operand=operand):
