@@ -156,7 +156,7 @@ class Executor:
         try:
             if not worker.connection.poll():
                 self._replace(worker)
-                return Outcome(None, f"took longer than {self._seconds[job]:g} s"), False
+                return Outcome(None, f"it took longer than {self._seconds[job]:g} s"), False
             message = worker.connection.recv_bytes()
         except (EOFError, OSError):
             reason = self._death(worker)
@@ -176,8 +176,8 @@ class Executor:
         code = worker.process.exitcode
         if code is not None and code < 0:
             with contextlib.suppress(ValueError):
-                return f"the reader crashed ({signal.Signals(-code).name})"
-        return f"the reader died (exit status {code})"
+                return f"the worker crashed ({signal.Signals(-code).name})"
+        return f"the worker died (exit status {code})"
 
     def _replace(self, worker: _Worker) -> None:
         self._stop(worker)
@@ -228,9 +228,9 @@ def _answer(handler: Handler, job: bytes, bounds: Bounds) -> bytes:
     except JobError as error:
         return _FAILED + str(error).encode()
     except MemoryError:
-        return _BROKEN + f"needs more than {bounds.memory / 1024**3:g} GiB of memory".encode()
+        return _BROKEN + f"it needs more than {bounds.memory / 1024**3:g} GiB of memory".encode()
     except RecursionError:
-        return _FAILED + b"is nested too deeply"
+        return _FAILED + b"it is nested too deeply"
     except Exception as error:
         if os.environ.get("CUDALINT_TRACEBACK"):
             import traceback

@@ -104,7 +104,8 @@ def lint(
     with header_folder(plan, cuda_files) as headers:
         lowered = _lowered(read, run, headers)
     findings = _analysed(lowered, run)
-    analysed = [one for one in read if one.file.filename in lowered]
+    failed = {error.filename for error in run.errors}
+    analysed = [one for one in read if one.file.filename not in failed]
     findings = _judged(findings, analysed, run)
     return Report(
         findings=tuple(fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))),
@@ -181,7 +182,8 @@ def _lowered(read: Sequence[ReadFile], run: _Run, headers: Path | None) -> dict[
     for number, outcome in run.execute("reading code", jobs.lower, payloads):
         lowering = pending[number]
         if outcome.result is None:
-            run.errors.append(FileError(lowering.job.filename, outcome.failure))
+            failure = f"not read: {outcome.failure}"
+            run.errors.append(FileError(lowering.job.filename, failure))
             continue
         result = msgspec.msgpack.decode(outcome.result, type=Lowered)
         lowered[lowering.job.filename] = result
@@ -241,7 +243,7 @@ def _analyse_groups(
     for position, outcome in run.execute("following paths", jobs.analyze, payloads, seconds):
         number, key, _ = pending[position]
         if outcome.result is None:
-            failed[number] = outcome.failure
+            failed[number] = f"not analysed: {outcome.failure}"
             continue
         results[number] = msgspec.msgpack.decode(outcome.result, type=AnalysisResult)
         if run.cache:

@@ -77,7 +77,7 @@ def test_a_hang_is_killed_after_the_limit() -> None:
     before = time.monotonic()
     found = outcomes(b"hang", b"echo a", b"echo b", seconds=1, workers=1)
     assert [outcome.result for outcome in found] == [None, b"a", b"b"]
-    assert found[0].failure == "took longer than 1 s"
+    assert found[0].failure == "it took longer than 1 s"
     assert time.monotonic() - before < 10
 
 
@@ -86,7 +86,7 @@ def test_failures_and_bugs_are_told_apart() -> None:
     assert [outcome.failure for outcome in found] == [
         "is odd",
         "internal error: ValueError: oops",
-        "is nested too deeply",
+        "it is nested too deeply",
         "",
     ]
 
@@ -94,7 +94,7 @@ def test_failures_and_bugs_are_told_apart() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is exact on Linux only")
 def test_memory_is_bounded() -> None:
     found = outcomes(b"hoard", b"echo a", memory=2**30)
-    assert found[0].failure == "needs more than 1 GiB of memory"
+    assert found[0].failure == "it needs more than 1 GiB of memory"
     assert found[1].result == b"a"
 
 

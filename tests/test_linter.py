@@ -188,9 +188,9 @@ def test_crashes_hangs_and_bugs_cost_their_file_only() -> None:
     report = run(time_limit=3, cache=False)
     assert places(report) == ["a.cu:5 GPU101", "z.py:5 GPU101"]
     assert errors(report) == [
-        "bug.cu: internal error: ValueError: oops",
-        "crash.cu: the reader crashed (SIGSEGV)",
-        "hang.cu: took longer than 3 s",
+        "bug.cu: not read: internal error: ValueError: oops",
+        "crash.cu: not read: the worker crashed (SIGSEGV)",
+        "hang.cu: not read: it took longer than 3 s",
     ]
 
 
@@ -198,7 +198,8 @@ def test_crashes_hangs_and_bugs_cost_their_file_only() -> None:
 def test_an_analysis_that_fails_costs_its_file_only(monkeypatch: pytest.MonkeyPatch) -> None:
     header = "#pragma once\nstruct Pool { float* data; };\n"
     body = '#include "pool.h"\nvoid use(Pool* pool);\n' + LEAK
-    write(pool_h=header, a_cu=body, b_cu=body, crash_cu=body)
+    unused = "// cudalint: ignore[GPU101] of a file that was not analysed\n"
+    write(pool_h=header, a_cu=body, b_cu=body, crash_cu=body + unused)
     analyze = jobs.analyze
 
     def mishap(job: bytes) -> bytes:
@@ -209,7 +210,7 @@ def test_an_analysis_that_fails_costs_its_file_only(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(jobs, "analyze", mishap)
     report = run(cache=False)
-    assert errors(report) == ["crash.cu: the reader crashed (SIGABRT)"]
+    assert errors(report) == ["crash.cu: not analysed: the worker crashed (SIGABRT)"]
     assert places(report) == ["a.cu:7 GPU101", "b.cu:7 GPU101"]
 
 
