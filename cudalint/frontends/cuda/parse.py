@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from clang import cindex
@@ -22,7 +22,8 @@ from cudalint.frontends.cuda.flags import (
 from cudalint.frontends.cuda.includes import find_includes
 from cudalint.frontends.cuda.options import ParseOptions
 from cudalint.frontends.cuda.precompiled import discard, precompiled_header, prefix_header
-from cudalint.frontends.cuda.toolchain import find_toolchain
+from cudalint.frontends.cuda.toolchain import OWN_HEADERS, find_toolchain
+from cudalint.frontends.cuda.undeclared import Undeclared
 from cudalint.source import Source, Span
 
 __all__ = ["Diagnostic", "MissingHeader", "ParseFailure", "ParseOptions", "ParsedUnit", "parse"]
@@ -31,6 +32,8 @@ _KEEP_GOING = 0x200
 _MOST_ERRORS = 500
 _MOST_ERRORS_ON_LONG_LINES = 50
 _LONG_LINE = 100_000
+_MOST_REPAIRS = 3
+_REPAIR = str(OWN_HEADERS / "undeclared.h")
 _NOT_FOUND = re.compile(r"'([^']+)' file not found")
 # What names of the C++ library, read before the source, can do to a source that did not ask for
 # them:
@@ -96,18 +99,20 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
     ]
     base = base_arguments(language, options.standard, toolchain)
 
-    def attempt(prefix: str) -> ParsedUnit:
+    def attempt(prefix: str, declarations: str = "") -> ParsedUnit:
         unit = None
+        further = [*project, "-include", _REPAIR] if declarations else project
+        sources = [*files, (_REPAIR, declarations.encode())] if declarations else files
         if options.cache_folder is not None:
             header = precompiled_header(prefix, base, toolchain, options.cache_folder)
             if header is not None:
-                arguments = [*base, "-include-pch", str(header), *project]
-                unit = _translation_unit(filename, arguments, files)
+                arguments = [*base, "-include-pch", str(header), *further]
+                unit = _translation_unit(filename, arguments, sources)
                 if unit is None:
                     discard(header)
         if unit is None:
-            arguments = [*base, "-include", str(prefix_header(prefix)), *project]
-            unit = _translation_unit(filename, arguments, files)
+            arguments = [*base, "-include", str(prefix_header(prefix)), *further]
+            unit = _translation_unit(filename, arguments, sources)
         if unit is None:
             raise ParseFailure(f"libclang could not parse {filename}")
         parsed = _with_diagnostics(unit, Source(filename, text), system)
@@ -120,8 +125,19 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
     ):
         plain = attempt("runtime")
         if len(plain.errors) < len(parsed.errors):
-            return plain
+            prefix, parsed = "runtime", plain
+    undeclared = Undeclared(text, language == "c")
+    for _ in range(_MOST_REPAIRS):
+        if not undeclared.learn(_own_errors(parsed)):
+            break
+        parsed = attempt(prefix, undeclared.declarations())
     return parsed
+
+
+def _own_errors(parsed: ParsedUnit) -> Iterator[tuple[str, int, int]]:
+    for error in parsed.errors:
+        here = error.filename == parsed.filename
+        yield error.message, error.row if here else 0, error.column if here else 0
 
 
 def _encoded(text: str) -> bytes:
@@ -167,7 +183,7 @@ def _with_diagnostics(
             continue
         location = diagnostic.location
         filename = location.file.name if location.file else source.filename
-        if filename.startswith(system):
+        if filename.startswith(system) or filename == _REPAIR:
             continue
         row, column = location.line, location.column
         header = _NOT_FOUND.search(diagnostic.spelling)

@@ -1,0 +1,300 @@
+"""Declares what a file uses and no header that was found declares.
+
+A name that clang does not know costs the statement, or the whole function, in which it stands:
+``Engine::~Engine() { cudaFree(data_); }`` is lost when ``Engine``'s header is missing. So the file
+is read again after declarations that say as little as possible: classes that are made of anything,
+namespaces, and values of an unknown type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+_MOST_NAMES = 300
+_LARGEST_TEXT = 2_000_000
+
+_BLANKED = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+_UNKNOWN = re.compile(
+    r"^(use of undeclared identifier|unknown type name|no (?:template|member|type) named)"
+    r" '(\w+)'(?: in namespace '([\w:]+)')?"
+)
+_EXPECTED_SCOPE = re.compile(r"^expected (?:namespace|class) name")
+_CLASHES = re.compile(
+    r"(?:redefinition of|reference to|declaration of|redeclaration of|call to) '(?:\w+::)*(\w+)'"
+)
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_ALIAS = re.compile(r"\bnamespace\s+(\w+)\s*=\s*(?:::)?\s*(\w+)")
+_FLOATING = re.compile(r"(?i)real|float|scalar|^fp\d*$|^double|data_?type|value_?t(?:ype)?$|dtype$")
+_INTEGER = re.compile(
+    r"(?i)^u?int|^u?long|^[ui]\d+$|index|idx|^size|count_?t$|^u(char|short)$|_id_t$"
+)
+_NUMBER_ARGUMENT = re.compile(r"[\d\s+*/()-]+|[A-Z][A-Z0-9_]+|true|false")
+_ARGUMENTS = r"<(?:[^<>;{}()]|<(?:[^<>;{}()]|<[^<>;{}()]*>)*>)*>"
+_KEYWORDS = frozenset(
+    {
+        "alignas", "alignof", "auto", "break", "case", "catch", "class", "const", "constexpr",
+        "continue", "decltype", "default", "delete", "do", "else", "enum", "explicit", "export",
+        "extern", "false", "for", "friend", "goto", "if", "inline", "mutable", "namespace", "new",
+        "noexcept", "nullptr", "operator", "private", "protected", "public", "return", "sizeof",
+        "static", "std", "struct", "switch", "template", "this", "throw", "true", "try",
+        "typedef", "typename", "union", "using", "virtual", "volatile", "while",
+    }
+)  # fmt: skip
+
+
+@dataclass
+class _Scope:
+    """A name to declare, and those declared in it."""
+
+    kind: str = "namespace"
+    """namespace, class, template, value, floating, integer."""
+    head: str = "template <class...>"
+    """Of a template: how its declaration begins."""
+    members: dict[str, _Scope] = field(default_factory=dict)
+
+
+class Undeclared:
+    """The names that a file lacks; grows as further attempts find more."""
+
+    def __init__(self, text: str, is_c: bool) -> None:
+        self._is_c = is_c
+        self._original = text if len(text) <= _LARGEST_TEXT else ""
+        self._text = _BLANKED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), self._original)
+        self._aliases = dict(_ALIAS.findall(self._text))
+        self._root = _Scope()
+        self._refused: set[str] = set()
+        self._known: set[tuple[str, str]] = set()
+
+    def learn(self, errors: Iterable[tuple[str, int, int]]) -> bool:
+        """Take names from errors (message, row, column); whether there was anything new."""
+        if not self._text:
+            return False
+        before = len(self._known) + len(self._refused)
+        for message, row, column in errors:
+            clash = _CLASHES.search(message)
+            if clash:
+                self._refuse(clash.group(1))
+                continue
+            found = _UNKNOWN.match(message)
+            if found:
+                is_type = found.group(1) == "unknown type name"
+                self._declare(found.group(2), found.group(3) or "", is_type=is_type)
+            elif _EXPECTED_SCOPE.match(message):
+                word = self._word_at(row, column)
+                if word:
+                    self._declare(word, "", "scope" if "namespace" in message else "class")
+        return len(self._known) + len(self._refused) > before
+
+    def declarations(self) -> str:
+        """A header that declares the names."""
+        return "".join(f"{line}\n" for line in self._lines(self._root, "namespace"))
+
+    def _refuse(self, name: str) -> None:
+        """Declared after all, by the file itself: ours is in its way."""
+        if self._root.members.pop(name, None) is not None:
+            self._refused.add(name)
+
+    def _word_at(self, row: int, column: int) -> str | None:
+        lines = self._text.split("\n")
+        line = lines[row - 1] if 0 < row <= len(lines) else ""
+        found = _WORD.match(line, column - 1) if column <= len(line) else None
+        return found.group() if found and found.group() not in _KEYWORDS else None
+
+    def _declare(
+        self, name: str, namespace: str, kind: str | None = None, is_type: bool = False
+    ) -> None:
+        key = (namespace, name)
+        if key in self._known or name in self._refused or len(self._known) >= _MOST_NAMES:
+            return
+        self._known.add(key)
+        if name in self._aliases or name in _KEYWORDS or self._is_declared_here(name):
+            return
+        scope = self._root
+        prefix = ""
+        for part in filter(None, namespace.split("::")):
+            scope = scope.members.setdefault(part, _Scope())
+            prefix += f"{part}::"
+        used = kind or self._kind(name, self._uses(prefix + name))
+        if used is None or (is_type and used == "value"):
+            return
+        self._add(scope, name, used, prefix)
+
+    def _is_declared_here(self, name: str) -> bool:
+        """Whether the text itself has a class, alias, macro or enumeration of the name."""
+        return bool(
+            re.search(
+                rf"\b(?:class|struct|union|enum|using)\s+{name}\b(?!\s*[,>])"
+                rf"|#\s*define\s+{name}\b|\btypedef\b[^;]*\b{name}\s*;",
+                self._text,
+            )
+        )
+
+    def _uses(self, qualified: str) -> list[tuple[str, str]]:
+        """What stands before and after each use."""
+        pattern = r"\s*::\s*".join(map(re.escape, qualified.split("::")))
+        uses = []
+        for match in re.finditer(rf"(?<![\w.>])(?<!\w::){pattern}\b", self._text):
+            start, end = match.span()
+            uses.append((self._text[max(0, start - 40) : start], self._text[end : end + 200]))
+        return uses
+
+    def _add(self, scope: _Scope, name: str, kind: str, prefix: str = "") -> None:
+        entry = scope.members.setdefault(name, _Scope(kind))
+        if kind == "scope":
+            entry.kind = "class" if self._is_class(name) else "namespace"
+        if kind == "template":
+            entry.head = self._template_head(name)
+        if entry.kind in ("namespace", "class", "template"):
+            for alias in (name, *(a for a, target in self._aliases.items() if target == name)):
+                self._members(entry, prefix, alias)
+
+    def _is_class(self, name: str) -> bool:
+        """Whether what stands before ``::`` is a class: it is used as a type, or has methods."""
+        return bool(
+            re.search(
+                rf"\bnew\s+{name}\b|(?<![\w:]){name}\s*[&*]*\s+[&*]*\w+\s*[;(={{,)]"
+                rf"|\b{name}\s*::\s*~?{name}\b|<\s*{name}\s*[>,]"
+                rf"|(?<![\w:=(,]){name}\s*::\s*\w+\s*\([^;{{}}]*\)[^;{{}}()]*\{{",
+                self._text,
+            )
+        )
+
+    def _members(self, scope: _Scope, prefix: str, name: str) -> None:
+        """Declare what the text names as ``name::member``, and what is within that."""
+        arguments = rf"(?:\s*{_ARGUMENTS})?" if scope.kind == "template" else ""
+        pattern = rf"(?<![\w.>])(?<!\w::){re.escape(prefix)}{name}{arguments}((?:\s*::\s*~?\w+)+)"
+        for match in re.finditer(pattern, self._text):
+            chain = [part.strip() for part in match[1].split("::") if part.strip()]
+            before = self._text[max(0, match.start() - 40) : match.start()]
+            after = self._text[match.end() : match.end() + 200]
+            inner = scope
+            parent = name
+            for number, part in enumerate(chain):
+                if part.startswith("~") or part == parent or part in _KEYWORDS:
+                    break
+                last = number == len(chain) - 1
+                if (
+                    last
+                    and inner.kind in ("class", "template")
+                    and self._is_definition(match.end())
+                ):
+                    break
+                kind = self._kind(part, [(before, after)]) or "value" if last else "namespace"
+                if inner.kind in ("class", "template") and kind in ("namespace", "scope"):
+                    kind = "class"
+                known = inner.members.get(part)
+                if known is None:
+                    known = inner.members[part] = _Scope("namespace" if kind == "scope" else kind)
+                    if kind == "template":
+                        known.head = self._template_head(part)
+                elif known.kind == "value" or (known.kind == "namespace" and kind == "class"):
+                    known.kind = kind
+                inner, parent = known, part
+
+    def _is_definition(self, end: int) -> bool:
+        """Whether a function's parameters and body follow."""
+        return bool(
+            re.match(r"\s*\([^;{}]*\)[^;{}()]*(?:\{|:\s*\w+\s*[({])", self._text[end : end + 2000])
+        )
+
+    def _kind(self, name: str, uses: list[tuple[str, str]]) -> str | None:
+        """What a name is, by how it is used; ``None`` where clang does well without it."""
+        is_value = is_function = False
+        for before, after in uses:
+            if re.match(r"\s*::", after):
+                return "scope"
+            template = re.match(rf"\s*{_ARGUMENTS}", after)
+            if template:
+                rest = after[template.end() :]
+                if re.match(r"\s*<<<", rest):
+                    return "kernel"
+                if re.match(r"\s*\(", rest) and not re.search(r"\bnew\s+$", before):
+                    is_function = True
+                    continue
+                if re.match(r"\s*(?:::|[&*>,){]|\w)", rest):
+                    return "template"
+            if self._is_type_use(before, after):
+                if _FLOATING.search(name):
+                    return "floating"
+                return "integer" if _INTEGER.search(name) else "class"
+            if re.match(r"\s*(?:\.|->|<<<)", after) or re.search(r"<<<[^;>]*$", before):
+                is_value = True
+        if is_function:
+            return "function"
+        return "value" if is_value else None
+
+    def _is_type_use(self, before: str, after: str) -> bool:
+        """Whether only a type can stand between the two."""
+        if re.search(r"\bnew\s*$|\bsizeof\s*\(\s*$|\bconst\s+$|\btypename\s+$", before):
+            return True
+        if re.search(r"(?:public|private|protected|virtual)\s+$", before):
+            return True
+        # f<X>, (X *), X name, X *name
+        if re.search(r"[<(,]\s*(?:const\s+)?$", before) and re.match(
+            r"\s*(?:const\s*)?(?:>(?!>)|[*&]+\s*[>)])", after
+        ):
+            return True
+        if re.match(r"\s+(?:const\s+)?[*&]*\s*(?!and\b|or\b)[A-Za-z_]\w*\s*[;=,)(\[{:]", after):
+            return True
+        return bool(
+            re.match(r"\s*[*&]+\s*[A-Za-z_]\w*\s*[=,)\[;]", after)
+            and re.search(r"[;{}(,]\s*(?:static\s+|const\s+)*$", before)
+        )
+
+    def _template_head(self, name: str) -> str:
+        defined = re.search(
+            rf"template\s*<([^<>]*)>[\w\s:&*]*?\b{name}\s*{_ARGUMENTS}\s*::", self._text
+        )
+        if defined:
+            return f"template <{defined[1].strip()}>"
+        used = re.search(rf"\b{name}\s*<([^<>;{{}}()]*)>", self._text)
+        kinds = [
+            "auto"
+            if re.fullmatch(r"[\d\s+*/()-]+|[A-Z][A-Z0-9_]+|true|false", part.strip())
+            else "class"
+            for part in (used[1].split(",") if used else ())
+        ]
+        if "auto" not in kinds:
+            return "template <class...>"
+        return f"template <{', '.join(kinds)}, {kinds[-1]}...>"
+
+    def _lines(self, scope: _Scope, kind: str) -> Iterator[str]:
+        for name, member in scope.members.items():
+            if self._is_c:
+                if member.kind in ("class", "floating", "integer"):
+                    yield _c_type(name, member.kind)
+            else:
+                yield from self._declaration(name, member, kind)
+
+    def _declaration(self, name: str, scope: _Scope, within: str) -> Iterator[str]:
+        if scope.kind == "namespace" and within == "namespace":
+            yield f"namespace {name} {{"
+            yield from self._lines(scope, "namespace")
+            yield "}"
+        elif scope.kind in ("class", "template", "namespace"):
+            head = f"{scope.head} " if scope.kind == "template" else ""
+            yield f"{head}struct {name} {{"
+            yield f"template <class... Anything> {name}(Anything &&...);"
+            yield f"~{name}();"
+            yield from self._lines(scope, "class")
+            yield "};"
+        elif scope.kind in ("floating", "integer"):
+            yield f"typedef {'float' if scope.kind == 'floating' else 'int'} {name};"
+        elif scope.kind in ("kernel", "function"):
+            what = "__global__ void" if scope.kind == "kernel" else "int"
+            what = f"static {what}" if within == "class" and scope.kind == "function" else what
+            if within == "class" and scope.kind == "kernel":
+                return
+            for head in ("class... T", "auto... T", "class F, auto... T", "auto F, class... T"):
+                yield f"template <{head}, class... Anything> {what} {name}(Anything...);"
+        else:
+            # An error of its own makes the type of each use unknown.
+            yield f"static auto {name} = cudalint_unknown();"
+
+
+def _c_type(name: str, kind: str) -> str:
+    if kind == "class":
+        return f"typedef struct cudalint_{name} {{ char unknown; }} {name};"
+    return f"typedef {'float' if kind == 'floating' else 'int'} {name};"
