@@ -65,7 +65,8 @@ class ModuleName:
         return self.name if self.is_package else self.name.rpartition(".")[0]
 
     def absolute(self, module: str, level: int) -> str | None:
-        """The absolute name of ``from <dots><module> import``; ``None`` beyond the top."""
+        """The absolute name of ``from <dots><module> import``: empty for the folder of a script,
+        ``None`` beyond the top."""
         if level == 0:
             return module
         parts = self.package.split(".") if self.package else []
@@ -74,7 +75,7 @@ class ModuleName:
         parts = parts[: len(parts) - (level - 1)]
         if module:
             parts.append(module)
-        return ".".join(parts) or None
+        return ".".join(parts)
 
     def is_project(self, dotted: str) -> bool:
         """Whether an absolute name can be one of the linted project's own modules."""

@@ -207,8 +207,8 @@ class StatementLowering(ExceptionLowering):
         self.graph.start(failed)
         if node.msg is not None:
             self.lower(node.msg)
-        error = FunctionReference("builtins.AssertionError")
-        self.graph.end(Throw(error, self.reader.span(node)))
+        # As in C: who asserts declares that it cannot happen.
+        self.graph.end(Unreachable(self.reader.span(node)))
         self.graph.start(passed)
 
     def _delete(self, node: cst.Del) -> None:
@@ -242,7 +242,7 @@ class StatementLowering(ExceptionLowering):
             meaning = self.scope.lookup(item.name)
             if isinstance(meaning, Local):
                 base = self.reader.module.absolute(item.module, item.level) or item.module
-                dotted = base if item.attribute is None else f"{base}.{item.attribute}"
+                dotted = base if item.attribute is None else f"{base}.{item.attribute}".lstrip(".")
                 value = FunctionReference(dotted, self.reader.dotted(dotted).key)
                 self.store(self.note(meaning), value, self.reader.span(node))
 
