@@ -24,7 +24,7 @@ def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFac
 
     ``models`` holds the API models by language (``cuda``, ``python``).
     """
-    from cudalint.analysis.classes import class_facts
+    from cudalint.analysis.classes import class_facts, collect, member_misuses
     from cudalint.analysis.contexts import function_facts
     from cudalint.analysis.link import Linker
 
@@ -34,9 +34,10 @@ def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFac
         for function, program in linker.functions()
         if (run := linker.run_of(function, program)) is not None
     ]
+    members = collect(linker, runs)
     return RunFacts(
-        functions=function_facts(linker, runs),
-        classes=class_facts(linker, runs),
+        functions=function_facts(linker, runs, member_misuses(linker, members)),
+        classes=class_facts(linker, members),
         files=tuple(
             FileFacts(
                 program.filename,

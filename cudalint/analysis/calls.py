@@ -16,7 +16,6 @@ from cudalint.analysis.values import (
     NULL,
     Address,
     Array,
-    Bag,
     Const,
     FunctionValue,
     Operation,
@@ -126,7 +125,8 @@ def _may_throw(run: FunctionRun, operation: Call, name: str, state: State) -> No
     for argument in operation.arguments:
         # A check that raises does so because what it checks has failed.
         for status in _statuses(run.evaluator.value(argument.value, state)):
-            thrown = (run.conditions.settle(thrown, status, False) or [thrown])[0]
+            if not run.conditions.settle(thrown, status, False):
+                return
     run.throw(thrown, operation.span, f"`{_short(name)}` may raise", explicit=False)
 
 
@@ -217,19 +217,11 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
 
 
 def _accessed(run: FunctionRun, operation: Call, name: str, state: State) -> Value | None:
-    """What an unknown method without side effects in sight gives: an element of a container whose
-    content is known, or the same value each time (``data.size()``)."""
-    if operation.receiver is None or operation.kind != "method" or operation.target is None:
+    """What an unknown method without arguments gives: the same value each time
+    (``data.size()``)."""
+    if operation.receiver is None or operation.kind != "method" or operation.arguments:
         return None
-    location = run.evaluator.location(operation.receiver, state)
-    if location is not None:
-        elements = state.read((*location, "[]"))
-        if isinstance(elements, Bag):
-            return elements
-    if operation.arguments:
-        return None
-    receiver = run.evaluator.value(operation.receiver, state)
-    return Operation(f"{name}()", (receiver,))
+    return Operation(f"{name}()", (run.evaluator.value(operation.receiver, state),))
 
 
 def _consume_statuses(run: FunctionRun, values: list[Value], state: State) -> list[State]:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Resource, Site
+from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Misuse, MisuseKind, Site
 from cudalint.analysis.link import Linker
 from cudalint.analysis.run import FunctionRun
+from cudalint.analysis.state import InputRelease
+from cudalint.analysis.summary import HandedOut, Outcome
 from cudalint.analysis.values import Input, Location, integer
-from cudalint.program import Function, Record, Type
+from cudalint.findings.finding import Step
+from cudalint.program import Call, Function, Record, Type, render
 
 CLOSING = frozenset({"close", "__exit__", "__del__", "__aexit__", "terminate", "shutdown"})
 """Methods that end an object's life in Python."""
 
 
 @dataclass
-class _Members:
+class Members:
     """What the functions of a run do with the members of one record."""
 
     record: Record
@@ -25,27 +28,45 @@ class _Members:
     releasing: dict[str, set[str]] = field(default_factory=dict)
     """Member to the functions that release it outside the destructor."""
     acquiring: dict[str, set[str]] = field(default_factory=dict)
+    releases: list[tuple[str, InputRelease, Function]] = field(default_factory=list)
+    careless: dict[str, set[str]] = field(default_factory=dict)
+    """Methods to the members that they acquire without a look at the earlier value."""
+    lingering: dict[str, dict[str, InputRelease]] = field(default_factory=dict)
+    """Methods to the members that they release and leave as they are."""
     destructor: Site | None = None
     escaping: set[str] = field(default_factory=set)
-    overwritten: dict[tuple[str, object], MemberAcquisition] = field(default_factory=dict)
 
 
-def class_facts(linker: Linker, runs: list[FunctionRun]) -> tuple[ClassFacts, ...]:
-    """The facts of every class that acquires into a member."""
-    table: dict[str, _Members] = {}
+def collect(linker: Linker, runs: list[FunctionRun]) -> dict[str, Members]:
+    """Everything that functions do with members, by record."""
+    table: dict[str, Members] = {}
+    fields: set[str] = set()
     for run in runs:
         _collect(run, linker, table)
-    _join_bases(table, linker)
+        fields |= run.recorder.released_fields
+    _join_bases(table)
+    for members in table.values():
+        # `registry[i].second->cells` is released: of which struct is not known; so of any.
+        known = {release.location for _, release, _ in members.releases}
+        for name in {base_name(member) for member, _ in members.acquired}:
+            last = name.rpartition(".")[2]
+            if last in fields and name not in members.by_destructor and not known:
+                site = Site(members.record.filename, members.record.span, name)
+                members.elsewhere.setdefault(name, site)
+    return table
+
+
+def class_facts(linker: Linker, table: dict[str, Members]) -> tuple[ClassFacts, ...]:
+    """The facts of every class that acquires into a member."""
     found = []
+    static = _static_only(linker)
     for members in table.values():
         if not members.acquired:
             continue
         record = members.record
-        replaced = frozenset(
-            name
-            for name, functions in members.releasing.items()
-            if functions and functions <= members.acquiring.get(name, set())
-        )
+        names = {base_name(member) for member, _ in members.acquired}
+        # A process-lifetime object gives its memory back with the process.
+        escaping = members.escaping | (names if record.key in static else set())
         found.append(
             ClassFacts(
                 record=record,
@@ -54,13 +75,20 @@ def class_facts(linker: Linker, runs: list[FunctionRun]) -> tuple[ClassFacts, ..
                 released_by_destructor=members.by_destructor,
                 released_elsewhere=members.elsewhere,
                 destructor=members.destructor,
-                overwritten=_overwritten(members),
-                escaping=frozenset(members.escaping),
+                overwritten=_overwritten(members, linker),
+                escaping=frozenset(escaping),
                 unseen_destructor=record.destructor == "declared" and members.destructor is None,
-                replaced=replaced,
+                replaced=frozenset(
+                    name
+                    for name, functions in members.releasing.items()
+                    if functions and functions <= members.acquiring.get(name, set())
+                ),
             )
         )
     return tuple(found)
+
+
+# Members ----------------------------------------------------------------------------------------
 
 
 def member_of(
@@ -100,33 +128,19 @@ def _record_of(kind: Type | None) -> str | None:
     return kind.record if kind is not None else None
 
 
-def _base_name(member: str) -> str:
+def base_name(member: str) -> str:
     """``streams`` for ``streams[...]`` and ``streams[0]``: elements are released together."""
     return member.partition("[")[0]
 
 
-def _collect(run: FunctionRun, linker: Linker, table: dict[str, _Members]) -> None:
+def _collect(run: FunctionRun, linker: Linker, table: dict[str, Members]) -> None:
     function = run.function
     ending = function.kind == "destructor" or (
         run.python and function.name.rpartition(".")[2] in CLOSING
     )
     for outcome in run.outcomes:
         for item in outcome.handed_out:
-            found = member_of(item.location, function, run.python)
-            members = _members(table, linker, found[0]) if found else None
-            if members is None or found is None or item.managed:
-                continue
-            record = run.recorder.records.get(item.resource.origin)
-            if record is None or record.acquired.from_callee is not None:
-                continue
-            acquired = record.acquired
-            name = found[1]
-            resource = replace(acquired.resource(), bytes=integer(item.bytes))
-            members.acquired.setdefault(
-                (name, acquired.span),
-                MemberAcquisition(name, resource, function.name, _kind(function)),
-            )
-            members.acquiring.setdefault(_base_name(name), set()).add(function.key)
+            _acquisition(run, linker, table, outcome, item)
         for release in outcome.released:
             found = member_of(release.location, function, run.python)
             members = _members(table, linker, found[0]) if found else None
@@ -134,35 +148,66 @@ def _collect(run: FunctionRun, linker: Linker, table: dict[str, _Members]) -> No
                 continue
             step = release.step
             site = Site(step.filename, step.span, release.api)
-            name = _base_name(found[1])
+            name = base_name(found[1])
+            members.releases.append((name, release, function))
             if ending:
                 members.by_destructor.setdefault(name, site)
             else:
                 members.elsewhere.setdefault(name, site)
                 members.releasing.setdefault(name, set()).add(function.key)
+                if release.location[0] == "this" and not any(
+                    location == release.location for location, _ in outcome.writes
+                ):
+                    members.lingering.setdefault(function.key, {}).setdefault(name, release)
         for location in outcome.stored:
             found = member_of(location, function, run.python)
             members = _members(table, linker, found[0]) if found else None
             if members is not None and found is not None:
-                members.escaping.add(_base_name(found[1]))
+                members.escaping.add(base_name(found[1]))
     if function.record and ending:
         members = _members(table, linker, function.record)
         if members is not None and members.destructor is None:
             members.destructor = Site(function.filename, function.span, function.name)
 
 
-def _kind(function: Function) -> str:
-    return function.kind if function.record else "function"
+def _acquisition(
+    run: FunctionRun,
+    linker: Linker,
+    table: dict[str, Members],
+    outcome: Outcome,
+    item: HandedOut,
+) -> None:
+    function = run.function
+    found = member_of(item.location, function, run.python)
+    members = _members(table, linker, found[0]) if found else None
+    record = run.recorder.records.get(item.resource.origin)
+    if members is None or found is None or item.managed or record is None:
+        return
+    if record.acquired.kept_by_callee:
+        return
+    acquired = record.acquired
+    name = found[1]
+    resource = replace(acquired.resource(), bytes=integer(item.bytes))
+    kind = function.kind if function.record else "function"
+    members.acquired.setdefault(
+        (name, acquired.span), MemberAcquisition(name, resource, function.name, kind)
+    )
+    members.acquiring.setdefault(base_name(name), set()).add(function.key)
+    looked_at = item.location in run.tested or any(
+        release.location == item.location for release in outcome.released
+    )
+    if item.location[0] == "this" and "[" not in name and not looked_at:
+        members.careless.setdefault(function.key, set()).add(name)
 
 
-def _members(table: dict[str, _Members], linker: Linker, key: str | None) -> _Members | None:
+def _members(table: dict[str, Members], linker: Linker, key: str | None) -> Members | None:
     record = linker.record(key)
     if record is None:
         return None
-    return table.setdefault(record.key, _Members(record))
+    return table.setdefault(record.key, Members(record))
 
 
-def _join_bases(table: dict[str, _Members], linker: Linker) -> None:
+def _join_bases(table: dict[str, Members]) -> None:
     """A base class may release what a derived class acquires, and the other way round."""
     for key, members in table.items():
         for base in members.record.bases:
@@ -174,20 +219,136 @@ def _join_bases(table: dict[str, _Members], linker: Linker) -> None:
                 one.elsewhere = {**two.elsewhere, **one.elsewhere}
 
 
-def _overwritten(members: _Members) -> tuple[MemberAcquisition, ...]:
-    """Acquired by the constructor and again by a method that does not release first."""
-    by_member: dict[str, list[MemberAcquisition]] = {}
-    for item in members.acquired.values():
-        by_member.setdefault(_base_name(item.member), []).append(item)
+def _static_only(linker: Linker) -> frozenset[str]:
+    """Records whose only named objects are static or global."""
+    static: set[str] = set()
+    other: set[str] = set()
+    for program in linker.programs.values():
+        for info in program.variables.values():
+            if info.type.record:
+                static.add(info.type.record)
+    for function, _ in linker.functions():
+        for info in function.variables.values():
+            if info.type.record:
+                (static if info.storage in ("static", "global") else other).add(info.type.record)
+    return frozenset(static - other)
+
+
+# Lifetimes over several methods -----------------------------------------------------------------
+
+
+def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, ...]:
+    """Acquired by a method that does not look at the earlier value, after the constructor has
+    acquired it or where the method runs twice on one object."""
     found = []
-    for name, items in by_member.items():
-        constructors = [item for item in items if item.method_kind == "constructor"]
-        if not constructors or "[" in items[0].member:
-            continue
-        for item in items:
-            if item.method_kind == "method" and not members.releasing.get(name):
+    by_constructor = {
+        base_name(item.member)
+        for item in members.acquired.values()
+        if item.method_kind == "constructor"
+    }
+    for key, names in members.careless.items():
+        twice = _called_twice(linker, key)
+        for item in members.acquired.values():
+            if item.member not in names or item.method_kind != "method":
+                continue
+            if key not in members.acquiring.get(base_name(item.member), ()):
+                continue
+            if twice or item.member in by_constructor:
                 found.append(item)
     return tuple(found)
 
 
-__all__ = ["Resource", "class_facts", "member_of"]
+def _called_twice(linker: Linker, key: str) -> bool:
+    """Whether some function calls a method twice, or in a loop, on the same object."""
+    for function, program in linker.functions():
+        run = linker.run_of(function, program)
+        seen: set[str] = set()
+        for block in function.blocks:
+            for operation in block.operations:
+                if not isinstance(operation, Call) or operation.key != key:
+                    continue
+                if operation.receiver is None or run is None:
+                    continue
+                receiver = render(operation.receiver)
+                loops = run.flow.enclosing.get(block.number, frozenset())
+                assigned = any(receiver in run.flow.assigned[header] for header in loops)
+                if receiver in seen or (loops and not assigned):
+                    return True
+                seen.add(receiver)
+    return False
+
+
+def member_misuses(linker: Linker, table: dict[str, Members]) -> dict[str, list[Misuse]]:
+    """By file and function: releases of members that do not fit what other methods did."""
+    found: dict[str, list[Misuse]] = {}
+    for members in table.values():
+        families: dict[str, set[str]] = {}
+        for item in members.acquired.values():
+            families.setdefault(base_name(item.member), set()).add(item.resource.family)
+        for name, release, function in members.releases:
+            kinds = families.get(name, set())
+            if release.step.filename != function.filename:
+                continue
+            for misuse in (
+                _mismatch(members, name, release, kinds),
+                _released_before(members, linker, name, release, function),
+            ):
+                if misuse is not None:
+                    found.setdefault(function.key, []).append(misuse)
+    return found
+
+
+def _mismatch(
+    members: Members, name: str, release: InputRelease, kinds: set[str]
+) -> Misuse | None:
+    if len(kinds) != 1 or not release.families or kinds & set(release.families):
+        return None
+    item = next(i for i in members.acquired.values() if base_name(i.member) == name)
+    resource = item.resource
+    return Misuse(
+        MisuseKind.MISMATCH,
+        name,
+        release.api,
+        release.step.span,
+        (
+            Step(resource.filename, resource.span, f"`{name}` is acquired here by {item.method}"),
+            release.step,
+        ),
+        resource,
+        resource.info.releases,
+        filename=release.step.filename,
+    )
+
+
+def _released_before(
+    members: Members, linker: Linker, name: str, release: InputRelease, function: Function
+) -> Misuse | None:
+    """The destructor releases what a method, called on the object, has released already."""
+    if function.kind != "destructor":
+        return None
+    for key, released in members.lingering.items():
+        earlier = released.get(name)
+        if earlier is None or earlier.step.span == release.step.span:
+            continue
+        if not _called_from_outside(linker, key, members.record.key):
+            continue
+        return Misuse(
+            MisuseKind.DOUBLE_FREE,
+            name,
+            release.api,
+            release.step.span,
+            (earlier.step, release.step),
+            released=Site(earlier.step.filename, earlier.step.span, earlier.api),
+            filename=release.step.filename,
+        )
+    return None
+
+
+def _called_from_outside(linker: Linker, key: str, record: str) -> bool:
+    return any(
+        isinstance(operation, Call) and operation.key == key
+        for function, _ in linker.functions()
+        if function.record != record
+        for block in function.blocks
+        for operation in block.operations
+    )

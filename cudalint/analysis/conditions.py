@@ -39,6 +39,8 @@ class Conditions:
     def __init__(self) -> None:
         self.calls: dict[str, tuple[Step, str, Value]] = {}
         """By a status value's origin: the call's step, its name, and the status of success."""
+        self.releases: set[str] = set()
+        """Origins of the statuses of releases."""
         self.checked: set[str] = set()
         """Origins of statuses that were looked at."""
 
@@ -126,6 +128,8 @@ class Conditions:
         if operator == "==" and right == NULL:
             if isinstance(left, Pointer | Bag | Address | Array | FunctionValue | Sequence):
                 return self.assume(state, left, not truth)
+        elif is_status(left) and isinstance(right, FunctionValue) and operator == "==" and truth:
+            return self.settle(state, left, False)  # the name of an error
         elif isinstance(left, Symbol) and is_status(left) and isinstance(right, Const):
             return self._compare_status(state, operator, left, right, truth)
         elif operator == "==" and right == ZERO and isinstance(left, Pointer | Address):
@@ -161,6 +165,8 @@ class Conditions:
         earlier = state.conditions.get(status)
         if earlier is not None:
             return [state] if earlier == succeeded else []
+        if not succeeded and status.origin in self.releases:
+            return []  # a release that fails leaves nothing that anybody could do
         state.conditions[status] = succeeded
         last = status.origin.startswith(LAST_ERROR)
         for resource, holding in list(state.resources.items()):
@@ -168,9 +174,6 @@ class Conditions:
                 self.mark_checked(state, resource)
                 failed = Status.ESCAPED if last else Status.ABSENT
                 state.set_status(resource, Status.OWNED if succeeded else failed)
-            elif holding.status is Status.RELEASED and holding.condition == status:
-                if not succeeded:
-                    state.set_status(resource, Status.ESCAPED)  # nobody can do more about it
         if not succeeded:
             self._record_failure(state, status)
         return [state]

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cudalint.analysis.facts import Allocation, FunctionFacts, LaunchSite, OwnerCopy, Site, Transfer
+from cudalint.analysis.facts import (
+    Allocation,
+    FunctionFacts,
+    LaunchSite,
+    Misuse,
+    OwnerCopy,
+    Site,
+    Transfer,
+)
 from cudalint.analysis.link import Linker, short_name
 from cudalint.analysis.run import FunctionRun
 from cudalint.analysis.values import Value
@@ -19,8 +27,11 @@ MOST_ROUNDS = 3
 Context = tuple[str, tuple[tuple[str, Value], ...]]
 
 
-def function_facts(linker: Linker, runs: list[FunctionRun]) -> tuple[FunctionFacts, ...]:
-    """The facts of all runs, with sizes that calls with constant arguments decide."""
+def function_facts(
+    linker: Linker, runs: list[FunctionRun], misuses: dict[str, list[Misuse]]
+) -> tuple[FunctionFacts, ...]:
+    """The facts of all runs, with sizes that calls with constant arguments decide, and with
+    ``misuses`` (by function key) that only a view of the whole class shows."""
     facts = {id(run): _facts(run, linker) for run in runs}
     by_key = {(run.function.key, run.filename): run for run in runs}
     tried: dict[tuple[str, str], int] = {}
@@ -45,7 +56,13 @@ def function_facts(linker: Linker, runs: list[FunctionRun]) -> tuple[FunctionFac
                 facts[id(callee)] = _enrich(facts[id(callee)], _facts(run, linker), path)
                 following.append((run, path))
         frontier = following
-    return tuple(facts[id(run)] for run in runs)
+    return tuple(
+        replace(
+            facts[id(run)],
+            misuses=(*facts[id(run)].misuses, *misuses.get(run.function.key, ())),
+        )
+        for run in runs
+    )
 
 
 def _step(

@@ -34,13 +34,15 @@ def stored(run: FunctionRun, operation: Assign, state: State) -> None:
         else:
             names.insert(0, base.field)
             attribute = run.models.attributes.get(".".join(names))
-            if attribute is not None and attribute.dangles:
-                if _dies(run, base.base, attribute.libraries, state):
-                    api = "." + ".".join(names)
-                    pointer = DanglingPointer(
-                        render(target), _text(run, base.base, state), operation.span, api
-                    )
-                    run.recorder.dangling.setdefault(operation.span, pointer)
+            if (
+                attribute is not None
+                and attribute.dangles
+                and _dies(run, base.base, attribute.libraries, state)
+            ):
+                api = "." + ".".join(names)
+                text = _text(run, base.base, state)
+                pointer = DanglingPointer(render(target), text, operation.span, api)
+                run.recorder.dangling.setdefault(operation.span, pointer)
                 return
         base = base.base
 

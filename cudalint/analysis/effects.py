@@ -32,7 +32,7 @@ from cudalint.analysis.values import (
 from cudalint.apis.model import Acquisition, ApiFunction, ReleaseEffect
 from cudalint.apis.paths import parse_path
 from cudalint.findings.finding import Step
-from cudalint.program import AddressOf, Call, Cast, Constant, Expression, render
+from cudalint.program import AddressOf, Call, Cast, Constant, Expression, Member, children, render
 from cudalint.source import Span
 
 if TYPE_CHECKING:
@@ -77,6 +77,10 @@ def apply_model(
         value = binding.value(model.aliases)
         if value is not None:
             results[None] = value
+    if model.elements and call.receiver is not None:
+        element = run.evaluator.element(call.receiver, "[]", state)
+        if element is not None:
+            results[None] = state.read(element)
     if model.returns is not None:
         array = copies.returned_array(run, binding, model, name, state)
         if array is not None:
@@ -107,6 +111,8 @@ def _status(
     state.refresh(status)
     step = Step(run.filename, call.span, f"`{name}` fails")
     run.conditions.calls[status.origin] = (step, name, Const(model.success))
+    if model.releases:
+        run.conditions.releases.add(status.origin)
     return status
 
 
@@ -143,7 +149,7 @@ def _acquire(
     in_result = path.root == "return"
     condition = status if acquisition.status is not None else None
     managed = acquisition.managed or family.managed
-    shown = run.show(call.target) if in_result and call.target is not None else (
+    shown = render(call.target) if in_result and call.target is not None else (
         "" if in_result else binding.name(acquisition.handle)
     )  # fmt: skip
     location = binding.location(acquisition.handle)
@@ -168,7 +174,7 @@ def _acquire(
     if status is not None:
         run.statuses[resource.origin] = status.origin
     fallible = condition is not None or acquisition.null_on_failure
-    state.record("acquire", run.filename, call.span, f"`{acquired.name}` is acquired here", resource)
+    state.record("acquire", run.filename, call.span, f"`{acquired.shown}` is acquired here", resource)
     since = state.trace.length if state.trace else 0
     state.resources[resource] = Holding(
         Status.REQUESTED if fallible else Status.OWNED, condition, None, None, since
@@ -185,7 +191,7 @@ def _acquire(
         if value is not None:
             state.values[attachment(value, acquisition.family)] = pointer
     elif location is not None:
-        run.store(state, location, pointer, call.span, acquired.name)
+        run.store(state, location, pointer, call.span, acquired.shown)
 
 
 def attachment(value: Value, family: str) -> Location:
@@ -253,6 +259,7 @@ def release(
         _null_release(run, name, span)
         return
     shown = _shown(expression, path.dereference)
+    run.recorder.released_fields |= _fields(expression)
     release_value(run, value, location, shown, effect, name, span, state, status)
 
 
@@ -277,6 +284,11 @@ def _release_current(
     shown = run.recorder.records[newest.origin].acquired.name
     pointer = Pointer(newest, Const(0))
     release_value(run, pointer, None, shown, effect, name, span, state)
+
+
+def _fields(expression: Expression) -> set[str]:
+    found = {expression.field} if isinstance(expression, Member) else set()
+    return found.union(*(_fields(part) for part in children(expression)))
 
 
 def _plain(expression: Expression) -> Expression:
@@ -437,7 +449,7 @@ def _misuse(
     fitting: tuple[str, ...] = ()
     if record is not None and resource is not None:
         acquired = record.acquired
-        steps.append(Step(acquired.filename, acquired.span, f"`{acquired.name}` is acquired here"))
+        steps.append(Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here"))
         holding = state.resources[resource]
         if holding.released is not None:
             steps.append(holding.released)
@@ -463,7 +475,6 @@ def check_use(
         if (
             state.status(value.resource) is Status.RELEASED
             and record is not None
-            and not record.acquired.managed
         ):
             shown = render(expression)
             _misuse(run, MisuseKind.USE_AFTER_FREE, shown, name, span, state, value.resource)

@@ -240,20 +240,14 @@ class Evaluator:
         return Operation("place:" + render(whole), ()) if location is None else state.read(location)
 
     def _slice(self, base: Value, expression: Slice, state: State) -> Value:
-        if isinstance(base, Sequence):
-            lower = integer(self.value(expression.lower, state)) if expression.lower else 0
-            upper = (
-                integer(self.value(expression.upper, state))
-                if expression.upper
-                else len(base.items)
-            )
-            if lower is not None and upper is not None and expression.step is None:
-                return Sequence(base.items[lower:upper], base.kind)
-            found = frozenset(resources_in(base))
-            return Bag(found) if found else Operation("slice", (base,))
         if isinstance(base, Array):
             return self._array_slice(base, expression, state)
-        return base if isinstance(base, Bag) else Operation("slice", (base,))
+        if expression.step is not None:
+            found = frozenset(resources_in(base))
+            return Bag(found) if found else Operation("slice", (base,))
+        lower = self.value(expression.lower, state) if expression.lower else NULL
+        upper = self.value(expression.upper, state) if expression.upper else NULL
+        return apply("slice", base, lower, upper)
 
     def _array_slice(self, base: Array, expression: Slice, state: State) -> Value:
         shape = None

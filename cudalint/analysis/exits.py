@@ -28,7 +28,7 @@ from cudalint.analysis.values import (
     rewrite_location,
 )
 from cudalint.findings.finding import Step
-from cudalint.program import Expression, Unknown, Variable, children
+from cudalint.program import Binary, Expression, Unary, Variable, children
 from cudalint.source import Span
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def is_outside(run: FunctionRun, location: Location) -> bool:
     if not isinstance(root, str):
         return False
     if root.startswith("::"):
-        return True
+        return root not in run.private_globals
     info = run.function.variables.get(root)
     if info is not None and info.storage == "captured":
         return True
@@ -136,7 +136,8 @@ def _parts_of_result(
                     found.append(((RETURN, *key[len(location) :]), value))
             if isinstance(expression, Variable):
                 continue
-        if isinstance(expression, Unknown) or not isinstance(expression, Variable):
+        # A length or a comparison hands nothing out.
+        if not isinstance(expression, Unary | Binary):
             pending.extend(children(expression))
     return found
 
@@ -189,14 +190,14 @@ def _lose(
         exit_kind = Exit.END
     else:
         exit_kind = Exit.RETURN
-    steps = [Step(acquired.filename, acquired.span, f"`{acquired.name}` is acquired here")]
+    steps = [Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here")]
     if acquired.from_callee is not None:
         filename, where = acquired.from_callee
         steps.append(Step(filename, where, f"by {acquired.api}"))
     steps += [event.step for event in (failures or conditions)[-2:]]
     if thrown is not None and thrown.step.span != span:
         steps.append(thrown.step)
-    steps.append(Step(run.filename, span, _exit_text(exit_kind, kind, implicit, acquired.name)))
+    steps.append(Step(run.filename, span, _exit_text(exit_kind, kind, implicit, acquired.shown)))
     if failures:
         last = failures[-1].step
         reason = f"{last.message} (line {last.span.row})"

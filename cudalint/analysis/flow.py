@@ -104,12 +104,23 @@ class Flow:
             for header, body in self.loops.items()
         }
         """The variables that a loop's calls and assignments speak of."""
+        self.assigned = {
+            header: frozenset(
+                symbol
+                for number in body
+                for operation in self.blocks[number].operations
+                if (symbol := defined(operation)) is not None
+            )
+            for header, body in self.loops.items()
+        }
         self.inducing = {
             number: frozenset(
                 symbol for header in headers for symbol in self.induction[header]
             )
             for number, headers in self.enclosing.items()
         }
+        self.last_read = {number: self._last_reads(self.blocks[number]) for number in self.order}
+        """For each block: the last operation in it that reads a variable."""
         self.addressed = self._addressed()
         self.live = self._live()
 
@@ -183,6 +194,22 @@ class Flow:
                     if operation.augmented or symbol in variables(operation.value):
                         found.add(symbol)
         return frozenset(found)
+
+    @staticmethod
+    def _last_reads(block: Block) -> dict[str, int]:
+        last: dict[str, int] = {}
+        for index, operation in enumerate(block.operations):
+            for operand in operands(operation):
+                for symbol in variables(operand):
+                    last[symbol] = index
+        match block.terminator:
+            case Branch(condition=expression):
+                last.update(dict.fromkeys(variables(expression), len(block.operations)))
+            case Return(value=value) | Throw(value=value) if value is not None:
+                last.update(dict.fromkeys(variables(value), len(block.operations)))
+            case _:
+                pass
+        return last
 
     def _addressed(self) -> frozenset[str]:
         found: set[str] = set()

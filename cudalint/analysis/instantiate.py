@@ -21,6 +21,7 @@ from cudalint.analysis.values import (
     Location,
     Operation,
     Pointer,
+    Sequence,
     Symbol,
     Value,
     resources_in,
@@ -29,6 +30,7 @@ from cudalint.analysis.values import (
 from cudalint.apis.model import ReleaseEffect
 from cudalint.findings.finding import Step
 from cudalint.program import THIS, Call, Cast, Expression, Function, Parameter, render
+from cudalint.program import Tuple as ProgramTuple
 
 if TYPE_CHECKING:
     from cudalint.analysis.run import FunctionRun
@@ -89,6 +91,13 @@ class _Application:
                 for parameter in parameters:
                     if parameter.name == argument.keyword:
                         matched[parameter.symbol] = (parameter, argument.value)
+            elif position < len(parameters) and parameters[position].starred == "*":
+                rest = tuple(a.value for a in self.call.arguments if a.keyword is None)
+                matched[parameters[position].symbol] = (
+                    parameters[position],
+                    ProgramTuple(rest[position:]),
+                )
+                break
             elif position < len(parameters):
                 matched[parameters[position].symbol] = (parameters[position], argument.value)
                 position += 1
@@ -100,6 +109,12 @@ class _Application:
         """The caller's states after this outcome."""
         forks = [state.copy()]
         self._mark_tested(state)
+        for value in self._telling_results():
+            forks = [
+                after
+                for fork in forks
+                for after in self.run.conditions.assume(fork, self.translate(value, fork), True)
+            ]
         for condition, truth in self.outcome.conditions:
             forks = [
                 after
@@ -111,6 +126,23 @@ class _Application:
         for fork in forks:
             self._effects(fork)
         return forks
+
+    def _telling_results(self) -> list[Value]:
+        """Unknown items of the returned tuple that are false where nothing is handed out: they
+        tell the caller that something is (``return pointer, size`` beside ``return 0, 0``)."""
+        mine = self.outcome.value
+        if not isinstance(mine, Sequence) or not self.outcome.handed_out:
+            return []
+        telling: list[Value] = []
+        for other in self.summary.outcomes:
+            theirs = other.value
+            if other.handed_out or not isinstance(theirs, Sequence):
+                continue
+            for item, refusal in zip(mine.items, theirs.items, strict=False):
+                refused = isinstance(refusal, Const) and not refusal.value
+                if refused and isinstance(item, Symbol | Operation) and not is_status(item):
+                    telling.append(item)
+        return telling
 
     def _mark_tested(self, state: State) -> None:
         for location in self.summary.tested:
@@ -209,6 +241,7 @@ class _Application:
         if item.location[0] == RETURN and self.call.target is not None:
             base = run.evaluator.location(self.call.target, state)
             target = None if base is None else (*base, *item.location[1:])
+        returned = item.location[0] == RETURN
         resource = Symbol(f"{self.definition.key}#{item.resource.origin}@{self.site}")
         state.refresh(resource)
         self.out[item.resource] = resource
@@ -233,6 +266,7 @@ class _Application:
                 managed=item.managed or elsewhere,
                 location=target,
                 from_callee=(item.filename, item.span),
+                kept_by_callee=item.location[0] in ("this", "@") or not returned,
             )
         )
         state.record("acquire", run.filename, self.call.span, f"`{shown}` is acquired", resource)
@@ -295,6 +329,10 @@ class _Application:
                         return self.run.evaluator.value(expression, state)
                     return state.read((*place, *location[1:]))
             return project(self.run.evaluator.value(expression, state), location[1:])
+        if root == "@" and location[-1] == ".value" and not isinstance(location[1], str):
+            status = self.translate(location[1], state)
+            if is_status(status):
+                return status  # an enumerator's number is the status itself
         target = self.locate(location, state)
         if target is None:
             return Symbol(f"input:{location!r}@{self.site}"[:200])

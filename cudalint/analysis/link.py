@@ -5,12 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence as Ordered
 
-from cudalint.analysis.facts import Site
+from cudalint.analysis.flow import operands, targets
 from cudalint.analysis.run import FunctionRun
 from cudalint.analysis.summary import Summary, merge
 from cudalint.analysis.values import Value
 from cudalint.apis.loader import ApiModels
-from cudalint.program import Function, Kernel, Program, Record
+from cudalint.program import (
+    Branch,
+    Function,
+    Kernel,
+    Program,
+    Record,
+    Return,
+    Throw,
+    variables,
+)
 
 MOST_DEPTH = 12
 """Nested calls that are followed for a summary."""
@@ -83,6 +92,19 @@ class Linker:
         unknown = amount < 0 or (earlier is not None and earlier < 0)
         self.opt_ins[name] = -1 if unknown else max(amount, earlier or 0)
 
+    def private_globals(self, function: Function, program: Program) -> frozenset[str]:
+        """The module variables that only the module's own code mentions."""
+        if function.kind != "module":
+            return frozenset()
+        shared = {
+            symbol
+            for other in program.functions
+            if other.kind != "module"
+            for symbol in mentioned(other)
+            if symbol.startswith("::")
+        }
+        return frozenset(mentioned(function) - shared)
+
     # Summaries --------------------------------------------------------------------------------
 
     def run_of(self, function: Function, program: Program) -> FunctionRun | None:
@@ -142,6 +164,23 @@ def summarize(run: FunctionRun) -> Summary | None:
     )
 
 
+def mentioned(function: Function) -> set[str]:
+    """All variables that a function mentions."""
+    found: set[str] = set()
+    for block in function.blocks:
+        for operation in block.operations:
+            for operand in (*operands(operation), *targets(operation)):
+                found |= variables(operand)
+        match block.terminator:
+            case Branch(condition=expression):
+                found |= variables(expression)
+            case Return(value=value) | Throw(value=value) if value is not None:
+                found |= variables(value)
+            case _:
+                pass
+    return found
+
+
 def short_name(name: str) -> str:
     """A kernel's name without its scope and template arguments."""
     return name.partition("<")[0].rpartition("::")[2].rpartition(".")[2].strip("&() ")
@@ -160,4 +199,3 @@ def _nearest(candidates, filename, name_of):  # type: ignore[no-untyped-def]
     return same_folder[0] if len(same_folder) == 1 else None
 
 
-__all__ = ["Linker", "Site", "short_name", "summarize"]

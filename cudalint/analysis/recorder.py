@@ -50,13 +50,23 @@ class Acquired:
     element_count: bool = False
     from_callee: tuple[str, Span] | None = None
     """Where the API call stands when a callee made it."""
+    kept_by_callee: bool = False
+    """The callee itself stored it in its object or struct."""
     fallible: bool = True
     """It reports a status that somebody must look at."""
+
+    @property
+    def shown(self) -> str:
+        """Its name for messages: a temporary is what made it."""
+        if not self.name.startswith("%"):
+            return self.name
+        made_by = (self.through or self.api).replace("::", ".").rpartition(".")[2]
+        return f"the result of {made_by}"
 
     def resource(self) -> Resource:
         """As rules see it."""
         return Resource(
-            name=self.name,
+            name=self.shown,
             api=self.api,
             family=self.family,
             info=self.info,
@@ -93,6 +103,8 @@ class Recorder:
         self.copies: dict[Span, OwnerCopy] = {}
         self.dangling: dict[Span, DanglingPointer] = {}
         self.released_places: set[Location] = set()
+        self.released_fields: set[str] = set()
+        """Names of the fields in what this function releases, whatever object they are of."""
         self.unsized: set[tuple[Span, str]] = set()
 
     # Events -----------------------------------------------------------------------------------

@@ -126,6 +126,8 @@ class FunctionRun:
         self.position = Position(0, 0, function.span, None)
         self.dangling: dict[str, DanglingPointer] = {}
         """Temporaries that hold a raw pointer into an array that is about to die."""
+        self.private_globals = linker.private_globals(function, program)
+        """Variables of a script's own code that no function of it mentions: as good as locals."""
         self.last_return = _last_return(function)
         self._work = _cuda_work(self)
         self._resets_at = _resets(self)
@@ -344,7 +346,8 @@ class FunctionRun:
             if name and not name.startswith("%"):
                 self.recorder.named(resource.origin, name, location)
         state.write(location, value)
-        if isinstance(location[0], str) and location[0].startswith("::"):
+        root = location[0]
+        if isinstance(root, str) and root.startswith("::") and root not in self.private_globals:
             state.escape(state.reachable([value]))  # a global outlives the function
         for resource in before:
             if by_callee and len(location) > 1:
@@ -369,8 +372,15 @@ class FunctionRun:
         return any(
             resource in resources_in(value)
             for location, value in state.values.items()
-            if not (isinstance(location[0], str) and location[0].startswith("%"))
+            if not self._is_spent(location[0])
         )
+
+    def _is_spent(self, root: object) -> bool:
+        """Whether a location belongs to a temporary that nothing reads any more."""
+        if not isinstance(root, str) or not root.startswith("%"):
+            return False
+        last = self.flow.last_read[self.position.block].get(root, -1)
+        return last <= self.position.index
 
     def lose(self, state: State, resource: Symbol, span: Span, name: str, by: Value) -> None:
         """The only pointer to a live resource was overwritten."""
@@ -392,7 +402,7 @@ class FunctionRun:
                 span=span,
                 reason=reason,
                 steps=(
-                    Step(acquired.filename, acquired.span, f"`{acquired.name}` is acquired here"),
+                    Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here"),
                     *(e.step for e in state.events(holding.since) if e.kind == "failure"),
                     Step(self.filename, span, f"{reason} here, while nothing else holds it"),
                 ),
@@ -433,9 +443,9 @@ class FunctionRun:
                 span=span,
                 reason=reason or "its scope ends",
                 steps=(
-                    Step(acquired.filename, acquired.span, f"`{acquired.name}` is acquired here"),
+                    Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here"),
                     *(event.step for event in events[-2:]),
-                    Step(self.filename, span, f"the scope of `{acquired.name}` ends here"),
+                    Step(self.filename, span, f"the scope of `{acquired.shown}` ends here"),
                 ),
                 on_failure=state.failure is not None,
             ),
@@ -443,9 +453,8 @@ class FunctionRun:
         state.set_status(resource, Status.ESCAPED)
 
     def _yield(self, value: Expression, span: Span, state: State) -> None:
-        state.escape(state.reachable([self.evaluator.value(value, state)]) if (
-            not self.function.is_generator or self.position.unwind is None
-        ) else ())  # fmt: skip
+        if not any("contextmanager" in decorator for decorator in self.function.decorators):
+            state.escape(state.reachable([self.evaluator.value(value, state)]))
         self.throw(state.copy(), span, "the consumer of the generator raises", explicit=False)
 
     def show(self, expression: Expression) -> str:

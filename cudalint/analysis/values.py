@@ -253,6 +253,8 @@ def apply(name: str, *operands: Value) -> Value:
 def _fold(name: str, operands: tuple[Value, ...]) -> Value:
     if len(operands) == 1:
         return _fold_unary(name, operands[0])
+    if name == "slice" and len(operands) == 3:
+        return _slice(*operands)
     if len(operands) != 2:
         return Operation(name, operands)
     left, right = operands
@@ -299,7 +301,25 @@ def _fold_unary(name: str, value: Value) -> Value:
             return Const(len(value.value))
         if isinstance(value, Array) and value.shape:
             return value.shape[0]
+    if name.startswith("[") and isinstance(value, Sequence) and name[1:-1].lstrip("-").isdigit():
+        position = int(name[1:-1])
+        if -len(value.items) <= position < len(value.items):
+            return value.items[position]
     return Operation(name, (value,))
+
+
+def _slice(base: Value, lower: Value, upper: Value) -> Value:
+    """``base[lower:upper]``; ``NULL`` for a bound that is left out."""
+    if isinstance(base, Sequence):
+        start = 0 if lower == NULL else integer(lower)
+        stop = len(base.items) if upper == NULL else integer(upper)
+        if start is not None and stop is not None:
+            return Sequence(base.items[start:stop], base.kind)
+        found = frozenset(resources_in(base))
+        return Bag(found) if found else Operation("slice", (base, lower, upper))
+    if isinstance(base, Bag):
+        return base
+    return Operation("slice", (base, lower, upper))
 
 
 def _fold_logic(name: str, left: Value, right: Value) -> Value:

@@ -185,6 +185,8 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     may_throw: bool | None = None
     noreturn: bool = False
     overflow_bits: int | None = None
+    elements: bool = False
+    """The result is an element of the receiver, a container (``std::vector::back``)."""
     guess: bool = False
     """Set by the loader where only the beginning or the end of the name is known (``cublas*``,
     ``*.checkCudaErrors``): a body in the run says more."""
