@@ -803,6 +803,27 @@ def test_kernels() -> None:
     assert [array.bytes for array in template.shared] == [None]
 
 
+def test_shared_memory_of_a_template_is_its_largest_instantiation() -> None:
+    program = lower(
+        """
+        template <class T, int N> __global__ void t(T* p) { __shared__ T s[N]; p[0] = s[0]; }
+        void f(float* a, double* b) { t<float, 8><<<1, 1>>>(a); t<double, 64><<<1, 1>>>(b); }
+        """
+    )
+    (kernel,) = program.kernels
+    assert [array.bytes for array in kernel.shared] == [512]
+
+
+def test_unused_dynamic_shared_memory_is_not_read() -> None:
+    program = lower(
+        """
+        __global__ void k(int* p) { extern __shared__ int unused[]; p[0] = 1; }
+        __global__ void l(int* p) { extern __shared__ int used[]; p[0] = used[1]; }
+        """
+    )
+    assert [kernel.dynamic_shared for kernel in program.kernels] == [None, "used"]
+
+
 def test_launches() -> None:
     program = lower(
         """
@@ -923,6 +944,18 @@ def test_lost_statements_keep_the_flow() -> None:
           throw %3
         """
     )
+
+
+def test_unknown_operands_are_no_calls() -> None:
+    text = body(
+        """
+        void g(float);
+        void f(float* d, float (*h)(int)) { g(d[COUNT]); d = COUNT + h; g(h(COUNT)); }
+        """
+    )
+    assert "g(d[COUNT])" in text
+    assert "d = COUNT + h" in text
+    assert "h(COUNT) through h [indirect]" in text
 
 
 def test_unknown_case_label() -> None:

@@ -386,13 +386,25 @@ class Expressions(Conditions):
         """A call that clang could not resolve, from what it kept of it and from its text."""
         operands = [child for child in children(cursor) if is_value(child)]
         text = self.positions.own_text(cursor)
-        if operands and operands[0]._kind_id in (Kind.NAME, Kind.MEMBER):
+        if operands and self._is_callee(operands[0], text):
             return self.unresolved_call(cursor, operands, wanted, text)
         if text and (not operands or len(operands) > 1 or self._is_recovery(cursor, operands)):
             if not operands and (self.types.of(cursor).kind != "other" or IDENTIFIER.match(text)):
                 return None
             return self.recover(text, self.positions.span(cursor), wanted)
         return None
+
+    def _is_callee(self, cursor: Cursor, text: str) -> bool:
+        """Whether the first part of an unresolved expression is what it calls."""
+        if cursor._kind_id not in (Kind.NAME, Kind.MEMBER):
+            return False
+        if not text:
+            # From a macro: only a call leaves a name without a declaration.
+            declaration = referenced(cursor)
+            return declaration is not None and declaration._kind_id == Kind.OVERLOADED
+        name, _, end = self.positions.offsets(cursor)
+        following = self.positions.text_of(name, end, end + 40).lstrip()
+        return following.startswith(("(", "<"))
 
     def unresolved_call(
         self, cursor: Cursor, operands: list[Cursor], wanted: bool, text: str

@@ -145,13 +145,21 @@ class DeviceCode:
                 if not any(child._kind_id == Kind.SHARED for child in children(part)):
                     continue
                 if library().storage(part) == _EXTERN:
-                    dynamic = dynamic or name_of(part)
+                    if self._is_read(function, name_of(part)):
+                        dynamic = dynamic or name_of(part)
                 else:
                     arrays.append(self._array(part))
             elif kind >= 200:
                 # Statements only: no declaration stands in an expression.
                 pending.extend(reversed(children(part)))
         return tuple(arrays), dynamic
+
+    def _is_read(self, function: Cursor, name: str) -> bool:
+        """Whether a function does more with an array than declare it."""
+        text = self._positions.text(function)
+        if not re.search(rf"\b{re.escape(name)}\b", text):
+            return True  # A macro writes the name.
+        return len(re.findall(rf"\b{re.escape(name)}\b", text)) > 1
 
     def _array(self, variable: Cursor) -> SharedArray:
         functions = library()
