@@ -296,6 +296,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not score.judged:
         print("nothing was mutated", file=sys.stderr)
         return 2
+    if score.failures:
+        return 1
     if score.percent < options.fail_under:
         print(f"{score.percent:.1f} % is under {options.fail_under:g} %", file=sys.stderr)
         return 1

@@ -14,13 +14,15 @@ from benchmarks.mutation.model import (
     Release,
     Target,
 )
-from cudalint.analysis.classes import class_facts, member_of
+from cudalint.analysis import analyze
+from cudalint.analysis.classes import member_of
 from cudalint.analysis.exits import is_outside
 from cudalint.analysis.facts import ClassFacts
 from cudalint.analysis.flow import successors
 from cudalint.analysis.link import Linker
 from cudalint.analysis.recorder import Acquired
 from cudalint.analysis.run import FunctionRun
+from cudalint.analysis.values import Input, Location
 from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import ReleaseEffect
 from cudalint.apis.paths import parse_path
@@ -58,7 +60,7 @@ class _Finder:
             if (run := self.linker.run_of(function, program)) is not None
         }
         self.classes: dict[str, ClassFacts] = {
-            facts.record.key: facts for facts in class_facts(self.linker, list(self.runs.values()))
+            facts.record.key: facts for facts in analyze(programs, models).classes
         }
         self.callers: dict[tuple[str, str], list[tuple[FunctionRun, Call]]] = {}
         self._find_callers()
@@ -117,9 +119,9 @@ class _Finder:
         """``None`` where nothing is owed; without targets where nothing in sight was acquired."""
         place = _handle(call, effect, parameters)
         handle = render(place) if place is not None else ""
-        acquired, found_by = self._targets(run, call.span), "path"
-        if not acquired:
-            acquired, found_by = self._members(run, call.span), "member"
+        acquired, members = self._targets(run, call.span), self._members(run, call.span)
+        found_by = "path" if acquired else "member"
+        acquired += members
         if acquired and all(target.managed for target in acquired):
             return None  # collected by itself: nothing is owed
         owed = [one for one in acquired if not one.managed]
@@ -148,23 +150,34 @@ class _Finder:
     # What they release ------------------------------------------------------------------------
 
     def _targets(
-        self, run: FunctionRun, span: Span, seen: frozenset[object] = frozenset()
+        self,
+        run: FunctionRun,
+        span: Span,
+        name: str = "",
+        seen: frozenset[object] = frozenset(),
     ) -> list[Acquired]:
         """What paths release at a place of a function, its callers' resources included."""
-        identity = (run.filename, run.function.key, span)
+        identity = (run.filename, run.function.key, span, name)
         if identity in seen or len(seen) > _MOST_CALLERS:
             return []
         seen |= {identity}
         found = [
             record.acquired for record in run.recorder.records.values() if span in record.released
         ]
-        if any(
-            release.step.span == span and release.step.filename == run.filename
+        if name:
+            # A call may release several things: that of the name, if there is one.
+            found = [one for one in found if _last_name(one.name) == name] or found
+        locations = {
+            release.location
             for outcome in run.outcomes
             for release in outcome.released
-        ):
+            if release.step.span == span and release.step.filename == run.filename
+        }
+        if locations:
             for caller, call in self.callers.get(identity[:2], ()):
-                found += self._targets(caller, call.span, seen)
+                for location in locations:
+                    passed = _passed(run.function, call, location)
+                    found += self._targets(caller, call.span, passed, seen)
         return found
 
     def _members(self, run: FunctionRun, span: Span) -> list[Acquired]:
@@ -350,6 +363,21 @@ def _handle(call: Call, effect: ReleaseEffect, parameters: tuple[str, ...]) -> E
     while isinstance(handle, Cast):
         handle = handle.operand
     return handle
+
+
+def _passed(function: Function, call: Call, location: Location) -> str:
+    """The name of what a caller passes where a function releases a location of its input."""
+    fields = [part.lstrip(".") for part in location[1:] if isinstance(part, str) and part != "[]"]
+    if fields and _NAME.fullmatch(fields[-1]):
+        return _last_name(fields[-1])
+    parameters = [one.symbol for one in function.parameters if one.symbol != "this"]
+    base = location[1] if location[0] == "@" and len(location) > 1 else location[0]
+    symbol = base.location[0] if isinstance(base, Input) else base
+    if symbol in parameters:
+        position = parameters.index(str(symbol))
+        if position < len(call.arguments):
+            return _last_name(render(call.arguments[position].value))
+    return ""
 
 
 def _target(acquired: Acquired) -> Target:
