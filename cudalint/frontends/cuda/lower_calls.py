@@ -344,6 +344,9 @@ class Calls(Objects):
         """Lower a call that clang could not resolve: in a template, or of an unknown name."""
         if self._is_configuration(operands):
             return self._launch(cursor, operands)
+        simple = self._dependent_operator(cursor, operands)
+        if simple is not None:
+            return simple
         callee = self._unwrapped(operands[0])
         if callee._kind_id == Kind.MEMBER:
             return self._unresolved_member(cursor, callee, operands, wanted)
@@ -355,7 +358,10 @@ class Calls(Objects):
                 found = _CALLED_NAME.match(self.positions.text(callee))
                 name = found.group(1) if found else render(value)
                 return self._emit_unresolved(cursor, name, None, operands[1:], wanted)
-            return self.emit_indirect(cursor, value, self.arguments(operands[1:]), wanted)
+            recovered = self.recover_arguments(text, operands[1:]) if text else None
+            if recovered is None:
+                recovered = self.arguments(operands[1:])
+            return self.emit_indirect(cursor, value, recovered, wanted)
         if declaration._kind_id != Kind.OVERLOADED:
             facts = self.names.function(declaration)
             return self._emit_unresolved(cursor, facts.name, facts, operands[1:], wanted, text)
@@ -368,6 +374,15 @@ class Calls(Objects):
         return self._emit_unresolved(
             cursor, facts.name, facts, operands[1:], wanted, text, len(candidates) == 1
         )
+
+    def _dependent_operator(self, cursor: Cursor, operands: list[Cursor]) -> Expression | None:
+        """``a != b`` on types that depend on a template: a call whose second part is the name of
+        the operator."""
+        if len(operands) != 3 or not name_of(operands[1]).startswith("operator"):
+            return None
+        symbol = name_of(operands[1]).removeprefix("operator").strip()
+        left = self.expression(operands[0])
+        return self._simple_operator(cursor, symbol, left, operands[2:])
 
     def _is_dependent_construction(self, cursor: Cursor) -> bool:
         """``T(x)`` where ``T`` depends on a template."""

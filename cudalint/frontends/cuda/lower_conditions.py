@@ -14,7 +14,6 @@ from cudalint.frontends.cuda.lower_cursors import (
     unary_operator,
 )
 from cudalint.frontends.cuda.lower_graph import Node
-from cudalint.frontends.cuda.lower_names import FUNCTIONS
 from cudalint.program import Constant, Expression, FunctionReference, Use, Variable
 
 CASTS = frozenset(
@@ -188,8 +187,7 @@ class Conditions(Lowering):
         if first._kind_id == Kind.NAME:
             declaration = referenced(first)
             return declaration is not None and (
-                declaration._kind_id == Kind.OVERLOADED
-                or (declaration._kind_id in FUNCTIONS and self._is_wider(cursor, first))
+                declaration._kind_id == Kind.OVERLOADED or self._is_wider(cursor, first)
             )
         return (
             self.types.of(cursor).text == "<dependent type>"
