@@ -181,7 +181,7 @@ def _acquisition(
     found = member_of(item.location, function, run.python)
     members = _members(table, linker, found[0]) if found else None
     record = run.recorder.records.get(item.resource.origin)
-    if members is None or found is None or item.managed or record is None:
+    if members is None or found is None or item.managed or item.escaped or record is None:
         return
     if record.acquired.kept_by_callee:
         return
@@ -193,11 +193,25 @@ def _acquisition(
         (name, acquired.span), MemberAcquisition(name, resource, function.name, kind)
     )
     members.acquiring.setdefault(base_name(name), set()).add(function.key)
-    looked_at = item.location in run.tested or any(
-        release.location == item.location for release in outcome.released
+    looked_at = (
+        item.location in run.tested
+        or any(release.location == item.location for release in outcome.released)
+        or any(location == item.location for location in _released_by_calls(run, linker))
     )
     if item.location[0] == "this" and "[" not in name and not looked_at:
         members.careless.setdefault(function.key, set()).add(name)
+
+
+def _released_by_calls(run: FunctionRun, linker: Linker) -> set[Location]:
+    """Members that other methods, called by this one, release: `resize` calls `clear` first."""
+    found: set[Location] = set()
+    for block in run.function.blocks:
+        for operation in block.operations:
+            if isinstance(operation, Call) and operation.key and operation.key != run.function.key:
+                summary, _ = linker.summary(operation.key, run.filename)
+                for outcome in summary.outcomes if summary else ():
+                    found |= {r.location for r in outcome.released if r.location[0] == "this"}
+    return found
 
 
 def _members(table: dict[str, Members], linker: Linker, key: str | None) -> Members | None:
@@ -229,6 +243,9 @@ def _static_only(linker: Linker) -> frozenset[str]:
                 static.add(info.type.record)
     for function, _ in linker.functions():
         for info in function.variables.values():
+            pointee = info.type.pointee
+            if info.storage == "static" and pointee is not None and pointee.record:
+                static.add(pointee.record)
             if info.type.record:
                 (static if info.storage in ("static", "global") else other).add(info.type.record)
     return frozenset(static - other)
@@ -247,22 +264,29 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
         if item.method_kind == "constructor"
     }
     for key, names in members.careless.items():
-        twice = _called_twice(linker, key)
         for item in members.acquired.values():
             if item.member not in names or item.method_kind != "method":
                 continue
             if key not in members.acquiring.get(base_name(item.member), ()):
                 continue
-            if twice or item.member in by_constructor:
+            enders = members.releasing.get(base_name(item.member), set())
+            if item.member in by_constructor or _called_twice(linker, key, enders):
                 found.append(item)
     return tuple(found)
 
 
-def _called_twice(linker: Linker, key: str) -> bool:
-    """Whether some function calls a method twice, or in a loop, on the same object."""
+def _called_twice(linker: Linker, key: str, enders: set[str]) -> bool:
+    """Whether some function calls a method twice, or in a loop, on the same object, with none of
+    the ``enders`` that release in between."""
     for function, program in linker.functions():
         run = linker.run_of(function, program)
         seen: set[str] = set()
+        if any(
+            isinstance(operation, Call) and operation.key in enders
+            for block in function.blocks
+            for operation in block.operations
+        ):
+            continue
         for block in function.blocks:
             for operation in block.operations:
                 if not isinstance(operation, Call) or operation.key != key:

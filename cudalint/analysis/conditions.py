@@ -56,6 +56,8 @@ class Conditions:
                 return [state] if bool(items) == truth else []
             case FunctionValue() | Address() | Array():
                 return [state] if truth else []
+            case Operation(operator="more", operands=(Sequence(items=items, kind="tuple"),)):
+                return [state] if bool(items) == truth else []
             case Operation(operator="!", operands=(inner,)):
                 return self.assume(state, inner, not truth)
             case Operation(operator="&&" | "||" as operator, operands=(left, right)):

@@ -13,7 +13,7 @@ from cudalint.analysis.facts import (
     Site,
     Transfer,
 )
-from cudalint.analysis.link import Linker, short_name
+from cudalint.analysis.link import Linker
 from cudalint.analysis.run import FunctionRun
 from cudalint.analysis.values import Value
 from cudalint.findings.finding import Step
@@ -89,7 +89,7 @@ def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
 
 
 def _opted_in(site: LaunchSite, linker: Linker) -> LaunchSite:
-    return replace(site, opted_in=linker.opt_ins.get(short_name(site.kernel_name)))
+    return replace(site, opted_in=linker.opted_in(site))
 
 
 def linker_copy(linker: Linker):  # type: ignore[no-untyped-def]

@@ -260,7 +260,8 @@ def _outcome(
                 bytes=acquired.bytes,
                 condition=holding.condition,
                 requested=holding.status is Status.REQUESTED,
-                managed=acquired.managed or holding.status is Status.ESCAPED,
+                managed=acquired.managed,
+                escaped=holding.status is Status.ESCAPED,
             )
         )
     settled = tuple(

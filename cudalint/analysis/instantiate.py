@@ -46,7 +46,10 @@ def apply_summary(
             if holding.status is Status.REQUESTED:
                 run.conditions.mark_checked(state, resource)
     after: list[State] = []
+    emptied = _emptied(run, call, definition, summary, state)
     for number, outcome in enumerate(summary.outcomes):
+        if outcome.kind == "return" and not emptied <= {r.location for r in outcome.released}:
+            continue  # there are elements to release, so the loop that releases them runs
         for fork in _Application(run, call, definition, summary, outcome, number).apply(state):
             if outcome.kind == "throw":
                 short = definition.name
@@ -54,6 +57,23 @@ def apply_summary(
             else:
                 after.append(fork)
     return after
+
+
+def _emptied(
+    run: FunctionRun, call: Call, definition: Function, summary: Summary, state: State
+) -> set[Location]:
+    """The containers of the caller, not empty, whose elements some outcome releases."""
+    found: set[Location] = set()
+    for number, outcome in enumerate(summary.outcomes):
+        elements = [r.location for r in outcome.released if r.location[-1] == "[]"]
+        if outcome.kind != "return" or not elements:
+            continue
+        application = _Application(run, call, definition, summary, outcome, number)
+        for location in elements:
+            value = application.translate(Input(location), state)
+            if any(live(state.status(resource)) for resource in resources_in(value)):
+                found.add(location)
+    return found
 
 
 class _Application:
@@ -263,7 +283,7 @@ class _Application:
                 bytes=None if item.bytes is None else self.translate(item.bytes, state),
                 through=self.definition.name,
                 in_loop=bool(run.flow.enclosing.get(run.position.block)),
-                managed=item.managed or elsewhere,
+                managed=item.managed or item.escaped or elsewhere,
                 location=target,
                 from_callee=(item.filename, item.span),
                 kept_by_callee=item.location[0] in ("this", "@") or not returned,
@@ -273,7 +293,7 @@ class _Application:
         since = state.trace.length if state.trace else 0
         condition = None if item.condition is None else self.translate(item.condition, state)
         status = Status.REQUESTED if item.requested else Status.OWNED
-        if item.managed or elsewhere or (target is None and not thrown_away):
+        if item.escaped or elsewhere or (target is None and not thrown_away):
             status = Status.ESCAPED
         if isinstance(condition, Symbol):
             run.statuses[resource.origin] = condition.origin

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence as Ordered
 
+from cudalint.analysis.facts import LaunchSite
 from cudalint.analysis.flow import operands, targets
 from cudalint.analysis.run import FunctionRun
 from cudalint.analysis.summary import Summary, merge
@@ -86,11 +87,20 @@ class Linker:
         return None
 
     def opt_in(self, kernel: str, amount: int) -> None:
-        """A kernel's dynamic shared memory limit is raised; -1: by an unknown amount."""
+        """A kernel's dynamic shared memory limit is raised; -1: by an unknown amount. A kernel
+        without a name may be any."""
         name = short_name(kernel)
         earlier = self.opt_ins.get(name)
         unknown = amount < 0 or (earlier is not None and earlier < 0)
-        self.opt_ins[name] = -1 if unknown else max(amount, earlier or 0)
+        self.opt_ins[name] = -1 if unknown or not name else max(amount, earlier or 0)
+
+    def opted_in(self, launch: LaunchSite) -> int | None:
+        """What ``opt_in`` said of a launch's kernel; -1 too where the kernel of either side cannot
+        be told."""
+        name = short_name(launch.kernel_name)
+        if launch.kernel is None and name == "kernel" and self.opt_ins:
+            return -1
+        return self.opt_ins.get(name, self.opt_ins.get(""))
 
     def private_globals(self, function: Function, program: Program) -> frozenset[str]:
         """The module variables that only the module's own code mentions."""

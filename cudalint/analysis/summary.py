@@ -35,6 +35,8 @@ class HandedOut:
     """The status value that decides whether it is there, while nobody looked at it."""
     requested: bool
     managed: bool
+    escaped: bool = False
+    """Somebody else may own it too."""
 
 
 @dataclass(frozen=True)

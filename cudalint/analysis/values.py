@@ -294,6 +294,8 @@ def _fold_unary(name: str, value: Value) -> Value:
         return apply("*", Const(-1), value)
     if name == "~" and (number := integer(value)) is not None:
         return Const(~number)
+    if name == "more" and isinstance(value, Sequence) and not value.items:
+        return Const(False)
     if name == "len":
         if isinstance(value, Sequence):
             return Const(len(value.items))
