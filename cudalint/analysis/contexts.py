@@ -83,13 +83,13 @@ def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
     facts = run.recorder.facts(run.program.language, run.conditions.checked, run.statuses)
     return replace(
         facts,
-        launches=tuple(_opted_in(site, linker) for site in facts.launches),
+        launches=tuple(_opted_in(site, linker, facts.filename) for site in facts.launches),
         copies=tuple(copy for copy in map(linker_copy(linker), facts.copies) if copy),
     )
 
 
-def _opted_in(site: LaunchSite, linker: Linker) -> LaunchSite:
-    return replace(site, opted_in=linker.opted_in(site))
+def _opted_in(site: LaunchSite, linker: Linker, filename: str) -> LaunchSite:
+    return replace(site, opted_in=linker.opted_in(site, filename))
 
 
 def linker_copy(linker: Linker):  # type: ignore[no-untyped-def]

@@ -351,7 +351,7 @@ def _opt_in(run: FunctionRun, binding: Binding, model: ApiFunction) -> None:
     shown = binding.expression(effect.kernel)
     name = kernel.name if isinstance(kernel, FunctionValue) else render(shown) if shown else ""
     amount = integer(binding.value(effect.value))
-    run.linker.opt_in(name, -1 if amount is None else amount)
+    run.linker.opt_in(name, -1 if amount is None else amount, run.filename)
 
 
 # Arrays of Python libraries ---------------------------------------------------------------------

@@ -37,7 +37,8 @@ class Linker:
         self._functions: dict[str, list[tuple[Function, Program]]] = {}
         self._kernels: dict[str, list[Kernel]] = {}
         self.records: dict[str, Record] = {}
-        self.opt_ins: dict[str, int] = {}
+        self.opt_ins: dict[tuple[str, str], int] = {}
+        """By the kernel's name and the file that defines it, or that opts in."""
         self._summaries: dict[tuple[str, str], Summary | None] = {}
         self._runs: dict[tuple[str, str], FunctionRun] = {}
         self._in_progress: list[tuple[str, str]] = []
@@ -86,21 +87,40 @@ class Linker:
                 return _nearest(self._kernels[known], filename, lambda kernel: kernel.filename)
         return None
 
-    def opt_in(self, kernel: str, amount: int) -> None:
-        """A kernel's dynamic shared memory limit is raised; -1: by an unknown amount. A kernel
-        without a name may be any."""
+    def opt_in(self, kernel: str, amount: int, filename: str) -> None:
+        """A kernel's dynamic shared memory limit is raised in a file; -1: by an unknown amount. A
+        kernel without a name may be any."""
         name = short_name(kernel)
-        earlier = self.opt_ins.get(name)
-        unknown = amount < 0 or (earlier is not None and earlier < 0)
-        self.opt_ins[name] = -1 if unknown or not name else max(amount, earlier or 0)
+        where = (name, self._home(None, kernel, filename))
+        earlier = self.opt_ins.get(where)
+        unknown = amount < 0 or not name or (earlier is not None and earlier < 0)
+        self.opt_ins[where] = -1 if unknown else max(amount, earlier or 0)
 
-    def opted_in(self, launch: LaunchSite) -> int | None:
+    def opted_in(self, launch: LaunchSite, filename: str) -> int | None:
         """What ``opt_in`` said of a launch's kernel; -1 too where the kernel of either side cannot
         be told."""
         name = short_name(launch.kernel_name)
-        if launch.kernel is None and name == "kernel" and self.opt_ins:
-            return -1
-        return self.opt_ins.get(name, self.opt_ins.get(""))
+        home = launch.kernel.filename if launch.kernel is not None else filename
+        found = [
+            amount if other == name else -1
+            for (other, where), amount in self.opt_ins.items()
+            if (other in ("", name) or (name == "kernel" and launch.kernel is None))
+            and (where == home or self._know(where, home))
+        ]
+        return None if not found else -1 if -1 in found else max(found)
+
+    def _home(self, key: str | None, kernel: str, filename: str) -> str:
+        found = self.kernel(key, kernel, filename) or self.kernel(
+            key, short_name(kernel), filename
+        )
+        return found.filename if found is not None else filename
+
+    def _know(self, one: str, other: str) -> bool:
+        """Whether one of two files includes or imports the other."""
+        return any(
+            program is not None and name in program.includes
+            for program, name in ((self.programs.get(one), other), (self.programs.get(other), one))
+        )
 
     def private_globals(self, function: Function, program: Program) -> frozenset[str]:
         """The module variables that only the module's own code mentions."""

@@ -183,13 +183,14 @@ def _held_by_result(defined: Defined, scope: Scope, depth: int) -> Held | None:
     """What a function of this file returns, by its annotation or its ``return`` statements."""
     reader = scope.reader
     home = reader.home_of(defined)
+    promised = None
     if defined.node.returns is not None:
-        found = _annotated(defined.node.returns.annotation, home)
-        if found is not None:
-            return found
+        promised = _annotated(defined.node.returns.annotation, home)
+        if promised is not None and promised.kind != "raw_kernel":
+            return promised
     inner = reader.function_scope(defined.node, home, defined.key)
     values = [value for value in reader.returned(defined) if not _is_none(value)]
-    return _same([held(value, inner, depth + 1) for value in values])
+    return _same([held(value, inner, depth + 1) for value in values]) or promised
 
 
 def _held_by_api(meaning: Dotted, node: cst.Call, scope: Scope) -> Held | None:

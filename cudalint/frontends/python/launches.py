@@ -11,8 +11,15 @@ from cudalint.frontends.python.expressions import ExpressionLowering
 from cudalint.frontends.python.inference import Held, held
 from cudalint.frontends.python.kernels import is_triton
 from cudalint.frontends.python.scopes import Defined, Dotted, Local
-from cudalint.program.expressions import Constant, Expression, Tuple, Unknown
-from cudalint.program.functions import Argument, Kernel, Launch
+from cudalint.program.expressions import (
+    Constant,
+    Expression,
+    FunctionReference,
+    Tuple,
+    Unknown,
+)
+from cudalint.program.functions import Argument, Call, Kernel, Launch
+from cudalint.source import Span
 
 _ONE = Tuple((Constant(1), Constant(1)), "tuple")
 _CORE = frozenset(["cuda.core.launch", "cuda.core.experimental.launch"])
@@ -23,6 +30,9 @@ _PREPARED = {
     "prepared_timed_call": 2,
 }
 """PyCUDA's prepared functions: how many leading arguments configure the launch."""
+
+
+_SHARED_LIMIT = "max_dynamic_shared_size_bytes"
 
 
 class LaunchLowering(ExpressionLowering):
@@ -238,6 +248,16 @@ class LaunchLowering(ExpressionLowering):
             self.arguments(positional[leading:]), target, wanted,
             shared=keywords.get("shared_size"), stream=head[2] if leading == 3 else None,
         )  # fmt: skip
+
+    def opt_in(self, target: cst.CSTNode, value: Expression, span: Span) -> None:
+        """``kernel.max_dynamic_shared_size_bytes = n``: CuPy's setter makes a CUDA call. A kernel
+        that cannot be told has no name."""
+        if not isinstance(target, cst.Attribute) or target.attr.value != _SHARED_LIMIT:
+            return
+        what = held(target.value, self.scope)
+        name = what.name if what is not None else ""
+        arguments = (Argument(FunctionReference(name)), Argument(value))
+        self.graph.emit(Call(f"cupy.RawKernel.{_SHARED_LIMIT}", arguments, span))
 
     # -- writing it ------------------------------------------------------------------------------
 

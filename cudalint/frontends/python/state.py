@@ -90,6 +90,10 @@ class FunctionState(ABC):
     def assign(self, target: cst.BaseExpression, value: cst.BaseExpression, span: Span) -> None:
         """Lower ``target = value``."""
 
+    @abstractmethod
+    def opt_in(self, target: cst.CSTNode, value: Expression, span: Span) -> None:
+        """Emit the call that an assignment to a kernel's property is."""
+
     # -- variables -------------------------------------------------------------------------------
 
     def temporary(self) -> Variable:

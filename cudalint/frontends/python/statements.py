@@ -102,6 +102,7 @@ class StatementLowering(ExceptionLowering):
         place = self.place(target)
         if place is not None:
             self.store(place, value, span)
+            self.opt_in(target, place, span)
 
     def assign(self, target: cst.BaseExpression, value: cst.BaseExpression, span: Span) -> None:
         """Lower ``target = value``."""
@@ -111,6 +112,7 @@ class StatementLowering(ExceptionLowering):
         place = self.place(target)
         if place is not None:
             self.lower_into(value, place, span)
+            self.opt_in(target, place, span)
         else:
             self.lower(value)
 
