@@ -29,6 +29,7 @@ from cudalint.program import (
     FunctionReference,
     Index,
     Launch,
+    Member,
     Unary,
     Unknown,
     Unreachable,
@@ -45,6 +46,11 @@ _TRANSPARENT = frozenset(
 )  # fmt: skip
 _ADDRESS = frozenset(("std::addressof", "std::__addressof", "__builtin_addressof"))
 _CALLED_NAME = re.compile(r"\s*((?:::)?[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*)")
+
+
+_BINARY_OPERATORS = frozenset(
+    ["==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"]
+)
 
 
 class Calls(Objects):
@@ -361,6 +367,9 @@ class Calls(Objects):
             recovered = self.recover_arguments(text, operands[1:]) if text else None
             if recovered is None:
                 recovered = self.arguments(operands[1:])
+            if isinstance(value, Member) and callee._kind_id != Kind.MEMBER:
+                # A method of a class that clang does not know.
+                return self._emit_method(cursor, value.base, value.field, recovered, wanted)
             return self.emit_indirect(cursor, value, recovered, wanted)
         if declaration._kind_id != Kind.OVERLOADED:
             facts = self.names.function(declaration)
@@ -378,11 +387,15 @@ class Calls(Objects):
     def _dependent_operator(self, cursor: Cursor, operands: list[Cursor]) -> Expression | None:
         """``a != b`` on types that depend on a template: a call whose second part is the name of
         the operator."""
-        if len(operands) != 3 or not name_of(operands[1]).startswith("operator"):
+        if len(operands) != 3 or operands[1]._kind_id != Kind.NAME:
             return None
-        symbol = name_of(operands[1]).removeprefix("operator").strip()
+        declaration = referenced(operands[1])
+        name = name_of(declaration) if declaration is not None else ""
+        symbol = name.removeprefix("operator").strip()
+        if symbol == name or symbol not in _BINARY_OPERATORS:
+            return None
         left = self.expression(operands[0])
-        return self._simple_operator(cursor, symbol, left, operands[2:])
+        return Binary(symbol, left, self.expression(operands[2]))
 
     def _is_dependent_construction(self, cursor: Cursor) -> bool:
         """``T(x)`` where ``T`` depends on a template."""
@@ -474,6 +487,18 @@ class Calls(Objects):
             record = type_.record
         facts = self.unit.method_named(record, name) if record else None
         arguments = self.arguments(operands[1:])
+        return self._emit_method(cursor, receiver, name, arguments, wanted, facts, record)
+
+    def _emit_method(
+        self,
+        cursor: Cursor,
+        receiver: Expression,
+        name: str,
+        arguments: tuple[Argument, ...],
+        wanted: bool,
+        facts: FunctionFacts | None = None,
+        record: str | None = None,
+    ) -> Expression:
         span = self.positions.span(cursor)
         target = self.temporary(self.types.of(cursor)) if wanted else None
         self.graph.emit(
