@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cudalint.analysis import effects
+from cudalint.analysis import dangling, effects
 from cudalint.analysis.escape import escape_value, guard
 from cudalint.analysis.evaluate import is_status
 from cudalint.analysis.facts import OwnerCopy
@@ -24,10 +24,10 @@ from cudalint.analysis.values import (
     Value,
 )
 from cudalint.program import AddressOf, Argument, Call, Cast, Expression
+from cudalint.source import Span
 
 if TYPE_CHECKING:
     from cudalint.analysis.run import FunctionRun
-    from cudalint.analysis.summary import Summary
     from cudalint.apis.model import ApiFunction
 
 OWNERSHIP = re.compile(
@@ -36,6 +36,8 @@ OWNERSHIP = re.compile(
     re.IGNORECASE,
 )
 """Names of unknown functions that may end or take over what they are given."""
+CONVERSIONS = ("builtins.int", "numpy.intp", "numpy.uintp", "numpy.uint64", "ctypes.c_void_p")
+"""What makes a number of a Python object that stands for device memory."""
 STORING = re.compile(
     r"(set|add|push|insert|append|register|assign|attach|store|emplace|track|manage|keep|init|bind"
     r"|wrap|put|save|cache|enqueue|submit|schedule|make_|create_|from_)",
@@ -57,6 +59,8 @@ def call(run: FunctionRun, operation: Call, state: State) -> list[State]:
             name, key = value.name, value.key
     if operation.kind == "copy":
         return _copy(run, operation, state)
+    if run.python and name in CONVERSIONS:
+        dangling.converted(run, operation, state)
     model = _model(run, name, receiver_family)
     if model is not None and model.guess and key and run.linker.function(key, run.filename):
         model = None  # a body in the run says more than a name
@@ -146,7 +150,7 @@ def _statuses(value: Value) -> list[Symbol]:
 
 def _constant_arguments(
     run: FunctionRun, operation: Call, key: str, state: State
-) -> list[tuple[str, str, tuple[tuple[str, Value], ...], object]]:
+) -> list[tuple[str, str, tuple[tuple[str, Value], ...], Span]]:
     definition = run.linker.function(key, run.filename)
     if definition is None:
         return []
@@ -187,8 +191,10 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
     throws = operation.may_throw
     if throws or (throws is None and run.python):
         _may_throw(run, operation, name, state)
-    elif throws is None and run.position.unwind is not None and (
-        operation.kind not in ("macro", "constructor")
+    elif (
+        throws is None
+        and run.position.unwind is not None
+        and (operation.kind not in ("macro", "constructor"))
     ):
         thrown = state.copy()
         run.throw(thrown, operation.span, f"`{_short(name)}` may throw", explicit=False)
@@ -229,9 +235,7 @@ def _consume_statuses(run: FunctionRun, values: list[Value], state: State) -> li
     for value in values:
         for status in _statuses(value):
             run.conditions.checked.add(status.origin)
-            states = [
-                after for one in states for after in run.conditions.settle(one, status, True)
-            ]
+            states = [after for one in states for after in run.conditions.settle(one, status, True)]
     return states
 
 
@@ -263,7 +267,7 @@ def _pass(
         if location is not None:
             _pass_address(run, location, state)
     elif isinstance(value, Address):
-        _pass_address(run, value.location, state)  # type: ignore[arg-type]
+        _pass_address(run, value.location, state)
     elif taking:
         escape_value(run, argument.value, value, state)
 
@@ -275,21 +279,21 @@ def _addressed(expression: Expression) -> Expression | None:
 
 
 def _pass_address(run: FunctionRun, location: tuple[object, ...], state: State) -> None:
-    held = list(state.below(location))  # type: ignore[arg-type]
+    held = list(state.below(location))
     resources = state.reachable(value for _, value in held)
     state.escape(resources)
-    current = state.values.get(location)  # type: ignore[arg-type]
+    current = state.values.get(location)
     if not resources and (current is None or not isinstance(current, Address)):
         fresh = run.position.symbol(f"out:{location}")
         state.refresh(fresh)
-        state.write(location, fresh)  # type: ignore[arg-type]
+        state.write(location, fresh)
 
 
 # Copies of records ------------------------------------------------------------------------------
 
 
 def _copy(run: FunctionRun, operation: Call, state: State) -> list[State]:
-    record = run.linker.record(operation.record)
+    record = run.linker.record(operation.record, run.filename)
     source = operation.arguments[0].value if operation.arguments else None
     if record is not None and record.copy_constructor in ("implicit", "defaulted"):
         run.recorder.copies.setdefault(
@@ -306,4 +310,3 @@ def _copy(run: FunctionRun, operation: Call, state: State) -> list[State]:
         for rest, value in inner:
             state.values[(*target, *rest)] = value
     return [state]
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cudalint.analysis.binding import Binding
@@ -20,6 +21,7 @@ from cudalint.analysis.values import (
     Array,
     Const,
     FunctionValue,
+    Input,
     Operation,
     Pointer,
     Sequence,
@@ -53,15 +55,19 @@ _KIND_NAMES = {
     "Default": "default",
 }
 
+_POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_pointer"})
+"""Attributes of arrays that lead to where their memory is."""
+
 MANAGED_ARRAY = Family(kind="memory", noun="device array", space="device", managed=True)
 
 
-def record(
-    run: FunctionRun, binding: Binding, model: ApiFunction, name: str, state: State
-) -> None:
+def record(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, state: State) -> None:
     """Record what a modelled call copies, fills, launches or opts into."""
     if model.copies is not None:
-        _copy(run, binding, model.copies, name, state)
+        returned = "device"
+        if model.returns is not None:
+            returned = _space(run, binding, model.returns.space) or ""
+        _copy(run, binding, model.copies, name, state, returned or None)
     if model.sets is not None:
         _fill(run, binding, model, name, state)
     if model.launches is not None:
@@ -74,7 +80,12 @@ def record(
 
 
 def _copy(
-    run: FunctionRun, binding: Binding, copy: CopyEffect, name: str, state: State
+    run: FunctionRun,
+    binding: Binding,
+    copy: CopyEffect,
+    name: str,
+    state: State,
+    returned: str | None,
 ) -> None:
     size = binding.amount(copy.bytes) if copy.bytes else None
     if copy.rows is not None and size is not None:
@@ -83,11 +94,14 @@ def _copy(
     if isinstance(size, Operation) and size.operator in ("nbytes", "unknown:shape"):
         size = None
     text = _text(binding, copy.bytes)
-    to = _endpoint(run, binding, copy.to, size, state)
+    to = _endpoint(run, binding, copy.to, size, state, returned)
     source = _endpoint(run, binding, copy.source, size, state)
     direction = _direction(run, binding, copy.direction)
-    if direction == "host-to-device" and source is not None and source.space == "device" and (
-        copy.to == "return"
+    if (
+        direction == "host-to-device"
+        and source is not None
+        and source.space == "device"
+        and (copy.to == "return")
     ):
         direction = "device-to-device"
     run.recorder.transfer(
@@ -100,7 +114,8 @@ def _copy(
             bytes_text=text,
             direction=direction,
             asynchronous=copy.asynchronous,
-            whole_data_set=copy.whole_data_set,
+            whole_data_set=copy.whole_data_set
+            and not isinstance(binding.value(copy.source), Sequence | Const),
             in_loop=bool(run.flow.enclosing.get(run.position.block)),
             overflow=overflow_of(size),
         )
@@ -128,9 +143,7 @@ def _direction(run: FunctionRun, binding: Binding, text: str) -> str | None:
     return None
 
 
-def _fill(
-    run: FunctionRun, binding: Binding, model: ApiFunction, name: str, state: State
-) -> None:
+def _fill(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, state: State) -> None:
     assert model.sets is not None
     size = binding.amount(model.sets.bytes) if model.sets.bytes else None
     expression = binding.expression(model.sets.value)
@@ -171,11 +184,16 @@ def _text(binding: Binding, amount: str | None) -> str:
 
 
 def _endpoint(
-    run: FunctionRun, binding: Binding, path: str, size: Value | None, state: State
+    run: FunctionRun,
+    binding: Binding,
+    path: str,
+    size: Value | None,
+    state: State,
+    returned: str | None = None,
 ) -> Endpoint | None:
     if path == "return":
         target = binding.call.target
-        return Endpoint(render(target) if target else "", "device", None)
+        return Endpoint(render(target) if target else "", returned, None)
     value = binding.value(path)
     expression = binding.expression(path)
     if value is None or expression is None:
@@ -227,6 +245,15 @@ def endpoint(
             return Endpoint(name, space, known if storage == "local" else None)
         case Array(space=space):
             return Endpoint(name, space, integer(nbytes(value)))
+        case Operation(operator=operator, operands=(base,)) if operator in _POINTERS:
+            inner = endpoint(run, name, base, size, element)
+            # Behind a view there may be more of the array that it shows.
+            whole = (isinstance(base, Array) and base.owner) or operator == ".data"
+            return inner if whole else replace(inner, bytes=None)
+        case Input(location=(*_, ".ctypes", ".data")):
+            return Endpoint(name, "host", None)
+        case Input(location=("@", Operation() | Array() as base, last)) if last in _POINTERS:
+            return endpoint(run, name, Operation(str(last), (base,)), size, element)
         case Sequence() | Const(value=str()):
             return Endpoint(name, "host", None)
         case _:
@@ -390,6 +417,10 @@ def _space(run: FunctionRun, binding: Binding, declared: str) -> str | None:
             if device is not None:
                 return device
             return None
+    if declared == "same" and "device" in binding.parameters:
+        place = binding.value("device")
+        if place is not None and isinstance(constant(place), str):
+            return _device(place)
     if declared == "same":
         values = [binding.call.receiver, *(a.value for a in binding.call.arguments)]
         for expression in values:

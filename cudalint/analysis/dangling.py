@@ -8,10 +8,13 @@ from cudalint.analysis.binding import Binding
 from cudalint.analysis.facts import DanglingPointer
 from cudalint.analysis.state import State
 from cudalint.analysis.values import Array, Operation, Symbol
-from cudalint.program import Assign, Binary, Expression, Index, Member, Variable, render
+from cudalint.program import Assign, Binary, Call, Expression, Index, Member, Variable, render
 
 if TYPE_CHECKING:
     from cudalint.analysis.run import FunctionRun
+
+
+_ARITHMETIC = ("+", "-", "*", "true/", "//", "%", "**", "@")
 
 
 def stored(run: FunctionRun, operation: Assign, state: State) -> None:
@@ -63,9 +66,26 @@ def called(run: FunctionRun, binding: Binding, path: str, name: str) -> None:
             run.recorder.dangling.setdefault(binding.call.span, pointer)
 
 
-def _dies(
-    run: FunctionRun, base: Expression, libraries: tuple[str, ...], state: State
-) -> bool:
+def converted(run: FunctionRun, call: Call, state: State) -> None:
+    """``int(f(x).gpudata)``: the object that owns the memory dies, its number is kept."""
+    target = call.target
+    argument = call.arguments[0].value if len(call.arguments) == 1 else None
+    if not isinstance(argument, Member) or not isinstance(target, Variable):
+        return
+    attribute = run.models.attributes.get(argument.field)
+    if attribute is None or not attribute.integer_dangles:
+        return
+    if _dies(run, argument.base, attribute.libraries, state):
+        pointer = DanglingPointer(
+            render(target), _text(run, argument.base, state), call.span, f".{argument.field}"
+        )
+        if target.symbol.startswith("%"):
+            run.dangling[target.symbol] = pointer
+        else:
+            run.recorder.dangling.setdefault(call.span, pointer)
+
+
+def _dies(run: FunctionRun, base: Expression, libraries: tuple[str, ...], state: State) -> bool:
     """Whether the array is a temporary that nothing else keeps."""
     if isinstance(base, Binary):
         return True
@@ -82,7 +102,7 @@ def _dies(
     if isinstance(value, Symbol) and value.origin.startswith("call:"):
         package = value.origin.removeprefix("call:").partition(".")[0]
         return package in libraries
-    return isinstance(value, Operation) and value.operator in ("+", "-", "*", "true/", "@")
+    return isinstance(value, Operation) and value.operator in _ARITHMETIC
 
 
 def _text(run: FunctionRun, base: Expression, state: State) -> str:

@@ -67,7 +67,7 @@ LIBRARIES: dict[Language, tuple[Library, ...]] = {
         Library("python_numba.toml", r"numba(_cuda)?\."),
         Library("python_pycuda.toml", r"pycuda\."),
         Library("python_torch.toml", r"torch\."),
-        Library("python_rapids.toml", r"rmm\.|cudf\."),
+        Library("python_rapids.toml", r"rmm\.|cudf\.|pandas\."),
         Library("python_jax.toml", r"jax\."),
     ),
 }
