@@ -37,14 +37,18 @@ class Members:
     escaping: set[str] = field(default_factory=set)
 
 
-def collect(linker: Linker, runs: list[FunctionRun]) -> dict[str, Members]:
+Table = dict[tuple[str, str], Members]
+"""By a record's key and file."""
+
+
+def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
     """Everything that functions do with members, by record."""
-    table: dict[str, Members] = {}
+    table: Table = {}
     fields: set[str] = set()
     for run in runs:
         _collect(run, linker, table)
         fields |= run.recorder.released_fields
-    _join_bases(table)
+    _join_bases(table, linker)
     for members in table.values():
         # `registry[i].second->cells` is released: of which struct is not known; so of any.
         known = {release.location for _, release, _ in members.releases}
@@ -56,7 +60,7 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> dict[str, Members]:
     return table
 
 
-def class_facts(linker: Linker, table: dict[str, Members]) -> tuple[ClassFacts, ...]:
+def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
     """The facts of every class that acquires into a member."""
     found = []
     static = _static_only(linker)
@@ -133,7 +137,7 @@ def base_name(member: str) -> str:
     return member.partition("[")[0]
 
 
-def _collect(run: FunctionRun, linker: Linker, table: dict[str, Members]) -> None:
+def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
     function = run.function
     ending = function.kind == "destructor" or (
         run.python and function.name.rpartition(".")[2] in CLOSING
@@ -143,7 +147,7 @@ def _collect(run: FunctionRun, linker: Linker, table: dict[str, Members]) -> Non
             _acquisition(run, linker, table, outcome, item)
         for release in outcome.released:
             found = member_of(release.location, function, run.python)
-            members = _members(table, linker, found[0]) if found else None
+            members = _members(table, linker, found[0], run.filename) if found else None
             if members is None or found is None:
                 continue
             step = release.step
@@ -161,11 +165,11 @@ def _collect(run: FunctionRun, linker: Linker, table: dict[str, Members]) -> Non
                     members.lingering.setdefault(function.key, {}).setdefault(name, release)
         for location in outcome.stored:
             found = member_of(location, function, run.python)
-            members = _members(table, linker, found[0]) if found else None
+            members = _members(table, linker, found[0], run.filename) if found else None
             if members is not None and found is not None:
                 members.escaping.add(base_name(found[1]))
     if function.record and ending:
-        members = _members(table, linker, function.record)
+        members = _members(table, linker, function.record, run.filename)
         if members is not None and members.destructor is None:
             members.destructor = Site(function.filename, function.span, function.name)
 
@@ -173,13 +177,13 @@ def _collect(run: FunctionRun, linker: Linker, table: dict[str, Members]) -> Non
 def _acquisition(
     run: FunctionRun,
     linker: Linker,
-    table: dict[str, Members],
+    table: Table,
     outcome: Outcome,
     item: HandedOut,
 ) -> None:
     function = run.function
     found = member_of(item.location, function, run.python)
-    members = _members(table, linker, found[0]) if found else None
+    members = _members(table, linker, found[0], run.filename) if found else None
     record = run.recorder.records.get(item.resource.origin)
     if members is None or found is None or item.managed or item.escaped or record is None:
         return
@@ -214,19 +218,20 @@ def _released_by_calls(run: FunctionRun, linker: Linker) -> set[Location]:
     return found
 
 
-def _members(table: dict[str, Members], linker: Linker, key: str | None) -> Members | None:
-    record = linker.record(key)
+def _members(table: Table, linker: Linker, key: str | None, filename: str) -> Members | None:
+    record = linker.record(key, filename)
     if record is None:
         return None
-    return table.setdefault(record.key, Members(record))
+    return table.setdefault((record.key, record.filename), Members(record))
 
 
-def _join_bases(table: dict[str, Members]) -> None:
+def _join_bases(table: Table, linker: Linker) -> None:
     """A base class may release what a derived class acquires, and the other way round."""
-    for key, members in table.items():
+    for members in table.values():
         for base in members.record.bases:
-            other = table.get(base)
-            if other is None or base == key:
+            record = linker.record(base, members.record.filename)
+            other = table.get((record.key, record.filename)) if record is not None else None
+            if other is None or other is members:
                 continue
             for one, two in ((members, other), (other, members)):
                 one.by_destructor = {**two.by_destructor, **one.by_destructor}
@@ -239,14 +244,15 @@ def _static_only(linker: Linker) -> frozenset[str]:
     other: set[str] = set()
     for program in linker.programs.values():
         for info in program.variables.values():
-            if info.type.record:
-                static.add(info.type.record)
+            for kind in (info.type, info.type.pointee):
+                if kind is not None and kind.record:
+                    static.add(kind.record)
     for function, _ in linker.functions():
         for info in function.variables.values():
             pointee = info.type.pointee
             if info.storage == "static" and pointee is not None and pointee.record:
                 static.add(pointee.record)
-            if info.type.record:
+            if info.type.record and info.storage != "temporary":
                 (static if info.storage in ("static", "global") else other).add(info.type.record)
     return frozenset(static - other)
 
@@ -302,7 +308,7 @@ def _called_twice(linker: Linker, key: str, enders: set[str]) -> bool:
     return False
 
 
-def member_misuses(linker: Linker, table: dict[str, Members]) -> dict[str, list[Misuse]]:
+def member_misuses(linker: Linker, table: Table) -> dict[str, list[Misuse]]:
     """By file and function: releases of members that do not fit what other methods did."""
     found: dict[str, list[Misuse]] = {}
     for members in table.values():
@@ -322,9 +328,7 @@ def member_misuses(linker: Linker, table: dict[str, Members]) -> dict[str, list[
     return found
 
 
-def _mismatch(
-    members: Members, name: str, release: InputRelease, kinds: set[str]
-) -> Misuse | None:
+def _mismatch(members: Members, name: str, release: InputRelease, kinds: set[str]) -> Misuse | None:
     if len(kinds) != 1 or not release.families or kinds & set(release.families):
         return None
     item = next(i for i in members.acquired.values() if base_name(i.member) == name)

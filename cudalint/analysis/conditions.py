@@ -134,9 +134,7 @@ class Conditions:
             return self.settle(state, left, False)  # the name of an error
         elif isinstance(left, Symbol) and is_status(left) and isinstance(right, Const):
             return self._compare_status(state, operator, left, right, truth)
-        elif operator == "==" and right == ZERO and isinstance(left, Pointer | Address):
-            return self.assume(state, left, not truth)
-        elif (
+        elif (operator == "==" and right == ZERO and isinstance(left, Pointer | Address)) or (
             operator == "=="
             and right == ZERO
             and isinstance(left, Operation)
@@ -195,8 +193,10 @@ class Conditions:
             self.checked.add(holding.condition.origin)
 
     def _remember(self, state: State, value: Value, truth: bool) -> list[State]:
-        if isinstance(value, Operation) and value.operator.startswith("unknown:") and (
-            not value.operands
+        if (
+            isinstance(value, Operation)
+            and value.operator.startswith("unknown:")
+            and (not value.operands)
         ):
             return [state]  # not understood: the next time it may be another answer
         earlier = state.conditions.get(value)
@@ -208,10 +208,8 @@ class Conditions:
                 return []
             if value.operator == "==" and truth and isinstance(right, Const):
                 state.equal[left] = right
-        elif not truth and not isinstance(value, Operation):
-            # A false scalar is null or zero; nothing else is known of a true one.
-            if state.conditions.get(Operation("==", (value, NULL))) is False:
-                return []
+        elif not truth and state.conditions.get(Operation("==", (value, NULL))) is False:
+            return []  # a false scalar is null or zero
         state.conditions[value] = truth
         return [state]
 

@@ -17,6 +17,7 @@ from cudalint.analysis.link import Linker
 from cudalint.analysis.run import FunctionRun
 from cudalint.analysis.values import Value
 from cudalint.findings.finding import Step
+from cudalint.program import Record
 from cudalint.source import Span
 
 MOST_CONTEXTS = 4
@@ -36,7 +37,7 @@ def function_facts(
     by_key = {(run.function.key, run.filename): run for run in runs}
     tried: dict[tuple[str, str], int] = {}
     seen: set[tuple[str, str, object]] = set()
-    frontier = [(run, ()) for run in runs]
+    frontier: list[tuple[FunctionRun, tuple[Step, ...]]] = [(run, ()) for run in runs]
     for _ in range(MOST_ROUNDS):
         following: list[tuple[FunctionRun, tuple[Step, ...]]] = []
         for caller, steps in frontier:
@@ -96,21 +97,23 @@ def linker_copy(linker: Linker):  # type: ignore[no-untyped-def]
     """Keeps the copies of classes whose destructor releases a member, and says which."""
 
     def keep(copy: OwnerCopy) -> OwnerCopy | None:
-        released = destructor_releases(linker, copy.record.key)
+        released = destructor_releases(linker, copy.record)
         if not released:
             return None
-        return replace(
-            copy, members=tuple(released), destructor=next(iter(released.values()))
-        )
+        return replace(copy, members=tuple(released), destructor=next(iter(released.values())))
 
     return keep
 
 
-def destructor_releases(linker: Linker, record: str) -> dict[str, Site]:
+def destructor_releases(linker: Linker, record: Record) -> dict[str, Site]:
     """The members that the destructor of a class releases, and where."""
     found: dict[str, Site] = {}
     for function, program in linker.functions():
-        if function.record == record and function.kind == "destructor":
+        if (
+            function.kind == "destructor"
+            and function.record == record.key
+            and linker.record(record.key, function.filename) == record
+        ):
             run = linker.run_of(function, program)
             for outcome in run.outcomes if run else ():
                 for release in outcome.released:

@@ -248,8 +248,8 @@ def endpoint(
         case Operation(operator=operator, operands=(base,)) if operator in _POINTERS:
             inner = endpoint(run, name, base, size, element)
             # Behind a view there may be more of the array that it shows.
-            whole = (isinstance(base, Array) and base.owner) or operator == ".data"
-            return inner if whole else replace(inner, bytes=None)
+            entire = (isinstance(base, Array) and base.owner) or operator == ".data"
+            return inner if entire else replace(inner, bytes=None)
         case Input(location=(*_, ".ctypes", ".data")):
             return Endpoint(name, "host", None)
         case Input(location=("@", Operation() | Array() as base, last)) if last in _POINTERS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cudalint.analysis import copies, dangling
 from cudalint.analysis.binding import Binding
@@ -32,7 +32,17 @@ from cudalint.analysis.values import (
 from cudalint.apis.model import Acquisition, ApiFunction, ReleaseEffect
 from cudalint.apis.paths import parse_path
 from cudalint.findings.finding import Step
-from cudalint.program import AddressOf, Call, Cast, Constant, Expression, Member, children, render
+from cudalint.program import (
+    AddressOf,
+    Call,
+    Cast,
+    Constant,
+    Expression,
+    Member,
+    Unreachable,
+    children,
+    render,
+)
 from cudalint.source import Span
 
 if TYPE_CHECKING:
@@ -91,7 +101,10 @@ def apply_model(
     return states
 
 
-def _each(effects: tuple[object, ...] | object) -> tuple:  # type: ignore[type-arg]
+Effect = TypeVar("Effect")
+
+
+def _each(effects: tuple[Effect, ...] | Effect) -> tuple[Effect, ...]:
     return effects if isinstance(effects, tuple) else (effects,)
 
 
@@ -149,9 +162,11 @@ def _acquire(
     in_result = path.root == "return"
     condition = status if acquisition.status is not None else None
     managed = acquisition.managed or family.managed
-    shown = render(call.target) if in_result and call.target is not None else (
-        "" if in_result else binding.name(acquisition.handle)
-    )  # fmt: skip
+    shown = (
+        render(call.target)
+        if in_result and call.target is not None
+        else ("" if in_result else binding.name(acquisition.handle))
+    )
     location = binding.location(acquisition.handle)
     acquired = Acquired(
         origin=resource.origin,
@@ -174,7 +189,9 @@ def _acquire(
     if status is not None:
         run.statuses[resource.origin] = status.origin
     fallible = condition is not None or acquisition.null_on_failure
-    state.record("acquire", run.filename, call.span, f"`{acquired.shown}` is acquired here", resource)
+    state.record(
+        "acquire", run.filename, call.span, f"`{acquired.shown}` is acquired here", resource
+    )
     since = state.trace.length if state.trace else 0
     state.resources[resource] = Holding(
         Status.REQUESTED if fallible else Status.OWNED, condition, None, None, since
@@ -219,7 +236,11 @@ def _is_element_count(
         expression = binding.expression(acquisition.bytes)
     except ValueError:
         return False
-    return isinstance(size, Input) and expression is not None and _pointee(run, binding, acquisition) > 1
+    return (
+        isinstance(size, Input)
+        and expression is not None
+        and _pointee(run, binding, acquisition) > 1
+    )
 
 
 def _pointee(run: FunctionRun, binding: Binding, acquisition: Acquisition) -> int:
@@ -326,19 +347,15 @@ def release_value(
         case Pointer(resource=resource, offset=offset):
             if integer(offset) not in (0, None) and not _managed(run, resource):
                 _misuse(run, MisuseKind.INTERIOR, shown, name, span, state, resource)
-            _release_resource(
-                run, resource, effect, shown, site, step, location, state, status
-            )
+            _release_resource(run, resource, effect, shown, site, step, location, state, status)
         case Bag(resources=resources):
             for resource in sorted(resources, key=repr):
                 if live(state.status(resource)) or state.status(resource) is Status.ESCAPED:
                     _release_resource(
-                run, resource, effect, shown, site, step, location, state, status
-            )
+                        run, resource, effect, shown, site, step, location, state, status
+                    )
         case Array(origin=resource) if resource in state.resources:
-            _release_resource(
-                run, resource, effect, shown, site, step, location, state, status
-            )
+            _release_resource(run, resource, effect, shown, site, step, location, state, status)
         case Address(location=target) if _is_local(run, target):
             _misuse(run, MisuseKind.STACK, shown, name, span, state, None)
             state.escape(state.reachable([value]))  # what was meant to be released is not lost too
@@ -347,11 +364,14 @@ def release_value(
         case Address() if effect.handle.startswith("*"):
             pass
         case Input(location=entry):
-            _release_input(run, entry, effect, shown, name, step, state)  # type: ignore[arg-type]
+            _release_input(run, entry, effect, shown, name, step, state)
+        case Operation(operator="element", operands=(Sequence(items=items),)):
+            for item in items:
+                release_value(run, item, None, shown, effect, name, span, state, status)
         case Operation(operator="element", operands=(Input(location=entry),)):
             state.inputs.setdefault(
-                entry,  # type: ignore[arg-type]
-                InputRelease(entry, effect.families, step, name),  # type: ignore[arg-type]
+                entry,
+                InputRelease(entry, effect.families, step, name),
             )
         case _:
             pass
@@ -412,9 +432,13 @@ def _release_input(
         steps = (earlier.step, Step(run.filename, step.span, "and again here"))
         run.recorder.misuse(
             Misuse(
-                MisuseKind.DOUBLE_FREE, shown, name, step.span, steps,
+                MisuseKind.DOUBLE_FREE,
+                shown,
+                name,
+                step.span,
+                steps,
                 released=Site(earlier.step.filename, earlier.step.span, earlier.api),
-            )  # fmt: skip
+            )
         )
         return
     state.inputs[entry] = InputRelease(entry, effect.families, step, name)
@@ -459,9 +483,15 @@ def _misuse(
     steps.append(Step(run.filename, span, f"`{shown}` is passed to {name} here"))
     run.recorder.misuse(
         Misuse(
-            kind, shown, name, span, tuple(steps),
-            record.acquired.resource() if record else None, fitting, released,
-        )  # fmt: skip
+            kind,
+            shown,
+            name,
+            span,
+            tuple(steps),
+            record.acquired.resource() if record else None,
+            fitting,
+            released,
+        )
     )
 
 
@@ -472,10 +502,7 @@ def check_use(
     value = run.evaluator.value(expression, state)
     if isinstance(value, Pointer) and not value.resource.older:
         record = run.recorder.records.get(value.resource.origin)
-        if (
-            state.status(value.resource) is Status.RELEASED
-            and record is not None
-        ):
+        if state.status(value.resource) is Status.RELEASED and record is not None:
             shown = render(expression)
             _misuse(run, MisuseKind.USE_AFTER_FREE, shown, name, span, state, value.resource)
     elif (
@@ -483,14 +510,18 @@ def check_use(
         and value.location in state.inputs
         and not is_summary(value.location)
     ):
-        earlier = state.inputs[value.location]  # type: ignore[index]
+        earlier = state.inputs[value.location]
         shown = render(expression)
         steps = (earlier.step, Step(run.filename, span, f"`{shown}` is used here"))
         run.recorder.misuse(
             Misuse(
-                MisuseKind.USE_AFTER_FREE, shown, name, span, steps,
+                MisuseKind.USE_AFTER_FREE,
+                shown,
+                name,
+                span,
+                steps,
                 released=Site(earlier.step.filename, earlier.step.span, earlier.api),
-            )  # fmt: skip
+            )
         )
 
 
@@ -506,6 +537,8 @@ def _null_release(run: FunctionRun, name: str, span: Span) -> None:
 
 
 def _reset(run: FunctionRun, call: Call, name: str, state: State) -> None:
+    if isinstance(run.flow.blocks[run.position.block].terminator, Unreachable):
+        return  # the process ends right here
     run.resets = True
     owned = set()
     for resource, holding in list(state.resources.items()):
@@ -543,7 +576,7 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
     if held:
         state.write(element, Bag(frozenset(held)))
     if isinstance(value, Input):
-        state.stored = state.stored | {value.location}  # type: ignore[operator]
+        state.stored = state.stored | {value.location}
 
 
 def _take(run: FunctionRun, binding: Binding, text: str, state: State) -> None:
@@ -605,7 +638,7 @@ def _unwrap(
         return [state]
     items = value.items if isinstance(value, Sequence) else (value,)
     if items and is_status(items[0]):
-        run.conditions.checked.add(items[0].origin)  # type: ignore[union-attr]
+        run.conditions.checked.add(items[0].origin)
         if isinstance(value, Sequence):
             rest = items[1:]
             results[None] = NULL if not rest else rest[0] if len(rest) == 1 else Sequence(rest)
@@ -657,4 +690,3 @@ def _write_result(
         value = run.position.symbol(f"call:{name}")
         state.refresh(value)
     run.store(state, location, value, call.span, render(call.target))
-

@@ -19,7 +19,7 @@ def escape_value(run: FunctionRun, expression: Expression, value: Value, state: 
     if location is not None:
         state.escape(state.reachable(inner for _, inner in state.below(location)))
     if isinstance(value, Input):
-        state.stored = state.stored | {value.location}  # type: ignore[operator]
+        state.stored = state.stored | {value.location}
 
 
 def guard(run: FunctionRun, key: str, state: State) -> None:

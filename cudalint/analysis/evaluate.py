@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from cudalint.analysis.state import State
 from cudalint.analysis.values import (
     NULL,
@@ -112,7 +114,7 @@ class Evaluator:
         ):
             value = stored if stored is not None else self.value(base, state)
             if isinstance(value, Address | Bag) and not isinstance(value, Bag):
-                inner: Location = value.location  # type: ignore[assignment]
+                inner: Location = value.location
                 return inner if part == "[0]" and inner[-1] == "[0]" else (*inner, part)
             if part == "[0]" and not self.python:
                 return ("@", value)
@@ -132,7 +134,7 @@ class Evaluator:
     def pointed(value: Value) -> Location:
         """What a pointer value points to."""
         if isinstance(value, Address):
-            return value.location  # type: ignore[return-value]
+            return value.location
         return ("@", value)
 
     def variable(self, symbol: str) -> VariableInfo | None:
@@ -157,6 +159,10 @@ class Evaluator:
                 return self._variable(expression, state)
             case Member(base=base, field=field):
                 return self._field(base, field, expression, state)
+            case Dereference(pointer=pointer) if isinstance(
+                iterator := self.value(pointer, state), Bag
+            ):
+                return iterator  # an iterator over a container stands for its elements
             case Index() | Dereference():
                 location = self.location(expression, state)
                 return (
@@ -263,9 +269,9 @@ class Evaluator:
         if location is None:
             return Operation("address", (self.value(place, state),))
         if location[0] == "@" and not isinstance(location[1], str):
-            pointer = location[1]
+            pointer: Value = location[1]
             if len(location) == 2:
-                return pointer  # type: ignore[return-value]
+                return pointer
             if isinstance(pointer, Pointer) and isinstance(place, Index) and len(location) == 3:
                 return apply("+", pointer, self.value(place.index, state))
         return Address(location)
@@ -312,7 +318,7 @@ class Evaluator:
         return wrap(value, render(expression), 8 * to.bytes, to.signed, to.text)
 
 
-def is_status(value: Value) -> bool:
+def is_status(value: Value) -> TypeGuard[Symbol]:
     """Whether a value is the status that some API call returned."""
     return isinstance(value, Symbol) and value.origin.startswith(STATUS)
 

@@ -183,7 +183,9 @@ def _lose(
     events = state.events(holding.since)
     failures = [event for event in events if event.kind == "failure"]
     conditions = [event for event in events if event.kind == "condition"]
-    thrown = state.thrown if state.thrown and (kind == "throw" or _since(state, holding.since)) else None
+    thrown = (
+        state.thrown if state.thrown and (kind == "throw" or _since(state, holding.since)) else None
+    )
     if kind == "throw" or thrown is not None:
         exit_kind = Exit.THROW
     elif implicit or (span == run.last_return and not failures):
@@ -324,4 +326,3 @@ def _only_inputs(value: Value) -> bool:
     if not inner:
         return isinstance(value, Const)
     return all(_only_inputs(part) for part in inner)
-

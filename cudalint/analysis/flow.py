@@ -114,9 +114,7 @@ class Flow:
             for header, body in self.loops.items()
         }
         self.inducing = {
-            number: frozenset(
-                symbol for header in headers for symbol in self.induction[header]
-            )
+            number: frozenset(symbol for header in headers for symbol in self.induction[header])
             for number, headers in self.enclosing.items()
         }
         self.last_read = {number: self._last_reads(self.blocks[number]) for number in self.order}

@@ -168,15 +168,13 @@ class _Application:
         for location in self.summary.tested:
             value = self.translate(Input(location), state)
             if is_status(value):
-                self.run.conditions.checked.add(value.origin)  # type: ignore[union-attr]
+                self.run.conditions.checked.add(value.origin)
             for resource in resources_in(value):
                 self.run.conditions.mark_checked(state, resource)
 
     def _effects(self, state: State) -> None:
         if self.outcome.failure is not None:
-            step = Step(
-                self.run.filename, self.call.span, f"`{self.definition.name}` fails"
-            )
+            step = Step(self.run.filename, self.call.span, f"`{self.definition.name}` fails")
             state.failure = state.record("failure", step.filename, step.span, step.message)
         for release in self.outcome.released:
             self._release(release, state)
@@ -184,7 +182,7 @@ class _Application:
             value = self.translate(Input(location), state)
             state.escape(state.reachable([value]))
             if isinstance(value, Input):
-                state.stored = state.stored | {value.location}  # type: ignore[operator]
+                state.stored = state.stored | {value.location}
         for item in self.outcome.handed_out:
             self._acquire(item, state)
         for status, succeeded in self.outcome.settled:
@@ -211,7 +209,7 @@ class _Application:
 
     def _may_write(self, location: Location, target: Location) -> bool:
         # Another object's members belong to its class (GPU105), not to this function.
-        return location[0] != "this" or target[0] == "this"
+        return bool(location[0] != "this" or target[0] == "this")
 
     def _result(self, state: State) -> None:
         assert self.call.target is not None
@@ -238,8 +236,10 @@ class _Application:
         if isinstance(value, Operation) and location is not None:
             value = state.read(location)
         effect = ReleaseEffect(handle="arg0", families=release.families)
-        if isinstance(value, Input) and release.location[0] == "this" and (
-            not self._same_receiver()
+        if (
+            isinstance(value, Input)
+            and release.location[0] == "this"
+            and (not self._same_receiver())
         ):
             return
         shown = self._shown(location) if location else release.api
@@ -248,7 +248,7 @@ class _Application:
         )
         if isinstance(value, Input) and value.location in state.inputs:
             # Keep the original step: messages name the API call, not each wrapper around it.
-            entry: Location = value.location  # type: ignore[assignment]
+            entry: Location = value.location
             state.inputs[entry] = state.inputs[entry]._replace(api=release.api)
 
     def _same_receiver(self) -> bool:
@@ -311,7 +311,7 @@ class _Application:
 
         def change(inner: Value) -> Value | None:
             if isinstance(inner, Input):
-                return self._input(inner.location, state)  # type: ignore[arg-type]
+                return self._input(inner.location, state)
             if isinstance(inner, Pointer) and inner.resource in self.out:
                 return Pointer(self.out[inner.resource], inner.offset)
             if isinstance(inner, Bag):
@@ -416,7 +416,7 @@ def shown_location(location: Location, run: FunctionRun) -> str:
 
 def _pointer_name(pointer: object, run: FunctionRun) -> str:
     if isinstance(pointer, Input):
-        return shown_location(pointer.location, run)  # type: ignore[arg-type]
+        return shown_location(pointer.location, run)
     if isinstance(pointer, Pointer):
         record = run.recorder.records.get(pointer.resource.origin)
         return record.acquired.name if record else "pointer"
@@ -427,5 +427,3 @@ def _plain(expression: Expression) -> Expression:
     while isinstance(expression, Cast):
         expression = expression.operand
     return expression
-
-

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from collections.abc import Sequence as Ordered
+from typing import TypeVar
 
 from cudalint.analysis.facts import LaunchSite
 from cudalint.analysis.flow import operands, targets
@@ -28,15 +30,15 @@ MOST_DEPTH = 12
 
 class Linker:
     """All programs of a run. Where several files define the same name (each sample has a
-    ``main``), the definition in the same file counts, then the only one in the same folder, then
-    the only one of the run; else none."""
+    ``main``), the definition in the same file counts, else the one that shares most of the path,
+    if there is only one such."""
 
     def __init__(self, programs: Ordered[Program], models: dict[str, ApiModels]) -> None:
         self.programs = {program.filename: program for program in programs}
         self._models = models
         self._functions: dict[str, list[tuple[Function, Program]]] = {}
         self._kernels: dict[str, list[Kernel]] = {}
-        self.records: dict[str, Record] = {}
+        self._records: dict[str, dict[str, Record]] = {}
         self.opt_ins: dict[tuple[str, str], int] = {}
         """By the kernel's name and the file that defines it, or that opts in."""
         self._summaries: dict[tuple[str, str], Summary | None] = {}
@@ -51,9 +53,10 @@ class Linker:
                 ):
                     known.append((function, program))
             for record in program.records:
-                earlier = self.records.get(record.key)
+                by_file = self._records.setdefault(record.key, {})
+                earlier = by_file.get(record.filename)
                 if earlier is None or len(record.fields) > len(earlier.fields):
-                    self.records[record.key] = record
+                    by_file[record.filename] = record
             for kernel in program.kernels:
                 for name in {kernel.key, kernel.name}:
                     kernels = self._kernels.setdefault(name, [])
@@ -76,9 +79,11 @@ class Linker:
         found = self._definition(key, filename)
         return found[0] if found else None
 
-    def record(self, key: str | None) -> Record | None:
-        """A class or struct by its key."""
-        return self.records.get(key) if key else None
+    def record(self, key: str | None, filename: str) -> Record | None:
+        """The class or struct that a file means by a key."""
+        if not key or key not in self._records:
+            return None
+        return _nearest(list(self._records[key].values()), filename, lambda record: record.filename)
 
     def kernel(self, key: str | None, name: str, filename: str) -> Kernel | None:
         """The kernel that a launch in a file means."""
@@ -110,9 +115,7 @@ class Linker:
         return None if not found else -1 if -1 in found else max(found)
 
     def _home(self, key: str | None, kernel: str, filename: str) -> str:
-        found = self.kernel(key, kernel, filename) or self.kernel(
-            key, short_name(kernel), filename
-        )
+        found = self.kernel(key, kernel, filename) or self.kernel(key, short_name(kernel), filename)
         return found.filename if found is not None else filename
 
     def _know(self, one: str, other: str) -> bool:
@@ -166,9 +169,7 @@ class Linker:
             self._summaries[identity] = summarize(run)
         return self._summaries[identity], function
 
-    def run_with(
-        self, key: str, filename: str, constants: dict[str, Value]
-    ) -> FunctionRun | None:
+    def run_with(self, key: str, filename: str, constants: dict[str, Value]) -> FunctionRun | None:
         """An analysis of a function with some parameters bound."""
         found = self._definition(key, filename)
         if found is None or len(self._in_progress) > MOST_DEPTH:
@@ -216,16 +217,32 @@ def short_name(name: str) -> str:
     return name.partition("<")[0].rpartition("::")[2].rpartition(".")[2].strip("&() ")
 
 
-def _nearest(candidates, filename, name_of):  # type: ignore[no-untyped-def]
-    if not candidates:
-        return None
+Candidate = TypeVar("Candidate")
+
+
+def _nearest(
+    candidates: Ordered[Candidate], filename: str, name_of: Callable[[Candidate], str]
+) -> Candidate | None:
+    """The candidate in the same file, else the one that shares most of the path; ``None`` where
+    two are as near."""
     if len(candidates) == 1:
         return candidates[0]
-    same_file = [item for item in candidates if name_of(item) == filename]
-    if same_file:
-        return same_file[0]
-    folder = os.path.dirname(filename)
-    same_folder = [item for item in candidates if os.path.dirname(name_of(item)) == folder]
-    return same_folder[0] if len(same_folder) == 1 else None
+    ranked = sorted(candidates, key=lambda item: -_shared(name_of(item), filename))
+    if not ranked:
+        return None
+    first, second = (_shared(name_of(item), filename) for item in ranked[:2])
+    same_file = name_of(ranked[0]) == filename
+    return ranked[0] if same_file or first > second else None
 
 
+def _shared(one: str, other: str) -> int:
+    if one == other:
+        return 1 << 30
+    count = 0
+    for a, b in zip(
+        os.path.split(one)[0].split("/"), os.path.split(other)[0].split("/"), strict=False
+    ):
+        if a != b:
+            break
+        count += 1
+    return count

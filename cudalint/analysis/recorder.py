@@ -287,4 +287,3 @@ def overflow_of(value: Value | None) -> Overflow | None:
 def live(status: Status | None) -> bool:
     """Whether a resource is there and somebody must release it."""
     return status in (Status.OWNED, Status.REQUESTED)
-

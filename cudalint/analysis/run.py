@@ -20,7 +20,6 @@ from cudalint.analysis.exits import leave
 from cudalint.analysis.facts import DanglingPointer, Exit, LeakExit
 from cudalint.analysis.flow import Flow
 from cudalint.analysis.recorder import Recorder, live
-from cudalint.analysis.wording import substitute, written_calls
 from cudalint.analysis.state import Event, State, Status
 from cudalint.analysis.values import (
     Address,
@@ -37,6 +36,7 @@ from cudalint.analysis.values import (
     parts,
     resources_in,
 )
+from cudalint.analysis.wording import substitute, written_calls
 from cudalint.findings.finding import Step
 from cudalint.program import (
     Assign,
@@ -135,7 +135,11 @@ class FunctionRun:
         self._releasing_loops = frozenset(
             header
             for header, body in self.flow.loops.items()
-            if any(self._may_release(operation) for n in body for operation in self.flow.blocks[n].operations)
+            if any(
+                self._may_release(operation)
+                for n in body
+                for operation in self.flow.blocks[n].operations
+            )
         )
 
     def skipped_work_on(self, state: State, symbol: object) -> bool:
@@ -221,6 +225,7 @@ class FunctionRun:
                 and root in self.function.variables
                 and root not in self.flow.addressed
                 and not any(True for _ in resources_in(value))
+                and not self.is_owner(root)
                 and self.function.variables[root].storage in ("local", "temporary")
             ):
                 del state.values[location]
@@ -286,6 +291,8 @@ class FunctionRun:
                 state.write(location, Uninitialized(render(target)))
             return
         if isinstance(source, ProgramTuple) and isinstance(target, Variable):
+            if self._initialize_array(target, source, state):
+                return
             if self._initialize(target, source, state):
                 return
         value = self.evaluator.value(source, state)
@@ -295,11 +302,23 @@ class FunctionRun:
         for rest, part in inner:
             state.values[(*location, *rest)] = part
 
+    def _initialize_array(self, target: Variable, source: ProgramTuple, state: State) -> bool:
+        """``float* planes[2] = {a, b}``, element by element."""
+        info = self.evaluator.variable(target.symbol)
+        if self.python or info is None or info.type.kind != "array":
+            return False
+        state.forget((target.symbol,))
+        for number, item in enumerate(source.items[:16]):
+            value = self.evaluator.value(item, state)
+            where = (target.symbol, f"[{number}]")
+            self.store(state, where, value, self.position.span, f"{target.name}[{number}]")
+        return True
+
     def _initialize(self, target: Variable, source: ProgramTuple, state: State) -> bool:
         """``Block block{pointer, flag}``, field by field; reference members stand for the
         variable itself."""
         info = self.evaluator.variable(target.symbol)
-        record = self.linker.record(info.type.record) if info is not None else None
+        record = self.linker.record(info.type.record, self.filename) if info is not None else None
         if record is None or not record.fields:
             return False
         state.forget((target.symbol,))
@@ -323,7 +342,7 @@ class FunctionRun:
         origin = self.evaluator.location(source, state)
         if origin is None or origin == location:
             return []
-        return [(key[len(origin):], value) for key, value in state.below(origin) if key != origin]
+        return [(key[len(origin) :], value) for key, value in state.below(origin) if key != origin]
 
     def store(
         self,
@@ -365,7 +384,7 @@ class FunctionRun:
     def is_owner(self, symbol: str) -> bool:
         """Whether a variable is an object with a destructor."""
         info = self.evaluator.variable(symbol)
-        record = self.linker.record(info.type.record) if info is not None else None
+        record = self.linker.record(info.type.record, self.filename) if info is not None else None
         return record is not None and record.destructor in ("declared", "defined")
 
     def _held(self, state: State, resource: Symbol) -> bool:
@@ -392,7 +411,9 @@ class FunctionRun:
         else:
             what = "value"
         holding = state.resources[resource]
-        reason = "it is set to null" if what == "null" else f"`{name or acquired.name}` is overwritten"
+        reason = (
+            "it is set to null" if what == "null" else f"`{name or acquired.name}` is overwritten"
+        )
         if resource.older:
             reason = "the next iteration acquires it again"
         self.recorder.lost(
@@ -524,25 +545,27 @@ class FunctionRun:
         for target, truth in ((branch.then, True), (branch.otherwise, False)):
             if body is not None and target in body and iterations >= MOST_ITERATIONS:
                 continue
-            if body is not None and target not in body and not iterations and (
-                self._must_enter(block.number, branch.condition, counts, state)
+            if (
+                body is not None
+                and target not in body
+                and not iterations
+                and (self._must_enter(block.number, branch.condition, counts, state))
             ):
                 continue  # there is something to release, so the loop that releases it runs
             fork = state.copy()
-            if isinstance(branch.condition, Unknown) and not truth and fork.thrown is not None:
-                if branch.condition.text.startswith(HANDLER):
-                    # No handler fits: whether that can be is not known.
-                    fork.thrown = Event("may throw", fork.thrown.step)
+            if fork.thrown is not None and not truth and _is_handler(branch.condition):
+                # No handler fits: whether that can be is not known.
+                fork.thrown = Event("may throw", fork.thrown.step)
             if body is not None and iterations:
                 fork.conditions.pop(condition, None)  # an iteration may have changed it
             if body is not None and iterations and counts:
                 taken = [fork]  # another element, or none: either way may be taken
             else:
                 taken = self.conditions.assume(fork, condition, truth)
-            if body is not None and target not in body and not iterations:
-                if not isinstance(condition, Const):
-                    for after in taken:
-                        after.skipped = after.skipped | {block.number}
+            passed_by = body is not None and target not in body and not iterations
+            if passed_by and not isinstance(condition, Const):
+                for after in taken:
+                    after.skipped = after.skipped | {block.number}
             for after in taken:
                 if after.failure is state.failure and not isinstance(condition, Const):
                     text = self.show(branch.condition)
@@ -572,7 +595,7 @@ class FunctionRun:
         while pending:
             value = pending.pop()
             if isinstance(value, Input):
-                self.tested.add(value.location)  # type: ignore[arg-type]
+                self.tested.add(value.location)
             if isinstance(value, Symbol):
                 self.conditions.checked.add(value.origin)
             if isinstance(value, Pointer):
@@ -592,6 +615,10 @@ class FunctionRun:
             self.enqueue(unwind, state, None)
         else:
             leave(self, state, "throw", None, span, explicit=state.thrown.kind == "throw")
+
+
+def _is_handler(condition: Expression) -> bool:
+    return isinstance(condition, Unknown) and condition.text.startswith(HANDLER)
 
 
 def _last_return(function: Function) -> Span | None:

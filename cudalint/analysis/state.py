@@ -16,7 +16,6 @@ from cudalint.analysis.values import (
     Input,
     Location,
     Operation,
-    Pointer,
     Sequence,
     Symbol,
     Uninitialized,
@@ -162,9 +161,7 @@ class State:
         value = self.values.get(location)
         if value is not None:
             return value
-        if location[-1] == "[]" or (
-            isinstance(location[-1], str) and location[-1].startswith("[")
-        ):
+        if location[-1] == "[]" or (isinstance(location[-1], str) and location[-1].startswith("[")):
             element = self._element(location)
             if element is not None:
                 return element
@@ -224,8 +221,10 @@ class State:
                 continue
             seen.add(value)
             found.update(resources_in(value))
+            if isinstance(value, Input) and value.location[0] == "@":
+                pending.append(value.location[1])
             if isinstance(value, Address):
-                pending.extend(inner for _, inner in self.below(value.location))  # type: ignore[arg-type]
+                pending.extend(inner for _, inner in self.below(value.location))
             elif isinstance(value, Sequence | Operation):
                 pending.extend(value.items if isinstance(value, Sequence) else value.operands)
             if not isinstance(value, Const):
@@ -304,9 +303,7 @@ class State:
         self.equal = {rewrite(value, change): known for value, known in self.equal.items()}
         self.resources = {
             resource: holding._replace(
-                condition=None
-                if holding.condition is None
-                else rewrite(holding.condition, change)
+                condition=None if holding.condition is None else rewrite(holding.condition, change)
             )
             for resource, holding in self.resources.items()
         }
@@ -322,7 +319,7 @@ class State:
                 (resource, Status.OWNED if h.status in _LIVE else h.status)
                 for resource, h in self.resources.items()
             ),
-            frozenset(self.inputs),
+            frozenset((entry, release.families) for entry, release in self.inputs.items()),
             frozenset(self.visits.items()),
             self.thrown.kind if self.thrown is not None else None,
         )
@@ -367,7 +364,9 @@ def project(value: Value, path: Location) -> Value:
             number = int(str(part)[1:-1])
             if -len(value.items) <= number < len(value.items):
                 value = value.items[number]
-                continue
+            else:
+                value = Operation(f"item {number}", ())
+            continue
         if isinstance(value, Sequence) and value.kind == "dim3" and part in _DIMENSIONS:
             position = _DIMENSIONS[str(part)]
             value = value.items[position] if position < len(value.items) else Const(1)

@@ -24,7 +24,7 @@ class HandedOut:
 
     resource: Symbol
     location: Location
-    """Where: ``("return",)``, ``("return", "[1]")``, ``("this", ".d_a")``, ``("@", Input(("out",)))``
+    """Where: ``("return",)``, ``("return", "[1]")``, ``("this", ".d_a")``, what an input points to,
     or a reference parameter's ``("handle",)``."""
     family: str
     api: str

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Union
+from typing import Any, Union
 
 import msgspec
 
-Location = tuple[Union[str, "Value"], ...]
+Location = tuple[Any, ...]
 """Where a value is stored: a root and a path. Roots are a variable's symbol (``("d_a",)``,
 ``("this", ".d_a")``) or ``"@"`` and the value that points there (``("@", Input(("p",)), ".d_a")``).
 Path parts are ``.field``, ``[3]``, and ``[]`` for any element."""
@@ -41,7 +41,7 @@ class Symbol(msgspec.Struct, frozen=True):
 class Input(msgspec.Struct, frozen=True):
     """The value that a location held when the function was entered."""
 
-    location: tuple[object, ...]
+    location: tuple[Any, ...]
 
 
 class Operation(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ class Bag(msgspec.Struct, frozen=True):
 class Address(msgspec.Struct, frozen=True):
     """The address of a variable or of a part of it."""
 
-    location: tuple[object, ...]
+    location: tuple[Any, ...]
 
 
 class Sequence(msgspec.Struct, frozen=True):
@@ -148,7 +148,7 @@ def parts(value: Value) -> tuple[Value, ...]:
         case Array(shape=shape, origin=origin):
             return (*(shape or ()), origin)
         case Address(location=location) | Input(location=location):
-            return tuple(part for part in location if not isinstance(part, str))  # type: ignore[misc]
+            return tuple(part for part in location if not isinstance(part, str))
         case _:
             return ()
 
@@ -215,9 +215,9 @@ def rewrite(value: Value, change: Callable[[Value], Value | None]) -> Value:
                 origin=inner if isinstance(inner, Symbol) else origin,
             )
         case Address(location=location):
-            return Address(rewrite_location(location, change))  # type: ignore[arg-type]
+            return Address(rewrite_location(location, change))
         case Input(location=location):
-            return Input(rewrite_location(location, change))  # type: ignore[arg-type]
+            return Input(rewrite_location(location, change))
         case _:
             return value
 
@@ -404,6 +404,8 @@ def _terms(value: Value) -> dict[tuple[Value, ...], int] | None:
 def _polynomial(name: str, left: Value, right: Value) -> Value | None:
     if name in ("+", "-") and isinstance(left, Pointer):
         return Pointer(left.resource, apply(name, left.offset, right))
+    if name in ("+", "-") and isinstance(left, Bag):
+        return left
     if name == "+" and isinstance(right, Pointer):
         return Pointer(right.resource, apply(name, right.offset, left))
     first, second = _terms(left), _terms(right)

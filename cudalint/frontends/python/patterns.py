@@ -13,6 +13,7 @@ from cudalint.program.expressions import (
     Index,
     Member,
     Slice,
+    Unary,
     Unknown,
 )
 
@@ -90,8 +91,12 @@ class PatternLowering(IterationLowering):
     def _sequence(
         self, pattern: cst.MatchList | cst.MatchTuple, subject: Expression, failed: OpenBlock
     ) -> None:
-        self._test(self.unknown(pattern, subject), pattern, failed)
         count = len(pattern.patterns)
+        if any(isinstance(item, cst.MatchStar) for item in pattern.patterns):
+            self._test(self.unknown(pattern, subject), pattern, failed)
+        else:
+            length = Binary("==", Unary("len", subject), Constant(count))
+            self._test(length, pattern, failed)
         star: int | None = None
         for position, item in enumerate(pattern.patterns):
             if isinstance(item, cst.MatchStar):
