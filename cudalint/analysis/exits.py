@@ -109,6 +109,8 @@ def is_outside(run: FunctionRun, location: Location) -> bool:
     info = run.function.variables.get(root)
     if info is not None and info.storage == "captured":
         return True
+    if run.python and len(location) == 1:
+        return False  # a parameter bound anew is the function's own affair
     parameter = next((p for p in run.function.parameters if p.symbol == root), None)
     return parameter is not None and parameter.by == "reference"
 

@@ -253,7 +253,9 @@ class _Application:
 
     def _same_receiver(self) -> bool:
         receiver = self.call.receiver
-        return receiver is None or receiver == THIS
+        if receiver is None:
+            return self.call.kind != "constructor"
+        return receiver == THIS
 
     def _acquire(self, item: HandedOut, state: State) -> None:
         run = self.run
@@ -366,6 +368,8 @@ class _Application:
             return None
         if root == "this":
             receiver = self.call.receiver
+            if receiver is None and self.call.kind == "constructor":
+                return None  # a new object, not the one whose method makes it
             if receiver is None or receiver == THIS:
                 return ("this", *location[1:]) if self._has_this() else None
             if self.run.python:
