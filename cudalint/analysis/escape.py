@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cudalint.analysis.state import State
-from cudalint.analysis.values import Input, Value
-from cudalint.program import Expression
+from cudalint.analysis.values import Input, Pointer, Value
+from cudalint.program import Expression, Member
 
 if TYPE_CHECKING:
     from cudalint.analysis.run import FunctionRun
@@ -18,6 +18,11 @@ def escape_value(run: FunctionRun, expression: Expression, value: Value, state: 
     location = run.evaluator.location(expression, state)
     if location is not None:
         state.escape(state.reachable(inner for _, inner in state.below(location)))
+    if run.python and isinstance(expression, Member):
+        # `atexit.register(context.pop)`: a bound method is its object's.
+        base = run.evaluator.value(expression.base, state)
+        if isinstance(base, Pointer):
+            state.escape([base.resource])
     if isinstance(value, Input):
         state.stored = state.stored | {value.location}
 

@@ -264,6 +264,8 @@ def lower_function(outer: FunctionLowering, defined: Defined) -> None:
             kind=kind,
             record=record,
             parent=outer.key if around is not None else None,
+            # A script's `main` is its program: the process ends with it.
+            is_main=defined.name == "main" and record is None and around is None,
             is_static=is_static,
             is_generator=state.is_generator,
             decorators=outer.decorators(node.decorators),
