@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from cudalint import __version__
+from cudalint.project.reading import UnreadableError, read_bytes
 
 FOLDER_NAME = ".cudalint_cache"
 _DAY = 24 * 3600.0
@@ -111,10 +112,11 @@ class Cache:
 
 
 def file_digest(name: str) -> str:
-    """The digest of a file's content; empty if it cannot be read."""
+    """The digest of a file's content; empty if it cannot be read, or is no file at all (a device
+    never ends)."""
     try:
-        return digest(Path(name).read_bytes())
-    except OSError:
+        return digest(read_bytes(Path(name)))
+    except (UnreadableError, ValueError):
         return ""
 
 

@@ -47,6 +47,12 @@ def test_a_changed_header_invalidates(folder: Path, tmp_path: Path) -> None:
     assert Cache(folder).load("key") is None
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a device that never ends")
+def test_devices_are_not_read(folder: Path) -> None:
+    Cache(folder).store("key", b"payload", ["/dev/zero", "a\0b", "/dev"])
+    assert Cache(folder).load("key") == b"payload"
+
+
 @pytest.mark.parametrize(
     "damage", [b"", b"\xc1", b"\x92\xc4\x07payl", b"not messagepack", b"\x93\x01\x02\x03"]
 )
