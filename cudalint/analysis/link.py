@@ -15,8 +15,11 @@ from cudalint.analysis.values import Value
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Branch,
+    Call,
     Function,
     Kernel,
+    Launch,
+    Operation,
     Program,
     Record,
     Return,
@@ -43,6 +46,7 @@ class Linker:
         """By the kernel's name and the file that defines it, or that opts in."""
         self._summaries: dict[tuple[str, str], Summary | None] = {}
         self._runs: dict[tuple[str, str], FunctionRun] = {}
+        self._touching: dict[tuple[str, str], bool] = {}
         self._in_progress: list[tuple[str, str]] = []
         for program in programs:
             for function in program.functions:
@@ -137,6 +141,33 @@ class Linker:
             if symbol.startswith("::")
         }
         return frozenset(mentioned(function) - shared)
+
+    def touches_cuda(self, function: Function, program: Program) -> bool:
+        """Whether a function, or one that it calls, owns, moves or launches anything; how many
+        paths are worth following depends on it."""
+        identity = (function.filename, function.key)
+        if identity not in self._touching:
+            self._touching[identity] = False  # while a recursive call asks
+            self._touching[identity] = any(
+                self._is_work(operation, function.filename, program.language)
+                for block in function.blocks
+                for operation in block.operations
+            )
+        return self._touching[identity]
+
+    def _is_work(self, operation: Operation, filename: str, language: str) -> bool:
+        if isinstance(operation, Launch):
+            return True
+        if not isinstance(operation, Call):
+            return False
+        model = self._models[language].lookup(operation.name) if operation.name else None
+        if model is not None:
+            return bool(
+                model.acquires or model.releases or model.copies or model.sets or model.launches
+                or model.resets or model.reads_last_error or model.status or model.returns
+            )  # fmt: skip
+        found = self._definition(operation.key, filename) if operation.key else None
+        return found is not None and self.touches_cuda(*found)
 
     # Summaries --------------------------------------------------------------------------------
 

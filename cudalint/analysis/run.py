@@ -70,7 +70,8 @@ if TYPE_CHECKING:
 HANDLER = ("catch (", "except ")
 """How the condition starts under which a handler takes an exception."""
 MOST_DISJUNCTS = 24
-"""Kept at the entry of one block."""
+FEW_DISJUNCTS = 4
+"""Kept at the entry of one block; fewer in functions that have nothing to do with CUDA."""
 MOST_ITERATIONS = 2
 MOST_STEPS = 4000
 """Block visits in one function, after which the remaining paths are cut."""
@@ -120,6 +121,7 @@ class FunctionRun:
         self.complete = True
         self.calls_made: list[tuple[str, str, tuple[tuple[str, Value], ...], Span]] = []
         """Calls of functions of the run with constant arguments: key, file, arguments, where."""
+        self._most = MOST_DISJUNCTS if linker.touches_cuda(function, program) else FEW_DISJUNCTS
         self._pending: dict[int, dict[object, State]] = {}
         self._queue: list[tuple[int, int]] = []
         self._seen: dict[int, set[object]] = {}
@@ -199,7 +201,7 @@ class FunctionRun:
             if key in seen:
                 return
             seen.add(key)
-        if len(pending) >= MOST_DISJUNCTS:
+        if len(pending) >= self._most:
             self.complete = False
             return
         if not pending:
@@ -236,9 +238,9 @@ class FunctionRun:
         for index, operation in enumerate(block.operations):
             self.position = Position(block.number, index, operation.span, block.unwind)
             states = [after for one in states for after in self._operate(operation, one)]
-            if len(states) > MOST_DISJUNCTS:
+            if len(states) > self._most:
                 self.complete = False
-                states = states[:MOST_DISJUNCTS]
+                states = states[: self._most]
             if not states:
                 return
         for one in states:

@@ -20,6 +20,7 @@ from cudalint.analysis.values import (
     Symbol,
     Uninitialized,
     Value,
+    bounded,
     mentions,
     resources_in,
     rewrite,
@@ -267,8 +268,8 @@ class State:
 
     def refresh(self, symbol: Symbol) -> None:
         """An operation is about to produce its symbol again: the earlier one becomes older."""
-        if not self._known(symbol):
-            return
+        if not any(self.visits.values()) or not self._known(symbol):
+            return  # outside of a repeated loop no operation runs twice
         older = Symbol(symbol.origin, older=True)
         self.conditions = {
             value: truth for value, truth in self.conditions.items() if not mentions(value, older)
@@ -386,7 +387,7 @@ def project(value: Value, path: Location) -> Value:
             continue
         if isinstance(value, Uninitialized):
             return Uninitialized(value.name)
-        value = Operation(str(part), (value,))
+        value = bounded(Operation(str(part), (value,)))
     return value
 
 

@@ -9,6 +9,7 @@ stays an uninterpreted operation over its operands.
 from __future__ import annotations
 
 import operator
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, Union
 
@@ -247,7 +248,25 @@ def apply(name: str, *operands: Value) -> Value:
     result = _fold(name, operands)
     if overflow and isinstance(result, Const) and not isinstance(result.value, bool):
         return Const(result.value, overflow)
-    return result
+    return bounded(result)
+
+
+_MOST_PARTS = 24
+"""Values inside a value, beyond which it is as good as a name."""
+
+
+def bounded(value: Value) -> Value:
+    """The value, or, where it has grown too large to be looked through, a symbol for it."""
+    if not isinstance(value, Operation | Polynomial):
+        return value
+    count = 0
+    pending: list[Value] = [value]
+    while pending:
+        count += 1
+        if count > _MOST_PARTS:
+            return Symbol(f"term:{zlib.crc32(repr(value).encode()):x}")
+        pending.extend(parts(pending.pop()))
+    return value
 
 
 def _fold(name: str, operands: tuple[Value, ...]) -> Value:
