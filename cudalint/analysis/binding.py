@@ -14,6 +14,7 @@ from cudalint.analysis.values import (
     Value,
     apply,
     constant,
+    divide,
     integer,
 )
 from cudalint.apis.paths import (
@@ -169,8 +170,12 @@ class Binding:
         size = info.type.bytes if info else None
         return None if size is None else Const(size)
 
-    def shape(self, text: str) -> tuple[Value, ...] | None:
-        """The shape that a call gives its array."""
+    def shape(self, text: str, base: Value | None = None) -> tuple[Value, ...] | None:
+        """The shape that a call gives its array; ``base`` is the array that it shows anew."""
+        found = self._shape(text)
+        return _inferred(found, base) if found and Const(-1) in found else found
+
+    def _shape(self, text: str) -> tuple[Value, ...] | None:
         shape = parse_shape(text, self.parameters)
         if shape.kind == "like" and shape.like is not None:
             array = self._value(shape.like)
@@ -222,6 +227,15 @@ def _shape_of(value: Value | None) -> tuple[Value, ...] | None:
         inner = _shape_of(value.items[0]) if value.items else ()
         return (Const(len(value.items)), *(inner or ()))
     return None
+
+
+def _inferred(shape: tuple[Value, ...], base: Value | None) -> tuple[Value, ...] | None:
+    """A shape with one extent of -1, which is what the others leave of the array's elements."""
+    known = [extent for extent in shape if extent != Const(-1)]
+    if not isinstance(base, Array) or len(known) != len(shape) - 1:
+        return None
+    rest = divide(count(base.shape), count(tuple(known)))
+    return None if rest is None else tuple(rest if e == Const(-1) else e for e in shape)
 
 
 def _range(bounds: list[Value]) -> tuple[Value, ...] | None:

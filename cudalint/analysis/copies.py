@@ -395,7 +395,7 @@ def returned_array(
     if returns.view_of is not None:
         base = binding.value(returns.view_of)
         if isinstance(base, Array):
-            return Array(base.space, _shape(binding, returns.shape), base.item_bytes,
+            return Array(base.space, _shape(binding, returns.shape, base), base.item_bytes,
                          base.origin, owner=False)  # fmt: skip
     space = _space(run, binding, returns.space)
     size = binding.item_bytes(returns.dtype) if returns.dtype else None
@@ -406,8 +406,10 @@ def returned_array(
     return array
 
 
-def _shape(binding: Binding, text: str | None) -> tuple[Value, ...] | None:
-    return binding.shape(text) if text is not None else None
+def _shape(
+    binding: Binding, text: str | None, base: Value | None = None
+) -> tuple[Value, ...] | None:
+    return binding.shape(text, base) if text is not None else None
 
 
 def _space(run: FunctionRun, binding: Binding, declared: str) -> str | None:

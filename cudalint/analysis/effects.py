@@ -124,7 +124,7 @@ def _status(
     state.refresh(status)
     step = Step(run.filename, call.span, f"`{name}` fails")
     run.conditions.calls[status.origin] = (step, name, Const(model.success))
-    if model.releases:
+    if model.releases or model.cleans_up:
         run.conditions.releases.add(status.origin)
     return status
 

@@ -182,6 +182,8 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     resets: bool = False
     """Destroys the device's context: everything of a ``reset`` family is gone."""
     creates_context: bool = False
+    cleans_up: bool = False
+    """A step towards a release (unmapping): as with a release, nothing can be done if it fails."""
     may_throw: bool | None = None
     noreturn: bool = False
     overflow_bits: int | None = None
