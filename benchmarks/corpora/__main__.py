@@ -37,7 +37,7 @@ CHECKOUTS = Path(".cudalint_cache/corpora")
 
 
 class CheckoutError(Exception):
-    """A repository that cannot be had at its commit."""
+    """A repository that cannot be had at its commit, or cannot be linted."""
 
 
 def _git(folder: Path, *arguments: str) -> str:
@@ -103,6 +103,10 @@ def lint(root: Path, corpus: Corpus, cache: Path, workers: int) -> tuple[list[Fa
         if not finding["suppressed"]
     ]
     errors = [f"{error['filename']}: {error['message']}" for error in document["errors"]]
+    # What it would have found there is not gone:
+    broken = [error for error in errors if "internal error" in error]
+    if broken:
+        raise CheckoutError(f"cudalint failed on {len(broken)} files, such as {broken[0]}")
     return found, errors
 
 
