@@ -3,6 +3,9 @@
 `// expect: GPU102` (Python: `# expect: ...`) at the end of the line of the primary location;
 `GPU102 info` pins the severity; several are separated by commas. The first line may give options:
 `// options: --device-memory 3GiB`. A sub-folder is one project: its files are linted together.
+
+`// todo: GPU103` marks a known gap: the finding should be there and is not. When the gap closes,
+the test fails until the comment says `expect`.
 """
 
 from __future__ import annotations
@@ -18,10 +21,12 @@ from cudalint.cli import check, configuration_of
 from cudalint.linter import lint
 from cudalint.plan import make_plan
 from cudalint.project.files import discover
+from cudalint.registry import all_rules
 from cudalint.reports import text
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 _EXPECTED = re.compile(r"(?://|#)\s*expect:\s*(.+?)\s*(?:\*/)?$")
+_TODO = re.compile(r"(?://|#)\s*todo:\s*(GPU\d{3}(?:\s*,\s*GPU\d{3})*)\s*(?:\*/)?$")
 _OPTIONS = re.compile(r"\s*(?://|#)\s*options:\s*(.+)$")
 _SUFFIXES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".h", ".hpp", ".py")
 
@@ -43,11 +48,11 @@ def files_of(unit: Path) -> list[Path]:
     return sorted(path for path in unit.rglob("*") if path.suffix in _SUFFIXES)
 
 
-def expected_of(unit: Path) -> Counter[str]:
+def expected_of(unit: Path, marker: re.Pattern[str] = _EXPECTED) -> Counter[str]:
     found: Counter[str] = Counter()
     for file in files_of(unit):
         for row, line in enumerate(file.read_text(encoding="utf-8").split("\n"), start=1):
-            if match := _EXPECTED.search(line):
+            if match := marker.search(line):
                 for entry in match[1].split(","):
                     found[f"{file.name}:{row} {entry.strip()}"] += 1
     return found
@@ -70,6 +75,10 @@ def header_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: f"{unit.parent.name}/{unit.name}")
 def test_fixture(unit: Path, header_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = expected_of(unit)
+    future = {code for entry in expected if (code := entry.split()[1]) not in all_rules()}
+    if future:
+        pytest.skip(f"no rule yet: {', '.join(sorted(future))}")
     monkeypatch.chdir(FIXTURES)
     arguments = [*options_of(unit), "--isolated", "--cache-dir", str(header_cache), str(unit)]
     context = check.make_context("check", arguments)
@@ -80,14 +89,13 @@ def test_fixture(unit: Path, header_cache: Path, monkeypatch: pytest.MonkeyPatch
     report = lint(found.files, plan, supervised=False)
     assert report.errors == ()
 
-    expected = expected_of(unit)
     actual: Counter[str] = Counter()
     for finding in report.active:
         place = f"{Path(finding.filename).name}:{finding.span.row} {finding.code}"
         pinned = f"{place} {finding.severity.value}"
         actual[pinned if pinned in expected else place] += 1
     if unit.name.startswith(("bad_", "good_")):
-        assert unit.name.startswith("bad_") == bool(expected)
+        assert unit.name.startswith("bad_") == bool(expected or expected_of(unit, _TODO))
     wrong = [f"missing: {entry}" for entry in (expected - actual).elements()]
     wrong += [f"unexpected: {entry}" for entry in (actual - expected).elements()]
     if wrong:
