@@ -156,13 +156,39 @@ def _hand_out(
         for resource in resources_in(stored):
             # What an object keeps is its own, even if a pointer to it is returned too.
             earlier = handed.get(resource)
-            if resource in state.resources and (earlier is None or earlier[0] == RETURN):
+            if resource not in state.resources:
+                continue
+            if earlier is None or (earlier[0] == RETURN and not _is_some_element(location)):
                 handed[resource] = location
     for resource in outside:
         if live(state.status(resource)):
             what = "is returned" if handed.get(resource, ("",))[0] == RETURN else "is stored"
             run.recorder.handed_over(resource.origin, Site(run.filename, span, what))
     return list(handed.items())
+
+
+def _is_some_element(location: Location) -> bool:
+    """Whether a location is what one of several pointers points to, nobody knows which."""
+    return (
+        location[0] == "@"
+        and isinstance(location[1], Operation)
+        and location[1].operator == "element"
+    )
+
+
+def _is_nameable(run: FunctionRun, location: Location) -> bool:
+    """Whether a caller knows the location: not through what a local variable holds."""
+    if location[0] != "@" or isinstance(location[1], str):
+        return True
+    pending: list[Value] = [location[1]]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Input):
+            info = run.function.variables.get(str(value.location[0]))
+            if info is not None and info.storage == "local":
+                return False
+        pending.extend(parts(value))
+    return True
 
 
 def _lose(
@@ -265,7 +291,7 @@ def _outcome(
                 condition=holding.condition,
                 requested=holding.status is Status.REQUESTED,
                 managed=acquired.managed,
-                escaped=holding.status is Status.ESCAPED,
+                escaped=holding.status is Status.ESCAPED or not _is_nameable(run, location),
             )
         )
     settled = tuple(
@@ -296,6 +322,8 @@ def _outcome(
         for location, stored in outward
         if location != (RETURN,) and not isinstance(stored, Address)
     ]
+    # Those that hold a resource are kept before any other:
+    writes.sort(key=lambda write: not any(True for _ in resources_in(write[1])))
     return Outcome(
         kind=kind,
         value=None if value is None else _result(rewrite(value, outside_view)),
