@@ -102,19 +102,9 @@ def clang_arguments(program: common.Program, plan: Plan) -> list[str]:
     return arguments
 
 
-@dataclass(frozen=True)
-class TidyRun:
-    """clang-tidy on all files."""
-
-    seconds: float
-    costs: list[Cost]
-    failed: list[bool]
-    """Files with errors: not analysed."""
-
-
 def run_clang_tidy(
     executable: str, programs: Sequence[common.Program], plan: Plan, workers: int
-) -> TidyRun:
+) -> list[Cost]:
     """One process per file, ``workers`` at a time."""
     counter = common.Counter("clang-tidy", len(programs))
 
@@ -124,11 +114,13 @@ def run_clang_tidy(
         counter.step()
         return cost
 
-    started = time.monotonic()
     with ThreadPoolExecutor(workers) as pool:
-        costs = list(pool.map(one, programs))
-    failed = [": error: " in cost.output or cost.status != 0 for cost in costs]
-    return TidyRun(time.monotonic() - started, costs, failed)
+        return list(pool.map(one, programs))
+
+
+def has_errors(cost: Cost) -> bool:
+    """Whether clang could not compile the file, and so did not analyse it."""
+    return ": error: " in cost.output or cost.status != 0
 
 
 # cudalint ---------------------------------------------------------------------------------------
@@ -139,7 +131,7 @@ def run_cudalint(paths: Sequence[Path], cache: Path, workers: int) -> Cost:
     command = [sys.executable, "-m", "cudalint", "check", "--isolated", "--quiet"]
     command += ["--cache-dir", str(cache), "--jobs", str(workers), *map(str, paths)]
     cost = run(command, {**os.environ, "CI": "1"})
-    if cost.status not in (0, 1, 2):
+    if cost.status not in (0, 1, 2) or "internal error" in cost.output:
         raise RuntimeError(f"cudalint ended with {cost.status}: {cost.output[-2000:]}")
     return cost
 
@@ -159,8 +151,9 @@ def cold_and_warm(paths: Sequence[Path], workers: int) -> Iterator[tuple[str, Co
 # Output -----------------------------------------------------------------------------------------
 
 
-def _row(name: str, cost: Cost, files: int, reference: float | None = None) -> list[str]:
-    ratio = f"{reference / cost.seconds:.1f} x" if reference else ""
+def _row(name: str, cost: Cost, files: int, other: Cost | None = None) -> list[str]:
+    faster = f"{other.seconds / cost.seconds:.1f} x" if other else ""
+    less_work = f"{other.processor_seconds / cost.processor_seconds:.1f} x" if other else ""
     return [
         name,
         str(files),
@@ -168,34 +161,33 @@ def _row(name: str, cost: Cost, files: int, reference: float | None = None) -> l
         cost.per_file(files),
         f"{cost.processor_seconds:.2f}",
         f"{cost.memory / 1024**2:.0f}",
-        ratio,
+        faster,
+        less_work,
     ]
 
 
-_HEAD = ["", "files", "seconds", "per file", "CPU s", "peak MiB", "faster"]
+_HEAD = ["", "files", "seconds", "per file", "CPU s", "peak MiB", "faster", "less CPU"]
 
 
 def compare(
     programs: Sequence[common.Program], plan: Plan, executable: str, workers: int
 ) -> tuple[list[list[str]], float | None, str]:
     """The rows of CUDA files, how many times faster cudalint is cold, and what was left out."""
-    tidy = run_clang_tidy(executable, programs, plan, workers)
-    kept = [number for number, failed in enumerate(tidy.failed) if not failed]
+    costs = run_clang_tidy(executable, programs, plan, workers)
+    kept = [number for number, cost in enumerate(costs) if not has_errors(cost)]
     note = f"clang-tidy reads {len(kept)} of {len(programs)} files without errors; only they count"
     if not kept:
         return [], None, note
-    if len(kept) < len(programs):
-        tidy = run_clang_tidy(executable, [programs[number] for number in kept], plan, workers)
-    whole = Cost(
-        tidy.seconds,
-        sum(cost.processor_seconds for cost in tidy.costs),
-        max(cost.memory for cost in tidy.costs),
+    tidy = Cost(
+        sum(costs[number].seconds for number in kept) / min(workers, len(kept)),
+        sum(costs[number].processor_seconds for number in kept),
+        max(costs[number].memory for number in kept),
         0,
     )
-    rows = [_row("clang-tidy", whole, len(kept))]
+    rows = [_row("clang-tidy", tidy, len(kept))]
     ratio = None
     for name, cost in cold_and_warm([programs[number].file.path for number in kept], workers):
-        rows.append(_row(f"cudalint, {name}", cost, len(kept), tidy.seconds))
+        rows.append(_row(f"cudalint, {name}", cost, len(kept), tidy))
         ratio = ratio or tidy.seconds / cost.seconds
     return rows, ratio, note
 
@@ -214,10 +206,9 @@ def one_by_one(
             own = run_cudalint([program.file.path], Path(folder), 1)
             row = [program.file.filename, f"{own.seconds:.2f}", f"{own.memory / 1024**2:.0f}"]
             if executable is not None and program.file.language == "cuda":
-                tidy = run_clang_tidy(executable, [program], plan, 1)
-                cost = tidy.costs[0]
+                (cost,) = run_clang_tidy(executable, [program], plan, 1)
                 row += [f"{cost.seconds:.2f}", f"{cost.memory / 1024**2:.0f}"]
-                row[-1] += " (errors)" if tidy.failed[0] else ""
+                row[-1] += " (errors)" if has_errors(cost) else ""
             yield row + [""] * (5 - len(row))
 
 
