@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 _MOST_NAMES = 300
+_MOST_USES = 200
 _LARGEST_TEXT = 2_000_000
 
 _BLANKED = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
@@ -32,6 +33,14 @@ _INTEGER = re.compile(
 )
 _NUMBER_ARGUMENT = re.compile(r"[\d\s+*/()-]+|[A-Z][A-Z0-9_]+|true|false")
 _ARGUMENTS = r"<(?:[^<>;{}()]|<(?:[^<>;{}()]|<[^<>;{}()]*>)*>)*>"
+_DECLARED = re.compile(
+    r"\b(?:class|struct|union|enum|using)\s+(\w+)\b(?!\s*[,>])|#\s*define\s+(\w+)"
+    r"|\btypedef\b[^;{]*?(\w+)\s*;|\}\s*\**(\w+)\s*;"
+)
+_CHAIN = re.compile(r"((?:\s*::\s*~?\w+)+)")
+_TEMPLATE_CHAIN = re.compile(rf"(?:\s*{_ARGUMENTS})?((?:\s*::\s*~?\w+)+)")
+_MEMBER_OF = re.compile(r"(?:\.|->|\w\s*::)\s*$")
+_IN_EXPRESSION = re.compile(r"[:=(,<]\s*$|\breturn\s*$")
 _KEYWORDS = frozenset(
     {
         "alignas", "alignof", "auto", "break", "case", "catch", "class", "const", "constexpr",
@@ -62,6 +71,11 @@ class Undeclared:
         self._is_c = is_c
         self._original = text if len(text) <= _LARGEST_TEXT else ""
         self._text = _BLANKED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), self._original)
+        self._places: dict[str, list[int]] = {}
+        # Classes, aliases, macros and enumerations that the text itself has.
+        self._declared = {
+            name for match in _DECLARED.finditer(self._text) for name in match.groups()
+        }
         self._aliases = dict(_ALIAS.findall(self._text))
         self._root = _Scope()
         self._refused: set[str] = set()
@@ -109,36 +123,36 @@ class Undeclared:
         if key in self._known or name in self._refused or len(self._known) >= _MOST_NAMES:
             return
         self._known.add(key)
-        if name in self._aliases or name in _KEYWORDS or self._is_declared_here(name):
+        if name in self._aliases or name in _KEYWORDS or name in self._declared:
             return
         scope = self._root
         prefix = ""
         for part in filter(None, namespace.split("::")):
             scope = scope.members.setdefault(part, _Scope())
             prefix += f"{part}::"
-        used = kind or self._kind(name, self._uses(prefix + name))
+        used = kind or self._kind(
+            name,
+            ((before, self._text[end : end + 200]) for end, before in self._uses(prefix + name)),
+        )
         if used is None or (is_type and used == "value"):
             return
         self._add(scope, name, used, prefix)
 
-    def _is_declared_here(self, name: str) -> bool:
-        """Whether the text itself has a class, alias, macro or enumeration of the name."""
-        return bool(
-            re.search(
-                rf"\b(?:class|struct|union|enum|using)\s+{name}\b(?!\s*[,>])"
-                rf"|#\s*define\s+{name}\b|\btypedef\b[^;]*\b{name}\s*;",
-                self._text,
-            )
-        )
-
-    def _uses(self, qualified: str) -> list[tuple[str, str]]:
-        """What stands before and after each use."""
-        pattern = r"\s*::\s*".join(map(re.escape, qualified.split("::")))
-        uses = []
-        for match in re.finditer(rf"(?<![\w.>])(?<!\w::){pattern}\b", self._text):
-            start, end = match.span()
-            uses.append((self._text[max(0, start - 40) : start], self._text[end : end + 200]))
-        return uses
+    def _uses(self, qualified: str) -> Iterator[tuple[int, str]]:
+        """Each use that is no member of something else: where it ends, what stands before it."""
+        if not self._places:
+            for match in _WORD.finditer(self._text):
+                self._places.setdefault(match.group(), []).append(match.start())
+        prefix, _, name = qualified.rpartition("::")
+        for start in self._places.get(name, ())[:_MOST_USES]:
+            before = self._text[max(0, start - 60) : start]
+            if prefix:
+                whole = re.sub(r"\s*::\s*", "::", before)
+                if not whole.endswith(f"{prefix}::"):
+                    continue
+                before = whole.removesuffix(f"{prefix}::")
+            if not _MEMBER_OF.search(before):
+                yield start + len(name), before
 
     def _add(self, scope: _Scope, name: str, kind: str, prefix: str = "") -> None:
         entry = scope.members.setdefault(name, _Scope(kind))
@@ -152,46 +166,48 @@ class Undeclared:
 
     def _is_class(self, name: str) -> bool:
         """Whether what stands before ``::`` is a class: it is used as a type, or has methods."""
-        return bool(
-            re.search(
-                rf"\bnew\s+{name}\b|(?<![\w:]){name}\s*[&*]*\s+[&*]*\w+\s*[;(={{,)]"
-                rf"|\b{name}\s*::\s*~?{name}\b|<\s*{name}\s*[>,]"
-                rf"|(?<![\w:=(,]){name}\s*::\s*\w+\s*\([^;{{}}]*\)[^;{{}}()]*\{{",
-                self._text,
-            )
-        )
+        for end, before in self._uses(name):
+            after = self._text[end : end + 400]
+            if not re.match(r"\s*::", after):
+                if self._is_type_use(before, after):
+                    return True
+                continue
+            if re.match(rf"\s*::\s*~?{name}\b", after):
+                return True
+            method = re.match(r"\s*::\s*\w+", after)
+            is_statement = not _IN_EXPRESSION.search(before)
+            if method and is_statement and self._is_definition(end + method.end()):
+                return True
+        return False
 
     def _members(self, scope: _Scope, prefix: str, name: str) -> None:
         """Declare what the text names as ``name::member``, and what is within that."""
-        arguments = rf"(?:\s*{_ARGUMENTS})?" if scope.kind == "template" else ""
-        pattern = rf"(?<![\w.>])(?<!\w::){re.escape(prefix)}{name}{arguments}((?:\s*::\s*~?\w+)+)"
-        for match in re.finditer(pattern, self._text):
-            chain = [part.strip() for part in match[1].split("::") if part.strip()]
-            before = self._text[max(0, match.start() - 40) : match.start()]
-            after = self._text[match.end() : match.end() + 200]
-            inner = scope
-            parent = name
-            for number, part in enumerate(chain):
-                if part.startswith("~") or part == parent or part in _KEYWORDS:
-                    break
-                last = number == len(chain) - 1
-                if (
-                    last
-                    and inner.kind in ("class", "template")
-                    and self._is_definition(match.end())
-                ):
-                    break
-                kind = self._kind(part, [(before, after)]) or "value" if last else "namespace"
-                if inner.kind in ("class", "template") and kind in ("namespace", "scope"):
-                    kind = "class"
-                known = inner.members.get(part)
-                if known is None:
-                    known = inner.members[part] = _Scope("namespace" if kind == "scope" else kind)
-                    if kind == "template":
-                        known.head = self._template_head(part)
-                elif known.kind == "value" or (known.kind == "namespace" and kind == "class"):
-                    known.kind = kind
-                inner, parent = known, part
+        for end, before in self._uses(prefix + name):
+            chain = (_TEMPLATE_CHAIN if scope.kind == "template" else _CHAIN).match(self._text, end)
+            if chain:
+                parts = [part.strip() for part in chain[1].split("::") if part.strip()]
+                self._member(scope, name, parts, before, chain.end())
+
+    def _member(self, scope: _Scope, parent: str, parts: list[str], before: str, end: int) -> None:
+        after = self._text[end : end + 200]
+        for number, part in enumerate(parts):
+            if part.startswith("~") or part == parent or part in _KEYWORDS:
+                return
+            last = number == len(parts) - 1
+            in_class = scope.kind in ("class", "template")
+            if last and in_class and self._is_definition(end):
+                return
+            kind = (self._kind(part, [(before, after)]) or "value") if last else "namespace"
+            if kind in ("namespace", "scope"):
+                kind = "class" if in_class else "namespace"
+            known = scope.members.get(part)
+            if known is None:
+                known = scope.members[part] = _Scope(kind)
+                if kind == "template":
+                    known.head = self._template_head(part)
+            elif known.kind == "value" or (known.kind == "namespace" and kind == "class"):
+                known.kind = kind
+            scope, parent = known, part
 
     def _is_definition(self, end: int) -> bool:
         """Whether a function's parameters and body follow."""
@@ -199,7 +215,7 @@ class Undeclared:
             re.match(r"\s*\([^;{}]*\)[^;{}()]*(?:\{|:\s*\w+\s*[({])", self._text[end : end + 2000])
         )
 
-    def _kind(self, name: str, uses: list[tuple[str, str]]) -> str | None:
+    def _kind(self, name: str, uses: Iterable[tuple[str, str]]) -> str | None:
         """What a name is, by how it is used; ``None`` where clang does well without it."""
         is_value = is_function = False
         for before, after in uses:
