@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from cudalint.analysis import calls, copies, dangling, effects
+from cudalint.analysis import calls, containers, copies, dangling, effects
 from cudalint.analysis.conditions import Conditions
 from cudalint.analysis.evaluate import Evaluator
 from cudalint.analysis.exits import leave
@@ -69,6 +69,8 @@ if TYPE_CHECKING:
 
 HANDLER = ("catch (", "except ")
 """How the condition starts under which a handler takes an exception."""
+_JOINING: Location = ("%joining",)
+"""Holds what a list held while the variable gets a longer one."""
 MOST_DISJUNCTS = 24
 FEW_DISJUNCTS = 4
 """Kept at the entry of one block; fewer in functions that have nothing to do with CUDA."""
@@ -300,7 +302,12 @@ class FunctionRun:
         value = self.evaluator.value(source, state)
         dangling.stored(self, operation, state)
         inner = self._aggregate(source, location, state)
+        kept = containers.joined(self, operation, state)
+        if kept:
+            inner.append((("[]",), Bag(kept)))
+            state.values[_JOINING] = Bag(kept)
         self.store(state, location, value, operation.span, name=render(target))
+        state.values.pop(_JOINING, None)
         for rest, part in inner:
             state.values[(*location, *rest)] = part
 
@@ -368,6 +375,11 @@ class FunctionRun:
                 self.recorder.named(resource.origin, name, location)
         state.write(location, value)
         root = location[0]
+        if root == "@" and isinstance(location[1], Pointer):
+            # Who writes through a pointer takes it for granted that it is not null.
+            holding = state.resources.get(location[1].resource)
+            if holding and holding.status is Status.REQUESTED and holding.condition is None:
+                state.set_status(location[1].resource, Status.OWNED)
         if isinstance(root, str) and root.startswith("::") and root not in self.private_globals:
             state.escape(state.reachable([value]))  # a global outlives the function
         for resource in before:
