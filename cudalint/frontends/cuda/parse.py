@@ -32,7 +32,7 @@ _KEEP_GOING = 0x200
 _MOST_ERRORS = 500
 _MOST_ERRORS_ON_LONG_LINES = 50
 _LONG_LINE = 100_000
-_MOST_REPAIRS = 3
+_MOST_REPAIRS = 2
 _REPAIR = str(OWN_HEADERS / "undeclared.h")
 _NOT_FOUND = re.compile(r"'([^']+)' file not found")
 # What names of the C++ library, read before the source, can do to a source that did not ask for
