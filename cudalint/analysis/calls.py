@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cudalint.analysis import dangling, effects
+from cudalint.analysis import dangling, effects, releases
 from cudalint.analysis.escape import escape_value, guard
 from cudalint.analysis.evaluate import is_status
 from cudalint.analysis.facts import OwnerCopy
@@ -110,7 +110,7 @@ def _by_model(
         _may_throw(run, operation, name, state)
     if not model.releases and _touches_memory(model):
         for argument in operation.arguments:
-            effects.check_use(run, argument.value, name, operation.span, state)
+            releases.check_use(run, argument.value, name, operation.span, state)
     return effects.apply_model(run, operation, name, model, state)
 
 

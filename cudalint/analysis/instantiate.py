@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cudalint.analysis.conditions import LAST_ERROR
-from cudalint.analysis.effects import release_value
 from cudalint.analysis.escape import guard
 from cudalint.analysis.evaluate import is_status
 from cudalint.analysis.exits import is_outside
 from cudalint.analysis.facts import Site
 from cudalint.analysis.recorder import Acquired, live
+from cudalint.analysis.releases import release_value
 from cudalint.analysis.state import Holding, InputRelease, State, Status, project
 from cudalint.analysis.summary import RETURN, HandedOut, Outcome, Summary
 from cudalint.analysis.values import (

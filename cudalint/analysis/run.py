@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from cudalint.analysis import calls, containers, copies, dangling, effects
+from cudalint.analysis import calls, containers, copies, dangling, releases
 from cudalint.analysis.conditions import Conditions
 from cudalint.analysis.evaluate import Evaluator
 from cudalint.analysis.exits import leave
@@ -217,7 +217,10 @@ class FunctionRun:
             if isinstance(value, Const | Polynomial | Symbol | Input | Operation):
                 fresh = Symbol(f"loop{header}:{symbol}")
                 state.refresh(fresh)
-                state.write((symbol,), fresh)
+                if self.python and (symbol, "[]") in state.values:
+                    state.values[(symbol,)] = fresh  # a list that grows keeps what it holds
+                else:
+                    state.write((symbol,), fresh)
 
     def _forget_dead(self, state: State, target: int) -> None:
         live_here = self.flow.live[target]
@@ -262,7 +265,7 @@ class FunctionRun:
                 return calls.call(self, operation, state)
             case Launch():
                 for argument in operation.arguments:
-                    effects.check_use(
+                    releases.check_use(
                         self, argument.value, "a kernel launch", operation.span, state
                     )
                 copies.launch(self, operation, state)
