@@ -6,6 +6,7 @@ which rule speaks of it, which of the ways count, and how sure and how grave tha
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -104,9 +105,20 @@ def _ways_out(leak: Leak, ended_otherwise: bool) -> tuple[LeakExit, ...]:
 
 
 def _severity(exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Severity:
-    """The process ends with ``main``: what its error paths leave behind does little harm."""
-    harmless = all(way.on_failure or way.kind is Exit.THROW for way in exits)
-    return Severity.INFO if facts.is_main and harmless else Severity.WARNING
+    """The process ends with ``main``: what its error paths leave behind does little harm. Nor does
+    what a test leaves behind that fails."""
+    thrown = all(way.kind is Exit.THROW for way in exits)
+    harmless = thrown or all(way.on_failure or way.kind is Exit.THROW for way in exits)
+    ends = facts.is_main and harmless or _is_test(facts) and thrown
+    return Severity.INFO if ends else Severity.WARNING
+
+
+def _is_test(facts: FunctionFacts) -> bool:
+    """A test as pytest and unittest find them."""
+    name = facts.function.replace("::", ".").rpartition(".")[2]
+    stem = os.path.basename(facts.filename).rpartition(".")[0]
+    named = stem.startswith("test") or stem.endswith("test")
+    return facts.language == "python" and named and name.startswith("test")
 
 
 def _confidence(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Confidence:

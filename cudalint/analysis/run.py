@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 HANDLER = ("catch (", "except ")
 """How the condition starts under which a handler takes an exception."""
-_JOINING: Location = ("%joining",)
+_JOINING: Location = ("@joining",)
 """Holds what a list held while the variable gets a longer one."""
 MOST_DISJUNCTS = 24
 FEW_DISJUNCTS = 4

@@ -168,6 +168,8 @@ class State:
                 return element
         for length in range(len(location) - 1, 0, -1):
             base = self.values.get(location[:length])
+            if base is None and length > 1 and is_index(location[length - 1]):
+                base = self._element(location[:length])
             if base is not None:
                 return project(base, location[length:])
         if any(part == "[]" for part in location):

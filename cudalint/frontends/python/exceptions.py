@@ -106,6 +106,10 @@ class ExceptionLowering(PatternLowering):
         graph = self.graph
         item = node.items[position]
         span = self.reader.span(item.item)
+        if self._takes_exceptions(item.item) is True and self._expects(item.item):
+            # The body is there to fail: what it would do is not done.
+            self.lower(item.item)
+            return
         context = self.lower(item.item)
         if not isinstance(context, Variable | Member):
             context = self.keep(context, span)
@@ -177,6 +181,14 @@ class ExceptionLowering(PatternLowering):
             self.graph.branch(Unknown("suppressed"), after, on, span)
             self.graph.start(on)
         self.graph.end(Throw(None, span, rethrow=True))
+
+    def _expects(self, context: cst.BaseExpression) -> bool:
+        """``with pytest.raises(...)``, ``with self.assertRaises(...)``: a test's, not
+        ``contextlib.suppress``."""
+        if not isinstance(context, cst.Call):
+            return False
+        meaning = self.scope.meaning(context.func)
+        return not isinstance(meaning, Dotted) or meaning.name != "contextlib.suppress"
 
     def _takes_exceptions(self, context: cst.BaseExpression) -> bool | None:
         """``None``: some of them."""

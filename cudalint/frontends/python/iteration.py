@@ -12,6 +12,7 @@ from cudalint.frontends.python.calls import CallLowering
 from cudalint.frontends.python.graph import OpenBlock
 from cudalint.frontends.python.scopes import Dotted, Scope
 from cudalint.program.expressions import (
+    Binary,
     Expression,
     Index,
     Tuple,
@@ -62,6 +63,8 @@ class IterationLowering(CallLowering):
             if found is not None:
                 return found
         value = self.lower(node)
+        if isinstance(value, Binary):  # lists joined to one
+            value = self.keep(value, self.reader.span(node))
         return Iteration(value, Index(value, EACH))
 
     def _known(self, node: cst.Call) -> Iteration | None:
