@@ -106,7 +106,10 @@ def _by_model(
     if model.noreturn or operation.noreturn:
         return []
     throws = model.may_throw if model.may_throw is not None else operation.may_throw
-    if throws or (throws is None and run.python):
+    # Inside a `try` even `int(text)` may raise: that is what the handler is there for.
+    handled = run.position.unwind is not None and operation.may_throw is None
+    reports = model.status is not None
+    if throws or (run.python and not reports and (throws is None or handled)):
         _may_throw(run, operation, name, state)
     if not model.releases and _touches_memory(model):
         for argument in operation.arguments:
