@@ -106,6 +106,8 @@ class UnchunkedTransfer(FunctionRule):
 def _to_device(copy: Transfer) -> bool:
     if copy.source is None:
         return False
+    if copy.whole_data_set:
+        return copy.source.space != "device"
     if copy.direction == "host-to-device":
         return True
     if copy.direction in (None, "default"):
