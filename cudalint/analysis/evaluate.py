@@ -238,6 +238,10 @@ class Evaluator:
                 return self._value(FunctionReference(f"{value.name}.{field}", value.key), state)
             if isinstance(value, Array):
                 return array_attribute(value, field)
+            if isinstance(value, Pointer) and field in ("ptr", "value"):
+                # A structure around the pointer (cudaPitchedPtr), or the number of a ctypes one.
+                held = self.location(whole, state)
+                return value if held is None else state.values.get(held, value)
             if field == "value" and is_status(value):
                 return value
             if isinstance(value, Const) and field in ("value", "real"):
