@@ -380,6 +380,9 @@ class Expressions(Conditions):
             return Constant(None) if type_.kind == "pointer" else Unknown("")
         if IDENTIFIER.match(text):
             return self.named(text)
+        if not self.positions.own_text(cursor):
+            # Part of a macro's body: the text is the macro's use, calls in it are lowered already.
+            return Unknown(text[:200])
         return self.recover(text, self.positions.span(cursor), wanted=True)
 
     def recovered(self, cursor: Cursor, wanted: bool) -> Expression | None:

@@ -1,0 +1,195 @@
+"""Names that no header declares: as little as possible is lost for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cudalint.frontends.cuda import parse as parsing
+from cudalint.frontends.cuda.lower import lower
+from cudalint.frontends.cuda.parse import ParseOptions, parse
+from cudalint.frontends.cuda.undeclared import Undeclared
+from cudalint.program import Call, Program
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory: pytest.TempPathFactory) -> ParseOptions:
+    return ParseOptions(cache_folder=tmp_path_factory.mktemp("headers"))
+
+
+def read(text: str, options: ParseOptions, name: str = "a.cu") -> Program:
+    return lower(parse(name, text, options))
+
+
+def functions(program: Program) -> list[str]:
+    return [function.name for function in program.functions]
+
+
+def lost(program: Program) -> list[str]:
+    return [part.reason for part in program.dropped if part.reason != "missing header"]
+
+
+def declared(text: str, *errors: str, is_c: bool = False) -> str:
+    names = Undeclared(text, is_c)
+    names.learn((error, 1, 1) for error in errors)
+    return " ".join(names.declarations().split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("X::X(int n) { } X::~X() { }", "struct X {"),
+        ("void X::run(int n) { }", "struct X {"),
+        ("X value(3); value.run();", "struct X {"),
+        ("auto p = new X(3);", "struct X {"),
+        ("std::vector<X> all;", "struct X {"),
+        ("void f(X *x, const X &y);", "struct X {"),
+        ("X::log(3);", "namespace X { static auto log"),
+        ("X::Tensor f(X::Tensor t, const X::Tensor &u);", "namespace X { struct Tensor {"),
+        ("X::inner::call(1);", "namespace X { namespace inner { static auto call"),
+        ("X<float, 3> m(1); m.f();", "template <class, auto, auto...> struct X {"),
+        ("X<float> m(1);", "template <class...> struct X {"),
+        ("template <typename T> X<T>::~X() { }", "template <typename T> struct X {"),
+        ("X<float><<<1, 2>>>(p);", "__global__ void X(Anything...);"),
+        ("kernel<<<X, 32>>>(p);", "static auto X = cudalint_unknown();"),
+        ("X.take(p);", "static auto X = cudalint_unknown();"),
+        ("X(cudaMalloc(&p, 4));", ""),
+        ("n = X + 1;", ""),
+        ("class X; X *p;", ""),
+        ("#define X int\nX *p;", ""),
+    ],
+)
+def test_a_name_is_what_it_is_used_as(text: str, expected: str) -> None:
+    found = declared(text, "use of undeclared identifier 'X'")
+    assert (
+        found.startswith(expected) if not expected.startswith("__global__") else expected in found
+    )
+    assert bool(found) == bool(expected)
+
+
+def test_scalar_types_keep_their_arithmetic() -> None:
+    assert declared("real_t *p;", "unknown type name 'real_t'") == "typedef float real_t;"
+    assert declared("index_t n = 3;", "unknown type name 'index_t'") == "typedef int index_t;"
+
+
+def test_names_in_known_namespaces() -> None:
+    error = "no member named 'gadget' in namespace 'thrust'"
+    assert declared("thrust::gadget<int> g;", error).startswith(
+        "namespace thrust { template <class...> struct gadget {"
+    )
+
+
+def test_comments_and_strings_are_no_uses() -> None:
+    assert declared('f("X::Y", 1); // X value;', "use of undeclared identifier 'X'") == ""
+
+
+def test_what_turns_out_to_be_declared_is_taken_back() -> None:
+    names = Undeclared("X value;", is_c=False)
+    assert names.learn([("unknown type name 'X'", 1, 1)])
+    assert names.learn([("redefinition of 'X'", 1, 1)])
+    assert names.declarations() == ""
+    assert not names.learn([("unknown type name 'X'", 1, 1)])
+
+
+def test_c_gets_types_only() -> None:
+    found = declared("X *p; Y::z();", "unknown type name 'X'", "unknown type name 'Y'", is_c=True)
+    assert found == "typedef struct cudalint_X { char unknown; } X;"
+
+
+METHODS = """
+#include "engine.h"
+Engine::Engine(int n, Config *config) : n_(n), config_(config) {
+  cudaMalloc(&input_, n * sizeof(float));
+}
+Engine::~Engine() { cudaFree(input_); }
+Status Engine::run(const cv::Mat &image, Holder &holder) {
+  float *d;
+  CHECK(cudaMalloc(&d, image.total()));
+  holder.take(d);
+  Logger::instance().log(d);
+  resize<<<grid, block>>>(d, image.cols);
+  return Status::OK();
+}
+"""
+
+
+def test_methods_of_a_missing_class_are_read(options: ParseOptions) -> None:
+    program = read(METHODS, options)
+    assert functions(program) == ["Engine::Engine", "Engine::~Engine", "Engine::run"]
+    assert lost(program) == []
+
+
+EXTENSION = """
+#include <torch/extension.h>
+namespace py = pybind11;
+template <typename scalar_t>
+__global__ void forward_kernel(const scalar_t *in, torch::Accessor<scalar_t, 2> out) {}
+torch::Tensor forward(torch::Tensor x, const at::Tensor &y) {
+  float *scratch;
+  cudaMalloc(&scratch, 64);
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "forward", ([&] {
+    forward_kernel<scalar_t><<<1, 32>>>(x.data_ptr<scalar_t>(), scratch);
+  }));
+  cudaFree(scratch);
+  return torch::empty_like(x);
+}
+std::vector<torch::Tensor> backward(std::vector<torch::Tensor> all) { return {all[0]}; }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
+"""
+
+
+def test_a_pytorch_extension_is_read(options: ParseOptions) -> None:
+    program = read(EXTENSION, options)
+    assert {"forward", "backward"} <= set(functions(program))
+
+
+MACRO = """
+#include <cstdio>
+#include <cstdlib>
+#include <gone/runtime.h>
+#define CHECK(call)                                     \\
+  do {                                                  \\
+    goneError_t status = (call);                        \\
+    if (status != goneSuccess) {                        \\
+      fprintf(stderr, "%s", goneErrorString(status));   \\
+      exit(1);                                          \\
+    }                                                   \\
+  } while (0)
+int main() {
+  float *d = nullptr;
+  CHECK(cudaMalloc(&d, 64));
+  CHECK(cudaFree(d));
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("repairs", [0, 2])
+def test_a_check_macro_of_unknown_names_calls_once(
+    repairs: int, options: ParseOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parsing, "_MOST_REPAIRS", repairs)
+    (main,) = read(MACRO, options).functions
+    calls = [
+        operation.name
+        for block in main.blocks
+        for operation in block.operations
+        if isinstance(operation, Call)
+    ]
+    assert calls.count("cudaMalloc") == 1
+    assert calls.count("cudaFree") == 1
+
+
+def test_a_file_of_unknown_names_only_ends(options: ParseOptions) -> None:
+    text = "".join(f"a{n}::b{n} c{n}(d{n}::e{n}<f{n}> x) {{ g{n}.h(); }}\n" for n in range(2000))
+    parsed = parse("a.cu", text, options)
+    assert len(parsed.errors) <= 500
+
+
+def test_nothing_is_repaired_twice_in_vain(options: ParseOptions, tmp_path: Path) -> None:
+    text = "void f() { undeclared_function(3); }\n"
+    parsed = parse(str(tmp_path / "a.cu"), text, options)
+    assert [error.message for error in parsed.errors] == [
+        "use of undeclared identifier 'undeclared_function'"
+    ]
