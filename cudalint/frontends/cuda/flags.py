@@ -88,6 +88,8 @@ def base_arguments(language: str, standard: str | None, toolchain: Toolchain) ->
     arguments = ["-x", language, "--no-default-config"]
     if language == "cuda":
         arguments += ["--cuda-host-only", "-nocudainc", "-nocudalib", "-fgpu-rdc"]
+        # Without a toolkit clang takes the CUDA of 2018, and `<<<...>>>` for its launch API.
+        arguments += ["-Xclang", "-target-sdk-version=12.8"]
     if toolchain.target:
         arguments += [f"--target={toolchain.target}"]
     arguments += ["-resource-dir", str(toolchain.resource), "-nostdlibinc"]
