@@ -157,8 +157,7 @@ class ApiModels:
         beginning = max(filter(plain.startswith, self._beginnings), key=len, default=None)
         if beginning is not None:
             found = self._functions[beginning + "*"]
-            # A module or namespace is the library's own; other names may be the project's.
-            return found if beginning.endswith((".", "::")) else _as_guess(found)
+            return _as_guess(found)
         found = self._functions.get("*." + re.split(r"\.|::", plain)[-1])
         return _as_guess(found) if found is not None else None
 
