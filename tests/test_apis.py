@@ -286,7 +286,7 @@ def test_a_version_with_its_own_model_is_not_the_unversioned_one():
 def test_unknown_names_have_no_model():
     for name in ("myKernelLauncher", "Pool::grow", "cudaFrobnicate", "", ".nothing", "std::nope"):
         assert load("cuda").lookup(name) is None
-    for name in ("mine.helper", "cuda.bindings.runtime.nothing", "torch.nn.Linear"):
+    for name in ("mine.helper", "cuda.bindings.cufile.nothing", "torch.nn.Linear"):
         assert load("python").lookup(name) is None
 
 
