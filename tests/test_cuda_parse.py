@@ -178,6 +178,25 @@ def test_what_cuda_13_removed_still_parses(options: ParseOptions) -> None:
     assert_clean(parse("old.cu", "#include <cuda.h>\n" + OLD, options))
 
 
+HIP = """
+#include <hip/hip_runtime.h>
+__global__ void fill(float *values) { values[hipThreadIdx_x] = 1.0f; }
+int main() {
+  float *values = nullptr;
+  if (hipMalloc(&values, 64 * sizeof(float)) != hipSuccess) return 1;
+  hipLaunchKernelGGL(fill, dim3(1), dim3(64), 0, 0, values);
+  fill<<<1, 64>>>(values);
+  return hipFree(values);
+}
+"""
+
+
+def test_hip(options: ParseOptions) -> None:
+    assert_clean(parse("a.cu", HIP, options))
+    text = "#include <hip/hip_runtime_api.h>\nint f(void **p) { return hipMalloc(p, 4); }\n"
+    assert_clean(parse("a.c", text, options))
+
+
 @pytest.mark.parametrize("name", ["a.cpp", "a.cc", "a.h", "a.hpp", "a.cuh", "a.cxx"])
 def test_cpp_is_read_as_cuda(name: str, options: ParseOptions) -> None:
     text = "#include <cuda_runtime_api.h>\ninline int f(void **p) { return cudaMalloc(p, 4); }\n"

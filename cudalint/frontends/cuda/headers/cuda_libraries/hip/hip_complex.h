@@ -1,0 +1,22 @@
+#include <cuComplex.h>
+typedef cuFloatComplex hipFloatComplex;
+typedef cuFloatComplex hipComplex;
+typedef cuDoubleComplex hipDoubleComplex;
+#define make_hipFloatComplex make_cuFloatComplex
+#define make_hipDoubleComplex make_cuDoubleComplex
+#define hipCreal cuCreal
+#define hipCimag cuCimag
+#define hipCrealf cuCrealf
+#define hipCimagf cuCimagf
+#define hipCadd cuCadd
+#define hipCsub cuCsub
+#define hipCmul cuCmul
+#define hipCdiv cuCdiv
+#define hipCabs cuCabs
+#define hipConj cuConj
+#define hipCaddf cuCaddf
+#define hipCsubf cuCsubf
+#define hipCmulf cuCmulf
+#define hipCdivf cuCdivf
+#define hipCabsf cuCabsf
+#define hipConjf cuConjf
