@@ -186,6 +186,8 @@ class FunctionRun:
         if source is not None and target in self.flow.loops:
             if source in self.flow.loops[target]:
                 state.visits[target] = state.visits.get(target, 0) + 1
+                if state.visits[target] > MOST_ITERATIONS:
+                    return  # `while True`: no condition at its head ends it
                 self._widen(state, target)
             else:
                 state.visits.pop(target, None)
@@ -364,9 +366,11 @@ class FunctionRun:
         span: Span,
         name: str = "",
         by_callee: bool = False,
+        kept: frozenset[Symbol] = frozenset(),
     ) -> None:
         """Write a value; the last pointer to a resource may be lost by it. What a callee does to
-        the fields of a struct is judged where they are its own (GPU105)."""
+        the fields of a struct is judged where they are its own (GPU105); what it writes at the
+        same time holds the resources ``kept``, as in a swap."""
         before = {
             resource
             for _, old in state.below(location)
@@ -388,7 +392,7 @@ class FunctionRun:
         for resource in before:
             if by_callee and len(location) > 1:
                 state.set_status(resource, Status.ESCAPED)
-            elif not self._held(state, resource):
+            elif resource not in kept and not self._held(state, resource):
                 self.lose(state, resource, span, name, value)
         self._entrust(state, location, value)
 
