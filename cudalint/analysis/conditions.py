@@ -127,6 +127,16 @@ class Conditions:
             operator = {"<": ">", ">": "<"}.get(operator, operator)
         if isinstance(left, Const) and isinstance(right, Const):
             return [state] if _holds(operator, left, right) == truth else []
+        choices = state.among.get(left)
+        if choices and operator == "==" and isinstance(right, Const):
+            rest = {choice for choice in choices if not _holds("==", choice, right)}
+            if (len(rest) == len(choices)) if truth else not rest:
+                return []
+            state.among.pop(left)
+            if not truth and len(rest) > 1:
+                state.among[left] = frozenset(rest)
+            elif not truth:
+                state.equal[left] = next(iter(rest))
         if operator == "==" and right == NULL:
             if isinstance(left, Pointer | Bag | Address | Array | FunctionValue | Sequence):
                 return self.assume(state, left, not truth)

@@ -199,6 +199,8 @@ def _acquire(
             state.values[attachment(value, acquisition.family)] = pointer
     elif location is not None:
         run.store(state, location, pointer, call.span, acquired.shown)
+    else:
+        state.escape([resource])  # nobody can say where it was put
 
 
 def _amount_text(binding: Binding, acquisition: Acquisition) -> str:

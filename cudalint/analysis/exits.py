@@ -9,7 +9,7 @@ from cudalint.analysis.escape import escape_captured
 from cudalint.analysis.evaluate import is_status
 from cudalint.analysis.facts import Exit, LeakExit, Site
 from cudalint.analysis.recorder import live
-from cudalint.analysis.state import State, Status
+from cudalint.analysis.state import Event, State, Status
 from cudalint.analysis.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.values import (
     Address,
@@ -52,6 +52,7 @@ def leave(
     outward: list[tuple[Location, Value]] = []
     if result is not None:
         value = run.evaluator.value(result, state)
+        _note_failed_program(run, state, value, span)
         outward.append(((RETURN,), value))
         outward.extend(_parts_of_result(run, result, state))
     # A constructor that throws runs no destructor of its own class ([except.ctor]).
@@ -73,6 +74,15 @@ def leave(
         if live(holding.status) and resource not in outside:
             _lose(run, state, resource, kind, span, implicit, explicit)
     run.outcomes.append(_outcome(run, state, kind, value, outward, handed, explicit))
+
+
+def _note_failed_program(run: FunctionRun, state: State, value: Value, span: Span) -> None:
+    """``return 1`` from ``main`` is a way out on failure, whatever has failed."""
+    if run.function.name == "main" and not run.python and state.failure is None:
+        number = value.value if isinstance(value, Const) else 0
+        if isinstance(number, int) and number != 0:
+            message = f"the program ends with status {int(number)}"
+            state.failure = Event("failure", Step(run.filename, span, message))
 
 
 def statuses_in(values: Iterable[Value]) -> Iterator[Symbol]:

@@ -200,9 +200,16 @@ class _Application:
                     guard(self.run, translated.key, state)
                 if target is not None:
                     state.values[target] = translated  # what it points to is looked after too
+        kept = frozenset(resource for _, value in writes for resource in resources_in(value))
         for target, value in writes:
             self.run.store(
-                state, target, value, self.call.span, self._shown(target), by_callee=True
+                state,
+                target,
+                value,
+                self.call.span,
+                self._shown(target),
+                by_callee=True,
+                kept=kept,
             )
         if self.call.target is not None:
             self._result(state)

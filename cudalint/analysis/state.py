@@ -85,6 +85,7 @@ class State:
     """One disjunct. Mutable while one block runs; copied at every fork."""
 
     __slots__ = (
+        "among",
         "conditions",
         "equal",
         "failure",
@@ -104,6 +105,8 @@ class State:
         self.resources: dict[Symbol, Holding] = {}
         self.conditions: dict[Value, bool] = {}
         self.equal: dict[Value, Const] = {}
+        self.among: dict[Value, frozenset[Const]] = {}
+        """Values that are one of a few constants: where the cases of a switch met."""
         self.inputs: dict[Location, InputRelease] = {}
         self.stored: frozenset[Location] = frozenset()
         """Entry values that were stored where they outlive the call."""
@@ -125,6 +128,7 @@ class State:
         other.resources = self.resources.copy()
         other.conditions = self.conditions.copy()
         other.equal = self.equal.copy()
+        other.among = self.among.copy()
         other.inputs = self.inputs.copy()
         other.stored = self.stored
         other.guards = self.guards
@@ -279,6 +283,9 @@ class State:
         self.equal = {
             value: known for value, known in self.equal.items() if not mentions(value, older)
         }
+        self.among = {
+            value: known for value, known in self.among.items() if not mentions(value, older)
+        }
         holding = self.resources.pop(symbol, None)
         if holding is not None:
             earlier = self.resources.get(older)
@@ -286,12 +293,18 @@ class State:
                 self.resources[older] = holding
         self.rename(lambda value: older if value == symbol else None)
 
+    def choices(self, value: Value) -> frozenset[Const]:
+        """The constants that a value is one of; empty where it may be anything."""
+        known = self.equal.get(value)
+        return self.among.get(value, frozenset()) if known is None else frozenset({known})
+
     def _known(self, symbol: Symbol) -> bool:
         return (
             symbol in self.resources
             or any(mentions(value, symbol) for value in self.values.values())
             or any(mentions(value, symbol) for value in self.conditions)
             or any(mentions(value, symbol) for value in self.equal)
+            or any(mentions(value, symbol) for value in self.among)
         )
 
     def rename(self, change: Callable[[Value], Value | None]) -> None:
@@ -304,6 +317,7 @@ class State:
             rewrite(value, change): truth for value, truth in self.conditions.items()
         }
         self.equal = {rewrite(value, change): known for value, known in self.equal.items()}
+        self.among = {rewrite(value, change): known for value, known in self.among.items()}
         self.resources = {
             resource: holding._replace(
                 condition=None if holding.condition is None else rewrite(holding.condition, change)
@@ -332,9 +346,11 @@ class State:
         self.skipped &= other.skipped
         if _absent(other) < _absent(self):
             self.conditions, self.equal = other.conditions, other.equal
+            self.among = other.among
             self.resources, self.trace, self.failure = other.resources, other.trace, other.failure
         elif _absent(other) == _absent(self):
             self.conditions = dict(self.conditions.items() & other.conditions.items())
+            self.among = _either(self, other)
             self.equal = dict(self.equal.items() & other.equal.items())
             if other.failure is None:
                 self.failure = None
@@ -345,6 +361,17 @@ class State:
 
 
 _LIVE = (Status.OWNED, Status.REQUESTED, Status.ABSENT)
+_MOST_CHOICES = 16
+
+
+def _either(first: State, second: State) -> dict[Value, frozenset[Const]]:
+    """The values that are a constant on one side and another, or one of a few, on the other."""
+    found: dict[Value, frozenset[Const]] = {}
+    for value in {*first.equal, *first.among}:
+        mine, theirs = first.choices(value), second.choices(value)
+        if mine and theirs and len(mine | theirs) in range(2, _MOST_CHOICES + 1):
+            found[value] = mine | theirs
+    return found
 
 
 def _absent(state: State) -> int:
