@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from cudalint.frontends.cuda.lower_numbers import read_number
 from cudalint.program import (
     THIS,
     AddressOf,
@@ -329,7 +330,7 @@ class Reader:
         """A literal, a name, a call."""
         kind, token = self.kind, self.token
         if kind == "number":
-            return self._number(self.take())
+            return read_number(self.take())
         if kind == "string":
             text = self.take()
             return Constant(text[1:-1] if text[0] == '"' else ord(text[1]))
@@ -446,17 +447,6 @@ class Reader:
                 if following and following[0][1] in ("(", "<<<"):
                     self.place = number + 1
                 return
-
-    @staticmethod
-    def _number(text: str) -> Expression:
-        bare = text.replace("'", "")
-        if bare[:2].lower() == "0x":
-            return Constant(int(bare.rstrip("uUlL"), 16))
-        if re.fullmatch(r"\d+[uUlL]*", bare):
-            digits = bare.rstrip("uUlL")
-            is_octal = digits.startswith("0") and len(digits) > 1 and not set(digits) & {"8", "9"}
-            return Constant(int(digits, 8 if is_octal else 10))
-        return Constant(float(bare.rstrip("fFlLuU")))
 
     def list_until(self, close: str) -> list[Expression]:
         """Values between commas, up to a bracket."""
