@@ -56,6 +56,8 @@ def declared(text: str, *errors: str, is_c: bool = False) -> str:
         ("X.take(p);", "static auto X = cudalint_unknown();"),
         ("X(cudaMalloc(&p, 4));", ""),
         ("n = X + 1;", ""),
+        ("f(X * n);", ""),
+        ("f(X *n);", "struct X {"),
         ("class X; X *p;", ""),
         ("#define X int\nX *p;", ""),
     ],

@@ -169,7 +169,7 @@ class Undeclared:
         for end, before in self._uses(name):
             after = self._text[end : end + 400]
             if not re.match(r"\s*::", after):
-                if self._is_type_use(before, after):
+                if self._is_type_use(name, before, after):
                     return True
                 continue
             if re.match(rf"\s*::\s*~?{name}\b", after):
@@ -231,7 +231,7 @@ class Undeclared:
                     continue
                 if re.match(r"\s*(?:::|[&*>,){]|\w)", rest):
                     return "template"
-            if self._is_type_use(before, after):
+            if self._is_type_use(name, before, after):
                 if _FLOATING.search(name):
                     return "floating"
                 return "integer" if _INTEGER.search(name) else "class"
@@ -241,7 +241,7 @@ class Undeclared:
             return "function"
         return "value" if is_value else None
 
-    def _is_type_use(self, before: str, after: str) -> bool:
+    def _is_type_use(self, name: str, before: str, after: str) -> bool:
         """Whether only a type can stand between the two."""
         if re.search(r"\bnew\s*$|\bsizeof\s*\(\s*$|\bconst\s+$|\btypename\s+$", before):
             return True
@@ -254,8 +254,10 @@ class Undeclared:
             return True
         if re.match(r"\s+(?:const\s+)?[*&]*\s*(?!and\b|or\b)[A-Za-z_]\w*\s*[;=,)(\[{:]", after):
             return True
+        # A product is written with a space on both sides, or with a constant.
         return bool(
-            re.match(r"\s*[*&]+\s*[A-Za-z_]\w*\s*[=,)\[;]", after)
+            not name.isupper()
+            and re.match(r"(?:\s*[*&]+|[*&]+\s*)[A-Za-z_]\w*\s*[=,)\[;]", after)
             and re.search(r"[;{}(,]\s*(?:static\s+|const\s+)*$", before)
         )
 
