@@ -252,14 +252,17 @@ class Undeclared:
             r"\s*(?:const\s*)?(?:>(?!>)|[*&]+\s*[>)])", after
         ):
             return True
-        if re.match(r"\s+(?:const\s+)?[*&]*\s*(?!and\b|or\b)[A-Za-z_]\w*\s*[;=,)(\[{:]", after):
+        if re.match(r"\s+(?:const\s+)?(?!and\b|or\b)[A-Za-z_]\w*\s*[;=,)(\[{:]", after):
             return True
-        # A product is written with a space on both sides, or with a constant.
-        return bool(
-            not name.isupper()
-            and re.match(r"(?:\s*[*&]+|[*&]+\s*)[A-Za-z_]\w*\s*[=,)\[;]", after)
-            and re.search(r"[;{}(,]\s*(?:static\s+|const\s+)*$", before)
-        )
+        starred = re.match(r"(\s*)[*&]+(\s*)[A-Za-z_]\w*\s*[=,)\[;]", after)
+        if not starred:
+            return False
+        if re.search(r"[;{}]\s*(?:static\s+|const\s+)*$", before):
+            return True
+        # A product has a space on both sides of its sign, or none, or a constant before it.
+        left, right = (bool(space) for space in starred.groups())
+        is_product = left == right and (left or name.isupper())
+        return not is_product and bool(re.search(r"[(,]\s*(?:const\s+)?$", before))
 
     def _template_head(self, name: str) -> str:
         defined = re.search(
