@@ -257,7 +257,7 @@ class Undeclared:
         starred = re.match(r"(\s*)[*&]+(\s*)[A-Za-z_]\w*\s*[=,)\[;]", after)
         if not starred:
             return False
-        if re.search(r"[;{}]\s*(?:static\s+|const\s+)*$", before):
+        if re.search(r"(?:^|[;{}])\s*(?:static\s+|const\s+)*$", before):
             return True
         # A product has a space on both sides of its sign, or none, or a constant before it.
         left, right = (bool(space) for space in starred.groups())
