@@ -122,8 +122,8 @@ class Binding:
             return None
         steps = _location_steps(path)
         if path.dereference:
-            pointed = self.evaluator.pointed(self.evaluator.value(root, self.state))
-            return (*pointed, *steps)
+            pointed = self.evaluator.location(Dereference(root), self.state)
+            return None if pointed is None else (*pointed, *steps)
         location = self.evaluator.location(root, self.state)
         return None if location is None else (*location, *steps)
 

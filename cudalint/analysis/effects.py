@@ -25,6 +25,7 @@ from cudalint.analysis.values import (
     Symbol,
     Value,
     integer,
+    resources_in,
 )
 from cudalint.apis.model import Acquisition, ApiFunction
 from cudalint.apis.paths import parse_path
@@ -32,6 +33,7 @@ from cudalint.findings.finding import Step
 from cudalint.program import (
     AddressOf,
     Call,
+    Variable,
     render,
 )
 
@@ -57,6 +59,8 @@ def apply_model(
         dangling.called(run, binding, model.dangles, name)
     for number, acquisition in enumerate(_each(model.acquires)):
         _acquire(run, binding, acquisition, name, number, status, results, state)
+    if not (model.acquires or model.releases or model.copies or model.takes or model.inserts):
+        _fill_in(run, call, state)
     if model.resets:
         reset(run, call, name, state)
     for text in model.inserts:
@@ -117,6 +121,16 @@ def _status(
     if model.releases or model.cleans_up:
         run.conditions.releases.add(status.origin)
     return status
+
+
+def _fill_in(run: FunctionRun, call: Call, state: State) -> None:
+    """A query may put another pointer where a released one still stands."""
+    for argument in call.arguments:
+        if isinstance(argument.value, AddressOf) and isinstance(argument.value.place, Variable):
+            location: Location = (argument.value.place.symbol,)
+            held = tuple(resources_in(state.values.get(location, Const(None))))
+            if held and all(state.status(resource) is Status.RELEASED for resource in held):
+                state.values[location] = run.position.symbol(f"filled:{location[0]}")
 
 
 def _last_error(run: FunctionRun, state: State) -> None:

@@ -79,6 +79,13 @@ class Evaluator:
                 return (symbol,)
             case Member(base=base, field=field):
                 return self._member(base, f".{field}", state)
+            case Dereference(pointer=Binary(operator="+" | "-") as sum_) if (
+                table := self._table(sum_)
+            ) is not None:
+                single = sum_.operator == "+" and sum_.left == table
+                return self.location(Index(table, sum_.right), state) if single else (
+                    self.element(table, "[]", state)
+                )
             case Dereference(pointer=pointer):
                 return self.pointed(self.value(pointer, state))
             case Index(base=base, index=index):
@@ -123,6 +130,16 @@ class Evaluator:
             inner_value = state.read(location)
             return ("@", inner_value) if part == "[0]" else ("@", inner_value, part)
         return (*location, part)
+
+    def _table(self, pointer: Expression) -> Variable | None:
+        """The pointer to pointers that ``table + i - 1`` starts from."""
+        while isinstance(pointer, Binary) and pointer.operator in ("+", "-"):
+            pointer = pointer.left
+        if self.python or not isinstance(pointer, Variable):
+            return None
+        info = self.variable(pointer.symbol)
+        pointee = info.type.pointee if info is not None else None
+        return pointer if pointee is not None and pointee.kind == "pointer" else None
 
     def _is_pointer(self, base: Expression) -> bool:
         if not isinstance(base, Variable):

@@ -250,6 +250,9 @@ class _Application:
         ):
             return
         shown = self._shown(location) if location else release.api
+        earlier = state.inputs.get(value.location) if isinstance(value, Input) else None
+        if earlier is not None and earlier.step.span == self.call.span:
+            return  # in a loop: much may have become of it out of sight since the last iteration
         release_value(
             self.run, value, location, shown, effect, self.call.name, self.call.span, state
         )

@@ -220,6 +220,8 @@ def _release_input(
     earlier = state.inputs.get(entry)
     if earlier is not None and (effect.idempotent or is_summary(entry)):
         return
+    if earlier is not None and {*effect.families, *earlier.families} == {"host"}:
+        return  # nothing of CUDA's
     if earlier is not None:
         steps = (earlier.step, Step(run.filename, step.span, "and again here"))
         run.recorder.misuse(
