@@ -17,7 +17,7 @@ from cudalint.analysis import calls, containers, copies, dangling, releases
 from cudalint.analysis.conditions import Conditions
 from cudalint.analysis.evaluate import Evaluator
 from cudalint.analysis.exits import leave
-from cudalint.analysis.facts import DanglingPointer, Exit, LeakExit
+from cudalint.analysis.facts import DanglingPointer, Exit, LeakExit, Site
 from cudalint.analysis.flow import Flow
 from cudalint.analysis.recorder import Recorder, live
 from cudalint.analysis.state import Event, State, Status
@@ -388,7 +388,9 @@ class FunctionRun:
             if holding and holding.status is Status.REQUESTED and holding.condition is None:
                 state.set_status(location[1].resource, Status.OWNED)
         if isinstance(root, str) and root.startswith("::") and root not in self.private_globals:
-            state.escape(state.reachable([value]))  # a global outlives the function
+            for resource in state.reachable([value]):  # a global outlives the function
+                state.escape([resource])
+                self.recorder.handed_over(resource.origin, Site(self.filename, span, "is stored"))
         for resource in before:
             if by_callee and len(location) > 1:
                 state.set_status(resource, Status.ESCAPED)
@@ -495,6 +497,9 @@ class FunctionRun:
         state.set_status(resource, Status.ESCAPED)
 
     def _yield(self, value: Expression, span: Span, state: State) -> None:
+        named = (self.function.name, *self.function.decorators)
+        if any("fixture" in name for name in named):
+            return  # pytest resumes a fixture whatever the test did
         if not any("contextmanager" in decorator for decorator in self.function.decorators):
             state.escape(state.reachable([self.evaluator.value(value, state)]))
         self.throw(state.copy(), span, "the consumer of the generator raises", explicit=False)
