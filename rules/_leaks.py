@@ -6,10 +6,10 @@ which rule speaks of it, which of the ways count, and how sure and how grave tha
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from cudalint.analysis.facts import (
     Exit,
@@ -109,14 +109,14 @@ def _severity(exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Severity:
     what a test leaves behind that fails."""
     thrown = all(way.kind is Exit.THROW for way in exits)
     harmless = thrown or all(way.on_failure or way.kind is Exit.THROW for way in exits)
-    ends = facts.is_main and harmless or _is_test(facts) and thrown
+    ends = (facts.is_main and harmless) or (_is_test(facts) and thrown)
     return Severity.INFO if ends else Severity.WARNING
 
 
 def _is_test(facts: FunctionFacts) -> bool:
     """A test as pytest and unittest find them."""
     name = facts.function.replace("::", ".").rpartition(".")[2]
-    stem = os.path.basename(facts.filename).rpartition(".")[0]
+    stem = PurePath(facts.filename).stem
     named = stem.startswith("test") or stem.endswith("test")
     return facts.language == "python" and named and name.startswith("test")
 

@@ -9,6 +9,8 @@ from cudalint.analysis.rules import ClassRule
 from cudalint.findings.finding import Confidence, Finding, Step
 from cudalint_rules._wording import listing, places, quoted, steps_at
 
+_CONTEXTS = frozenset({"context", "pycuda-context"})
+
 
 class MemberLeak(ClassRule):
     """A class acquires into a member that its destructor does not release.
@@ -87,7 +89,7 @@ class MemberLeak(ClassRule):
             # The elements of an array or container are one member: `streams[...]`.
             members.setdefault(acquired.member.partition("[")[0], []).append(acquired)
         for member, acquisitions in members.items():
-            if not _is_released(member, facts):
+            if not _is_released(member, facts) and not _dies_with_context(acquisitions, facts):
                 yield self._finding(member, acquisitions, facts)
 
     def _finding(
@@ -118,6 +120,15 @@ class MemberLeak(ClassRule):
             # A struct that no function of the run empties may be emptied by a caller outside it.
             confidence=Confidence.MEDIUM if by_function and not siblings else None,
         )
+
+
+def _dies_with_context(acquisitions: list[MemberAcquisition], facts: ClassFacts) -> bool:
+    """The class destroys the context that it made, and with it all that was made there."""
+    destroys = any(
+        other.resource.family in _CONTEXTS and _is_released(other.member, facts)
+        for other in facts.acquired
+    )
+    return destroys and all(made.resource.info.reset for made in acquisitions)
 
 
 def _is_released(member: str, facts: ClassFacts) -> bool:
