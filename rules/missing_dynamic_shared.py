@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._shared_memory import kernel_step
 from cudalint_rules._wording import quoted
 
@@ -71,7 +71,9 @@ class MissingDynamicShared(FunctionRule):
         """Yield the launches that forget the third parameter."""
         for launch in facts.launches:
             array = launch.kernel.dynamic_shared if launch.kernel else None
-            if array and launch.shared_bytes == 0:
+            if array and launch.kernel and launch.shared_bytes == 0:
+                # Which branch of a template reads it is its arguments' to say.
+                unsure = Confidence.LOW if launch.kernel.is_template else None
                 yield self.finding(
                     f"{quoted(launch.kernel_name)} reads the dynamic shared array {quoted(array)}, "
                     "but is launched with 0 bytes for it",
@@ -79,5 +81,6 @@ class MissingDynamicShared(FunctionRule):
                     span=launch.span,
                     function=facts.function,
                     subject=launch.kernel_name,
+                    confidence=unsure,
                     steps=(*launch.steps, *kernel_step(launch, f"the kernel that reads {array}")),
                 )

@@ -62,8 +62,11 @@ def call(run: FunctionRun, operation: Call, state: State) -> list[State]:
     if run.python and name in CONVERSIONS:
         dangling.converted(run, operation, state)
     model = _model(run, name, receiver_family)
-    if model is not None and model.guess and key and (
-        run.linker.function(key, run.filename) or run.linker.record(key, run.filename)
+    if (
+        model is not None
+        and model.guess
+        and key
+        and (run.linker.function(key, run.filename) or run.linker.record(key, run.filename))
     ):
         model = None  # a body in the run says more than a name
     if model is not None and _fits(model, receiver_family):

@@ -229,7 +229,7 @@ def endpoint(
                 known = None
             return Endpoint(
                 name,
-                acquired.info.space,
+                None if acquired.ambiguous else acquired.info.space,
                 known,
                 acquired.bytes_text,
                 element_bytes=element,
@@ -301,8 +301,7 @@ def _record_launch(
     shared: Value,
     text: str,
 ) -> None:
-    run.recorder.launches.setdefault(
-        operation.span,
+    run.recorder.launch(
         LaunchSite(
             kernel_name=name,
             span=operation.span,

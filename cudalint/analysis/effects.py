@@ -270,7 +270,10 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
     element: Location = (*container, "[]")
     if run.python:
         element = run.evaluator.element(receiver, "[]", state) or element
-    held = state.reachable([value])
+    expression = binding.expression(text)
+    place = run.evaluator.location(expression, state) if expression is not None else None
+    inner = () if place is None else (part for _, part in state.below(place))
+    held = state.reachable([value, *inner])
     for resource in held:
         run.recorder.named(resource.origin, f"{run.show(receiver)}[...]", element)
     if held:

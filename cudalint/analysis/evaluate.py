@@ -83,8 +83,10 @@ class Evaluator:
                 table := self._table(sum_)
             ) is not None:
                 single = sum_.operator == "+" and sum_.left == table
-                return self.location(Index(table, sum_.right), state) if single else (
-                    self.element(table, "[]", state)
+                return (
+                    self.location(Index(table, sum_.right), state)
+                    if single
+                    else (self.element(table, "[]", state))
                 )
             case Dereference(pointer=pointer):
                 return self.pointed(self.value(pointer, state))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cudalint.analysis.conditions import LAST_ERROR
 from cudalint.analysis.escape import guard
 from cudalint.analysis.evaluate import is_status
-from cudalint.analysis.exits import is_outside
+from cudalint.analysis.exits import is_outside, statuses_in
 from cudalint.analysis.facts import Site
 from cudalint.analysis.recorder import Acquired, live
 from cudalint.analysis.releases import release_value
@@ -53,10 +53,22 @@ def apply_summary(
         for fork in _Application(run, call, definition, summary, outcome, number).apply(state):
             if outcome.kind == "throw":
                 short = definition.name
-                run.throw(fork, call.span, f"`{short}` throws", explicit=outcome.explicit)
+                if _blames(run, call, fork):
+                    run.throw(fork, call.span, f"`{short}` throws", explicit=outcome.explicit)
             else:
                 after.append(fork)
     return after
+
+
+def _blames(run: FunctionRun, call: Call, state: State) -> bool:
+    """A check that throws does so because of the status that it was given, also where its test
+    could not be followed; false where that status is known to be a success."""
+    given = [run.evaluator.value(argument.value, state) for argument in call.arguments]
+    return all(
+        run.conditions.settle(state, status, False)
+        for status in statuses_in(given)
+        if status not in state.conditions
+    )
 
 
 def _emptied(
@@ -298,6 +310,7 @@ class _Application:
                 managed=item.managed or item.escaped or elsewhere,
                 location=target,
                 from_callee=(item.filename, item.span),
+                ambiguous=self._is_ambiguous(item),
                 kept_by_callee=item.location[0] in ("this", "@") or not returned,
             )
         )
@@ -315,6 +328,14 @@ class _Application:
             run.recorder.handed_over(
                 resource.origin, Site(run.filename, self.call.span, "is stored")
             )
+
+    def _is_ambiguous(self, item: HandedOut) -> bool:
+        """Whether another outcome hands out something of another family in the same place."""
+        return any(
+            other.location == item.location and other.family != item.family
+            for outcome in self.summary.outcomes
+            for other in outcome.handed_out
+        )
 
     # Translation ------------------------------------------------------------------------------
 

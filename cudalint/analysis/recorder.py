@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cudalint.analysis.facts import (
     Allocation,
@@ -50,6 +50,8 @@ class Acquired:
     element_count: bool = False
     from_callee: tuple[str, Span] | None = None
     """Where the API call stands when a callee made it."""
+    ambiguous: bool = False
+    """The callee may hand out a resource of another family in its place."""
     kept_by_callee: bool = False
     """The callee itself stored it in its object or struct."""
     fallible: bool = True
@@ -165,6 +167,21 @@ class Recorder:
         elif earlier.bytes != transfer.bytes or earlier.to.bytes != transfer.to.bytes:
             self.unsized.add(key)
 
+    def launch(self, site: LaunchSite) -> None:
+        """A launch. What two paths disagree on is not known."""
+        earlier = self.launches.get(site.span)
+        if earlier is None:
+            self.launches[site.span] = site
+            return
+        self.launches[site.span] = replace(
+            earlier,
+            grid=_agreed(earlier.grid, site.grid),
+            block=_agreed(earlier.block, site.block),
+            shared_bytes=earlier.shared_bytes
+            if earlier.shared_bytes == site.shared_bytes
+            else None,
+        )
+
     def cleanup(self, cleanup: Cleanup, owned: set[str]) -> None:
         """A clean-up call, with the origins of what is still owned."""
         _, known = self.cleanups.setdefault(cleanup.span, (cleanup, set()))
@@ -275,6 +292,14 @@ class Recorder:
                 )
             )
         return found
+
+
+Extent = tuple[int | None, int | None, int | None]
+
+
+def _agreed(one: Extent, other: Extent) -> Extent:
+    x, y, z = (a if a == b else None for a, b in zip(one, other, strict=True))
+    return (x, y, z)
 
 
 def overflow_of(value: Value | None) -> Overflow | None:

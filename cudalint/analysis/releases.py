@@ -201,7 +201,8 @@ def _release_resource(
         return
     if stands is Status.ABSENT or stands is None:
         return
-    if effect.families and acquired.family not in effect.families:
+    fits = acquired.ambiguous or not effect.families or acquired.family in effect.families
+    if not fits:
         _misuse(run, MisuseKind.MISMATCH, shown, site.text, site.span, state, resource)
         state.escape(state.reachable([Pointer(resource, Const(0))]) - {resource})
     state.set_status(resource, Status.RELEASED, step, status)

@@ -648,12 +648,11 @@ def _is_handler(condition: Expression) -> bool:
 
 
 def _last_return(function: Function) -> Span | None:
-    spans = [
-        block.terminator.span
-        for block in function.blocks
-        if isinstance(block.terminator, Return) and not block.terminator.implicit
-    ]
-    return max(spans, default=None)
+    """The return at the very end; none where the closing brace is reached too."""
+    returns = [b.terminator for b in function.blocks if isinstance(b.terminator, Return)]
+    if any(leave.implicit for leave in returns):
+        return None
+    return max((leave.span for leave in returns), default=None)
 
 
 def _cuda_work(run: FunctionRun) -> list[tuple[int, int]]:

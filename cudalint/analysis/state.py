@@ -401,8 +401,8 @@ def project(value: Value, path: Location) -> Value:
             position = _DIMENSIONS[str(part)]
             value = value.items[position] if position < len(value.items) else Const(1)
             continue
-        if isinstance(value, Bag) and is_index(part):
-            continue
+        if isinstance(value, Bag):
+            continue  # what holds several gives access to each of them
         if isinstance(value, Array) and is_index(part):
             value = Array(value.space, value.shape[1:] if value.shape else None,
                           value.item_bytes, value.origin, owner=False)  # fmt: skip
