@@ -72,8 +72,12 @@ class MissingDynamicShared(FunctionRule):
         for launch in facts.launches:
             array = launch.kernel.dynamic_shared if launch.kernel else None
             if array and launch.kernel and launch.shared_bytes == 0:
-                # Which branch of a template reads it is its arguments' to say.
-                unsure = Confidence.LOW if launch.kernel.is_template else None
+                # Whoever launches it with memory elsewhere knows where it needs none.
+                aware = any(
+                    other.kernel == launch.kernel and other.shared_bytes != 0
+                    for other in facts.launches
+                )
+                unsure = Confidence.LOW if aware else None
                 yield self.finding(
                     f"{quoted(launch.kernel_name)} reads the dynamic shared array {quoted(array)}, "
                     "but is launched with 0 bytes for it",

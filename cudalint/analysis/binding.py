@@ -122,7 +122,8 @@ class Binding:
             return None
         steps = _location_steps(path)
         if path.dereference:
-            pointed = self.evaluator.location(Dereference(root), self.state)
+            place = root.place if isinstance(root, AddressOf) else Dereference(root)
+            pointed = self.evaluator.location(place, self.state)
             return None if pointed is None else (*pointed, *steps)
         location = self.evaluator.location(root, self.state)
         return None if location is None else (*location, *steps)

@@ -11,7 +11,7 @@ from cudalint.analysis.state import InputRelease
 from cudalint.analysis.summary import HandedOut, Outcome
 from cudalint.analysis.values import Input, Location, integer
 from cudalint.findings.finding import Step
-from cudalint.program import Call, Function, Record, Type, render
+from cudalint.program import Call, Function, Record, Type, render, variables
 
 CLOSING = frozenset({"close", "__exit__", "__del__", "__aexit__", "terminate", "shutdown"})
 """Methods that end an object's life in Python."""
@@ -301,7 +301,8 @@ def _called_twice(linker: Linker, key: str, enders: set[str]) -> bool:
                     continue
                 receiver = render(operation.receiver)
                 loops = run.flow.enclosing.get(block.number, frozenset())
-                assigned = any(receiver in run.flow.assigned[header] for header in loops)
+                selecting = {receiver, *variables(operation.receiver)}
+                assigned = any(selecting & run.flow.assigned[header] for header in loops)
                 if receiver in seen or (loops and not assigned):
                     return True
                 seen.add(receiver)

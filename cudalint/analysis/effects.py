@@ -172,6 +172,8 @@ def _acquire(
         else ("" if in_result else binding.name(acquisition.handle))
     )
     location = binding.location(acquisition.handle)
+    if not in_result and location == ("@", NULL):
+        return  # nobody wants it
     acquired = Acquired(
         origin=resource.origin,
         name=shown or f"the result of {name}",

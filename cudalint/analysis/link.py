@@ -215,7 +215,7 @@ class Linker:
 
 def summarize(run: FunctionRun) -> Summary | None:
     """The summary of a finished run; a generator's body does not run at its call."""
-    if run.function.is_generator:
+    if run.function.is_generator or not (run.outcomes or run.complete):
         return None
     return Summary(
         outcomes=merge(run.outcomes),

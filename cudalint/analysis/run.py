@@ -75,6 +75,8 @@ MOST_DISJUNCTS = 24
 FEW_DISJUNCTS = 4
 """Kept at the entry of one block; fewer in functions that have nothing to do with CUDA."""
 MOST_ITERATIONS = 2
+MOST_WORK = 2_000_000
+"""Stored values handled in one function, after which the remaining paths are cut too."""
 MOST_STEPS = 4000
 """Block visits in one function, after which the remaining paths are cut."""
 
@@ -126,6 +128,8 @@ class FunctionRun:
         self._most = MOST_DISJUNCTS if linker.touches_cuda(function, program) else FEW_DISJUNCTS
         self._pending: dict[int, dict[object, State]] = {}
         self._queue: list[tuple[int, int]] = []
+        self._most_work = MOST_WORK if self._most == MOST_DISJUNCTS else MOST_WORK // 10
+        self._work_done = 0
         self._seen: dict[int, set[object]] = {}
         self.position = Position(0, 0, function.span, None)
         self.dangling: dict[str, DanglingPointer] = {}
@@ -169,7 +173,7 @@ class FunctionRun:
         steps = 0
         while self._queue:
             steps += 1
-            if steps > MOST_STEPS:
+            if steps > MOST_STEPS or self._work_done > self._most_work:
                 self.complete = False
                 break
             _, number = heapq.heappop(self._queue)
@@ -182,6 +186,7 @@ class FunctionRun:
         """A disjunct arrives at a block; equal ones are joined."""
         if target not in self.flow.order:
             return
+        self._work_done += len(state.values)
         enclosing = self.flow.enclosing[target]
         if source is not None and target in self.flow.loops:
             if source in self.flow.loops[target]:
@@ -214,15 +219,20 @@ class FunctionRun:
 
     def _widen(self, state: State, header: int) -> None:
         """After an iteration nothing is known of what the loop counts."""
-        for symbol in self.flow.induction[header]:
-            value = state.values.get((symbol,))
-            if isinstance(value, Const | Polynomial | Symbol | Input | Operation):
-                fresh = Symbol(f"loop{header}:{symbol}")
-                state.refresh(fresh)
-                if self.python and (symbol, "[]") in state.values:
-                    state.values[(symbol,)] = fresh  # a list that grows keeps what it holds
-                else:
-                    state.write((symbol,), fresh)
+        fresh = {
+            symbol: Symbol(f"loop{header}:{symbol}")
+            for symbol in self.flow.induction[header]
+            if isinstance(
+                state.values.get((symbol,)), Const | Polynomial | Symbol | Input | Operation
+            )
+        }
+        self._work_done += 20 * len(state.values)
+        state.refresh(*fresh.values())
+        for symbol, value in fresh.items():
+            if self.python and (symbol, "[]") in state.values:
+                state.values[(symbol,)] = value  # a list that grows keeps what it holds
+            else:
+                state.write((symbol,), value)
 
     def _forget_dead(self, state: State, target: int) -> None:
         live_here = self.flow.live[target]

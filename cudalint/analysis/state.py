@@ -21,10 +21,10 @@ from cudalint.analysis.values import (
     Uninitialized,
     Value,
     bounded,
-    mentions,
     resources_in,
     rewrite,
     rewrite_location,
+    symbols_in,
 )
 from cudalint.findings.finding import Step
 from cudalint.source import Span
@@ -272,40 +272,38 @@ class State:
             if holding and holding.status in (Status.REQUESTED, Status.OWNED):
                 self.set_status(resource, Status.ESCAPED)
 
-    def refresh(self, symbol: Symbol) -> None:
-        """An operation is about to produce its symbol again: the earlier one becomes older."""
-        if not any(self.visits.values()) or not self._known(symbol):
+    def refresh(self, *symbols: Symbol) -> None:
+        """An operation is about to produce its symbols again: the earlier ones become older."""
+        if not any(self.visits.values()):
             return  # outside of a repeated loop no operation runs twice
-        older = Symbol(symbol.origin, older=True)
-        self.conditions = {
-            value: truth for value, truth in self.conditions.items() if not mentions(value, older)
-        }
-        self.equal = {
-            value: known for value, known in self.equal.items() if not mentions(value, older)
-        }
-        self.among = {
-            value: known for value, known in self.among.items() if not mentions(value, older)
-        }
-        holding = self.resources.pop(symbol, None)
-        if holding is not None:
-            earlier = self.resources.get(older)
-            if earlier is None or earlier.status not in (Status.OWNED, Status.REQUESTED):
-                self.resources[older] = holding
-        self.rename(lambda value: older if value == symbol else None)
+        known = self._known(frozenset(symbols))
+        if not known:
+            return
+        older = {symbol: Symbol(symbol.origin, older=True) for symbol in known}
+        gone = frozenset(older.values())
+        for table in (self.conditions, self.equal, self.among):
+            for value in [value for value in table if symbols_in(value) & gone]:
+                del table[value]
+        for symbol, before in older.items():
+            holding = self.resources.pop(symbol, None)
+            if holding is not None:
+                earlier = self.resources.get(before)
+                if earlier is None or earlier.status not in (Status.OWNED, Status.REQUESTED):
+                    self.resources[before] = holding
+        self.rename(lambda value: older.get(value) if isinstance(value, Symbol) else None)
 
     def choices(self, value: Value) -> frozenset[Const]:
         """The constants that a value is one of; empty where it may be anything."""
         known = self.equal.get(value)
         return self.among.get(value, frozenset()) if known is None else frozenset({known})
 
-    def _known(self, symbol: Symbol) -> bool:
-        return (
-            symbol in self.resources
-            or any(mentions(value, symbol) for value in self.values.values())
-            or any(mentions(value, symbol) for value in self.conditions)
-            or any(mentions(value, symbol) for value in self.equal)
-            or any(mentions(value, symbol) for value in self.among)
-        )
+    def _known(self, symbols: frozenset[Symbol]) -> frozenset[Symbol]:
+        """Those of some symbols that the state speaks of."""
+        found = symbols & self.resources.keys()
+        for table in (self.values.values(), self.conditions, self.equal, self.among):
+            for value in table:
+                found |= symbols_in(value) & symbols
+        return found
 
     def rename(self, change: Callable[[Value], Value | None]) -> None:
         """Rewrite every value of the state."""

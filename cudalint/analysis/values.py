@@ -161,6 +161,15 @@ def mentions(value: Value, symbol: Symbol) -> bool:
     return any(mentions(part, symbol) for part in parts(value))
 
 
+def symbols_in(value: Value) -> frozenset[Symbol]:
+    """All symbols anywhere in a value."""
+    if isinstance(value, Symbol):
+        return frozenset((value,))
+    if isinstance(value, Const | FunctionValue | Uninitialized):
+        return frozenset()
+    return frozenset().union(*map(symbols_in, parts(value)))
+
+
 def resources_in(value: Value) -> Iterator[Symbol]:
     """The resources that a value gives access to."""
     match value:
