@@ -17,7 +17,7 @@ from cudalint.frontends.cuda.cursors import (
     spelling,
 )
 from cudalint.frontends.cuda.parse import MissingHeader, ParsedUnit, ParseOptions, parse
-from cudalint.frontends.cuda.toolchain import OWN_LIBC, Toolchain, find_toolchain
+from cudalint.frontends.cuda.toolchain import OWN_CUDA, OWN_LIBC, Toolchain, find_toolchain
 from cudalint.source import Span
 
 KERNEL = """\
@@ -59,6 +59,21 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> Toolchain:
     return none
 
 
+@pytest.fixture
+def without_wheels(monkeypatch: pytest.MonkeyPatch) -> Toolchain:
+    """A machine for which NVIDIA offers no headers."""
+    real = find_toolchain()
+    none = dataclasses.replace(
+        real,
+        cuda=(OWN_CUDA,),
+        cxx=(real.resource.parent / "libcxx",),
+        c=(OWN_LIBC,),
+        target="x86_64-unknown-linux-gnu",
+    )
+    monkeypatch.setattr(parsing, "find_toolchain", lambda: none)
+    return none
+
+
 def names(parsed: ParsedUnit) -> list[str]:
     return [spelling(child) for child in main_file_children(parsed.unit)]
 
@@ -84,14 +99,16 @@ def test_nothing_is_read_from_the_environment(
 
 
 @pytest.mark.parametrize("prefix", ["runtime", "standard", "libraries", "c"])
-def test_prefixes_have_no_errors_of_their_own(prefix: str, bare: Toolchain) -> None:
+def test_prefixes_have_no_errors_of_their_own(
+    prefix: str, bare: Toolchain, without_wheels: Toolchain
+) -> None:
     from clang import cindex
 
     from cudalint.frontends.cuda.flags import base_arguments
     from cudalint.frontends.cuda.precompiled import prefix_header
 
     language = "c" if prefix == "c" else "cuda"
-    for toolchain in (find_toolchain(), bare):
+    for toolchain in (find_toolchain(), bare, without_wheels):
         unit = cindex.TranslationUnit.from_source(
             str(prefix_header(prefix)),
             args=base_arguments(language, None, toolchain),
@@ -145,6 +162,17 @@ def test_library_headers(options: ParseOptions) -> None:
 def test_library_headers_on_a_bare_machine(bare: Toolchain, options: ParseOptions) -> None:
     assert_clean(parse("a.c", LIBRARIES, options))
     assert_clean(parse("a.cu", LIBRARIES + CXX_LIBRARIES, options))
+
+
+def test_without_nvidias_headers(without_wheels: Toolchain, options: ParseOptions) -> None:
+    assert_clean(parse("a.cu", "#include <cuda_runtime.h>\n#include <vector>\n" + MAIN, options))
+    assert_clean(parse("a.cu", HIP, options))
+    assert_clean(parse("a.cu", LIBRARIES, options))
+    assert_clean(parse("a.c", LIBRARIES, options))
+    driver = (
+        "#include <cuda.h>\nint f(CUdeviceptr *p) { return cuMemAlloc(p, 4) + cuMemFree(*p); }\n"
+    )
+    assert_clean(parse("a.cpp", driver, options))
 
 
 def test_our_c_library_is_complete_in_itself(bare: Toolchain, options: ParseOptions) -> None:

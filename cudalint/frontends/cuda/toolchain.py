@@ -19,6 +19,7 @@ from pathlib import Path
 OWN_HEADERS = Path(__file__).parent / "headers"
 
 OWN_LIBC = OWN_HEADERS / "libc"
+OWN_CUDA = OWN_HEADERS / "cuda_fallback"
 
 _WHEELS = ("libclang-ng", "nvidia-cuda-runtime", "nvidia-cuda-crt", "nvidia-cuda-cccl")
 
@@ -30,7 +31,7 @@ class Toolchain:
     resource: Path
     """clang's own headers."""
     cuda: tuple[Path, ...]
-    """CUDA's headers: NVIDIA's wheels; empty where there are none."""
+    """CUDA's headers: NVIDIA's wheels, else our own declarations."""
     cxx: tuple[Path, ...]
     """The C++ standard library."""
     c: tuple[Path, ...]
@@ -71,7 +72,7 @@ def find_toolchain() -> Toolchain:
         target = "x86_64-unknown-linux-gnu"
     return Toolchain(
         resource=native / "resource",
-        cuda=_cuda_headers(),
+        cuda=_cuda_headers() or (OWN_CUDA,),
         cxx=cxx or (native / "libcxx",),
         c=c or (OWN_LIBC,),
         target=target,

@@ -166,6 +166,7 @@ template <class T> __device__ void __stcg(T *pointer, T value);
 template <class T> __device__ void __stwb(T *pointer, T value);
 template <class T> __device__ void __stwt(T *pointer, T value);
 
+#ifndef CUDALINT_FALLBACK_RUNTIME_API_H
 /* Signatures before CUDA 13. */
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream = 0);
 cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, cudaMemoryAdvise advice, int device);
@@ -188,6 +189,7 @@ cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, cudaStreamCaptureSt
 CUresult cuCtxCreate(CUcontext *context, unsigned flags, CUdevice device);
 CUresult cuMemAdvise(CUdeviceptr pointer, size_t bytes, CUmem_advise advice, CUdevice device);
 CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes, CUdevice device, CUstream stream);
+#endif
 #endif
 
 /* nvcc's overloads for the host, which clang has for the device only. */

@@ -1,6 +1,7 @@
 /* Read before sources that use CUDA's C++ libraries. */
 #include "standard.h"
 
+#if __has_include(<thrust/version.h>)
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
@@ -37,3 +38,4 @@
 #include <thrust/unique.h>
 
 #include <cub/cub.cuh>
+#endif

@@ -1,5 +1,9 @@
 /* Read before every CUDA source: the CUDA runtime as nvcc includes it, and the C library. */
+#if __has_include(<crt/host_defines.h>)
 #include <__clang_cuda_runtime_wrapper.h>
+#else
+#include <cuda_runtime.h>
+#endif
 
 #include <cudalint_removed.h>
 
