@@ -33,6 +33,7 @@ class Members:
     """Methods to the members that they acquire without a look at the earlier value."""
     lingering: dict[str, dict[str, InputRelease]] = field(default_factory=dict)
     """Methods to the members that they release and leave as they are."""
+    sometimes: dict[str, Site] = field(default_factory=dict)
     destructor: Site | None = None
     escaping: set[str] = field(default_factory=set)
 
@@ -81,6 +82,7 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
                 destructor=members.destructor,
                 overwritten=_overwritten(members, linker),
                 escaping=frozenset(escaping),
+                sometimes=members.sometimes,
                 unseen_destructor=record.destructor == "declared" and members.destructor is None,
                 replaced=frozenset(
                     name
@@ -156,6 +158,8 @@ def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
             members.releases.append((name, release, function))
             if ending:
                 members.by_destructor.setdefault(name, site)
+                if _is_passed_by(run, release):
+                    members.sometimes.setdefault(name, site)
             else:
                 members.elsewhere.setdefault(name, site)
                 members.releasing.setdefault(name, set()).add(function.key)
@@ -172,6 +176,22 @@ def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
         members = _members(table, linker, function.record, run.filename)
         if members is not None and members.destructor is None:
             members.destructor = Site(function.filename, function.span, function.name)
+
+
+def _is_passed_by(run: FunctionRun, release: InputRelease) -> bool:
+    """Whether a destructor may end without a release for a reason that is not the object's: not a
+    flag or a null test of it, and not a call that failed."""
+    releasing = [o for o in run.outcomes if _releases(o, release.location)]
+    known = {condition for outcome in releasing for condition in outcome.conditions}
+    return any(
+        outcome.foreign and outcome.failure is None and known.issuperset(outcome.conditions)
+        for outcome in run.outcomes
+        if outcome.kind == "return" and not _releases(outcome, release.location)
+    )
+
+
+def _releases(outcome: Outcome, location: Location) -> bool:
+    return any(release.location == location for release in outcome.released)
 
 
 def _acquisition(
@@ -264,10 +284,16 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
     """Acquired by a method that does not look at the earlier value, after the constructor has
     acquired it or where the method runs twice on one object."""
     found = []
+    constructors = {
+        function.key
+        for function, _ in linker.functions()
+        if function.kind == "constructor" and function.record == members.record.key
+    }
     by_constructor = {
         base_name(item.member)
         for item in members.acquired.values()
         if item.method_kind == "constructor"
+        and constructors <= set(members.acquiring.get(base_name(item.member), ()))
     }
     for key, names in members.careless.items():
         for item in members.acquired.values():
