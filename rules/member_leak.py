@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Site
+from cudalint.analysis.facts import ClassFacts, MemberAcquisition
 from cudalint.analysis.rules import ClassRule
 from cudalint.findings.finding import Confidence, Finding, Step
-from cudalint_rules._wording import listing, places, quoted, steps_at
-
-_CONTEXTS = frozenset({"context", "pycuda-context"})
+from cudalint_rules._members import dies_with_context, evidence, is_released, siblings
+from cudalint_rules._wording import quoted, steps_at
 
 
 class MemberLeak(ClassRule):
@@ -89,7 +88,7 @@ class MemberLeak(ClassRule):
             # The elements of an array or container are one member: `streams[...]`.
             members.setdefault(acquired.member.partition("[")[0], []).append(acquired)
         for member, acquisitions in members.items():
-            if not _is_released(member, facts) and not _dies_with_context(acquisitions, facts):
+            if not is_released(member, facts) and not dies_with_context(acquisitions, facts):
                 yield self._finding(member, acquisitions, facts)
 
     def _finding(
@@ -97,14 +96,15 @@ class MemberLeak(ClassRule):
     ) -> Finding:
         first, *others = acquisitions
         resource = first.resource
-        siblings = _siblings(member, facts)
+        others_released = siblings(member, facts)
         by_function = first.method_kind == "function"
         kept = "" if member in resource.name else f", kept in {quoted(member)},"
         destructor = (facts.destructor,) if facts.destructor else ()
         owner = quoted(facts.record.name)
+        how = "not always" if member in facts.sometimes else "never"
         return self.finding(
-            f"{resource}{kept} is never released by {owner}"
-            f"{_evidence(siblings, facts, resource.filename, by_function)}",
+            f"{resource}{kept} is {how} released by {owner}"
+            f"{evidence(member, others_released, facts, resource.filename, by_function)}",
             filename=resource.filename,
             span=resource.span,
             function=first.method,
@@ -115,47 +115,8 @@ class MemberLeak(ClassRule):
                     for a in others
                 ),
                 *steps_at(destructor, "{text} does not release it"),
-                *steps_at(siblings.values(), "{text} releases a sibling here"),
+                *steps_at(others_released.values(), "{text} releases a sibling here"),
             ),
             # A struct that no function of the run empties may be emptied by a caller outside it.
-            confidence=Confidence.MEDIUM if by_function and not siblings else None,
+            confidence=Confidence.MEDIUM if by_function and not others_released else None,
         )
-
-
-def _dies_with_context(acquisitions: list[MemberAcquisition], facts: ClassFacts) -> bool:
-    """The class destroys the context that it made, and with it all that was made there."""
-    destroys = any(
-        other.resource.family in _CONTEXTS and _is_released(other.member, facts)
-        for other in facts.acquired
-    )
-    return destroys and all(made.resource.info.reset for made in acquisitions)
-
-
-def _is_released(member: str, facts: ClassFacts) -> bool:
-    if member in facts.released_by_destructor or member in facts.escaping:
-        return True
-    # A release that only makes room for the next value ends no lifetime; any other one is the
-    # user's to call.
-    return member in facts.released_elsewhere and member not in facts.replaced
-
-
-def _siblings(member: str, facts: ClassFacts) -> dict[str, Site]:
-    """The members that are released as this one should be."""
-    released = facts.released_by_destructor or {
-        name: site for name, site in facts.released_elsewhere.items() if name not in facts.replaced
-    }
-    return {name: site for name, site in released.items() if name != member}
-
-
-def _evidence(
-    siblings: dict[str, Site], facts: ClassFacts, filename: str, by_function: bool
-) -> str:
-    if siblings:
-        word, verb = ("sibling", "is") if len(siblings) == 1 else ("siblings", "are")
-        where = places(list(siblings.values()), filename)
-        return f": its {word} {listing(map(quoted, siblings))} {verb}, at {where}"
-    if facts.destructor:
-        return f": {quoted(facts.destructor.text)} does not release it"
-    if by_function:
-        return ": no function of this run releases it"
-    return ", which has no destructor or closing method that could"

@@ -344,6 +344,7 @@ def _outcome(
         writes=tuple(writes[:MOST_WRITES]),
         failure=state.failure.step if state.failure else None,
         explicit=explicit,
+        foreign=any(_is_foreign(condition) for condition in state.conditions),
         settled=settled,
     )
 
@@ -355,6 +356,26 @@ def _result(value: Value) -> Value:
     if isinstance(value, Sequence):
         return Sequence(tuple(_result(item) for item in value.items), value.kind)
     return value
+
+
+FOREIGN = "foreign"
+"""The operation that stands for an answer that has nothing to do with the inputs."""
+
+
+def _is_foreign(condition: Value) -> bool:
+    """Whether only the result of some call decides, and nothing that the function was given."""
+    asked = False
+    pending = [condition]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Input) or is_status(value):
+            return False
+        if isinstance(value, Operation) and value.operator == FOREIGN:
+            asked = True
+        if isinstance(value, Symbol):
+            asked = asked or value.origin.startswith("call:")
+        pending.extend(parts(value))
+    return asked
 
 
 def _only_inputs(value: Value) -> bool:

@@ -6,7 +6,7 @@ All sizes are bytes; ``None`` means unknown. Facts are frozen and hold no engine
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cudalint.apis.model import Family
 from cudalint.findings.finding import Step
@@ -345,6 +345,9 @@ class ClassFacts:
     """Re-acquired without a release of the earlier value."""
     escaping: frozenset[str] = frozenset()
     """Members whose value leaves the class (returned, handed to an owner): silence."""
+    sometimes: dict[str, Site] = field(default_factory=dict)
+    """Member to its release, where the destructor may get past it for a reason that has nothing to
+    do with the object (a call of something unrelated decides)."""
     unseen_destructor: bool = False
     """It is declared but its body is not in the run: silence."""
     replaced: frozenset[str] = frozenset()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cudalint.analysis.conditions import LAST_ERROR
 from cudalint.analysis.escape import guard
 from cudalint.analysis.evaluate import is_status
-from cudalint.analysis.exits import is_outside, statuses_in
+from cudalint.analysis.exits import FOREIGN, is_outside, statuses_in
 from cudalint.analysis.facts import Site
 from cudalint.analysis.recorder import Acquired, live
 from cudalint.analysis.releases import release_value
@@ -197,6 +197,9 @@ class _Application:
                 state.stored = state.stored | {value.location}
         for item in self.outcome.handed_out:
             self._acquire(item, state)
+        if self.outcome.foreign:
+            answer = Operation(FOREIGN, (Symbol(f"outcome {self.number}@{self.site}"),))
+            state.conditions[answer] = True
         for status, succeeded in self.outcome.settled:
             # The failure itself is on record above; here only the answer is remembered.
             state.conditions[self._symbol(status)] = succeeded

@@ -53,6 +53,8 @@ class Outcome:
     writes: tuple[tuple[Location, Value], ...] = ()
     failure: Step | None = None
     explicit: bool = True
+    foreign: bool = False
+    """A call whose result has nothing to do with the inputs decided for this outcome."""
     settled: tuple[tuple[Symbol, bool], ...] = ()
     """Statuses in the result that the callee has looked at: whether they mean success."""
 
@@ -103,6 +105,7 @@ def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
             outcome.writes,
             earlier.failure if outcome.failure else None,
             earlier.explicit or outcome.explicit,
+            earlier.foreign and outcome.foreign,
             outcome.settled,
         )
     found = list(joined.values())

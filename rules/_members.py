@@ -1,0 +1,58 @@
+"""What GPU105 asks of the members of a class."""
+
+from __future__ import annotations
+
+from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Site
+from cudalint_rules._wording import listing, places, quoted
+
+CONTEXTS = frozenset({"context", "pycuda-context"})
+"""Families whose end takes everything else along."""
+
+
+def dies_with_context(acquisitions: list[MemberAcquisition], facts: ClassFacts) -> bool:
+    """The class destroys the context that it made, and with it all that was made there."""
+    destroys = any(
+        other.resource.family in CONTEXTS and is_released(other.member, facts)
+        for other in facts.acquired
+    )
+    return destroys and all(made.resource.info.reset for made in acquisitions)
+
+
+def is_released(member: str, facts: ClassFacts) -> bool:
+    """Whether something ends the member's life, or it is nobody's business here."""
+    if member in facts.sometimes:
+        return False
+    if member in facts.released_by_destructor or member in facts.escaping:
+        return True
+    # A release that only makes room for the next value ends no lifetime; any other one is the
+    # user's to call.
+    return member in facts.released_elsewhere and member not in facts.replaced
+
+
+def siblings(member: str, facts: ClassFacts) -> dict[str, Site]:
+    """The members that are released as this one should be."""
+    released = facts.released_by_destructor or {
+        name: site for name, site in facts.released_elsewhere.items() if name not in facts.replaced
+    }
+    return {name: site for name, site in released.items() if name != member}
+
+
+def evidence(
+    member: str, siblings: dict[str, Site], facts: ClassFacts, filename: str, by_function: bool
+) -> str:
+    """What convinces: the way past the release, or the siblings that are released."""
+    if member in facts.sometimes and facts.destructor:
+        where = places([facts.sometimes[member]], filename)
+        return (
+            f": {quoted(facts.destructor.text)} may get past the release at {where}, for a reason "
+            "that has nothing to do with the object"
+        )
+    if siblings:
+        word, verb = ("sibling", "is") if len(siblings) == 1 else ("siblings", "are")
+        where = places(list(siblings.values()), filename)
+        return f": its {word} {listing(map(quoted, siblings))} {verb}, at {where}"
+    if facts.destructor:
+        return f": {quoted(facts.destructor.text)} does not release it"
+    if by_function:
+        return ": no function of this run releases it"
+    return ", which has no destructor or closing method that could"
