@@ -16,6 +16,7 @@ from cudalint.analysis.values import (
     Input,
     Location,
     Operation,
+    Pointer,
     Sequence,
     Symbol,
     Uninitialized,
@@ -175,10 +176,19 @@ class State:
             if base is None and length > 1 and is_index(location[length - 1]):
                 base = self._element(location[:length])
             if base is not None:
-                return project(base, location[length:])
+                element = self._through(base, location[length:])
+                return project(base, location[length:]) if element is None else element
         if any(part == "[]" for part in location):
             return Operation("element", (Input(location),))
         return Input(location)
+
+    def _through(self, base: Value, rest: Location) -> Value | None:
+        """What is stored in the block of memory that a pointer points to."""
+        if not isinstance(base, Pointer) or not is_index(rest[0]):
+            return None
+        location: Location = ("@", base, *rest)
+        found = self.values.get(location)
+        return self._element(location) if found is None and is_index(rest[-1]) else found
 
     def _element(self, location: Location) -> Value | None:
         base = location[:-1]
