@@ -130,7 +130,10 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
     for _ in range(_MOST_REPAIRS):
         if not undeclared.learn(_own_errors(parsed)):
             break
-        parsed = attempt(prefix, undeclared.declarations())
+        try:
+            parsed = attempt(prefix, undeclared.declarations())
+        except ParseFailure:
+            break
     return parsed
 
 
