@@ -132,7 +132,8 @@ def run_cudalint(paths: Sequence[Path], cache: Path, workers: int) -> Cost:
     command += ["--cache-dir", str(cache), "--jobs", str(workers), *map(str, paths)]
     cost = run(command, {**os.environ, "CI": "1"})
     if cost.status not in (0, 1, 2) or "internal error" in cost.output:
-        raise RuntimeError(f"cudalint ended with {cost.status}: {cost.output[-2000:]}")
+        errors = [line for line in cost.output.splitlines() if line.startswith("cudalint:")]
+        raise RuntimeError("\n".join([f"cudalint ended with {cost.status}", *errors]))
     return cost
 
 
@@ -224,9 +225,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     plan = common.plan_for(options.paths, None, options.workers)
     programs = common.read_programs(options.paths, plan)
+    if not programs:
+        parser.error("no CUDA there")
     cuda = [program for program in programs if program.file.language == "cuda"]
     python = [program for program in programs if program.file.language == "python"]
     executable = options.clang_tidy or find_clang_tidy()
+    with tempfile.TemporaryDirectory(prefix="cudalint-speed-") as folder:
+        # What breaks should break before clang-tidy has taken its time:
+        run_cudalint([program.file.path for program in programs], Path(folder), options.workers)
     rows, ratio, note = [_HEAD], None, "no clang-tidy: `pip install clang-tidy`"
     if cuda and executable:
         found, ratio, note = compare(cuda, plan, executable, options.workers)
