@@ -209,6 +209,8 @@ def _acquisition(
         return
     if record.acquired.kept_by_callee:
         return
+    if record.released and function.record is None and not run.python:
+        return  # the function's own affair, which lends it to the struct while it runs
     acquired = record.acquired
     name = found[1]
     resource = replace(acquired.resource(), bytes=integer(item.bytes))
