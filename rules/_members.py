@@ -41,11 +41,11 @@ def evidence(
     member: str, siblings: dict[str, Site], facts: ClassFacts, filename: str, by_function: bool
 ) -> str:
     """What convinces: the way past the release, or the siblings that are released."""
-    if member in facts.sometimes and facts.destructor:
+    if member in facts.sometimes:
         where = places([facts.sometimes[member]], filename)
         return (
-            f": {quoted(facts.destructor.text)} may get past the release at {where}, for a reason "
-            "that has nothing to do with the object"
+            f": control may get past the release at {where}, for a reason that has nothing to do "
+            "with the object"
         )
     if siblings:
         word, verb = ("sibling", "is") if len(siblings) == 1 else ("siblings", "are")

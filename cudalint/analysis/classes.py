@@ -34,6 +34,8 @@ class Members:
     lingering: dict[str, dict[str, InputRelease]] = field(default_factory=dict)
     """Methods to the members that they release and leave as they are."""
     sometimes: dict[str, Site] = field(default_factory=dict)
+    passed_by: dict[str, dict[str, Site]] = field(default_factory=dict)
+    """As ``sometimes``, of functions other than the destructor."""
     destructor: Site | None = None
     escaping: set[str] = field(default_factory=set)
 
@@ -82,7 +84,7 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
                 destructor=members.destructor,
                 overwritten=_overwritten(members, linker),
                 escaping=frozenset(escaping),
-                sometimes=members.sometimes,
+                sometimes=_sometimes(members),
                 unseen_destructor=record.destructor == "declared" and members.destructor is None,
                 replaced=frozenset(
                     name
@@ -161,6 +163,8 @@ def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
                 if _is_passed_by(run, release):
                     members.sometimes.setdefault(name, site)
             else:
+                if _is_passed_by(run, release):
+                    members.passed_by.setdefault(name, {})[function.key] = site
                 members.elsewhere.setdefault(name, site)
                 members.releasing.setdefault(name, set()).add(function.key)
                 if release.location[0] == "this" and not any(
@@ -176,6 +180,15 @@ def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
         members = _members(table, linker, function.record, run.filename)
         if members is not None and members.destructor is None:
             members.destructor = Site(function.filename, function.span, function.name)
+
+
+def _sometimes(members: Members) -> dict[str, Site]:
+    """Members that every function which releases them may leave behind."""
+    found = dict(members.sometimes)
+    for name, functions in members.passed_by.items():
+        if name not in members.by_destructor and functions.keys() == members.releasing[name]:
+            found[name] = next(iter(functions.values()))
+    return found
 
 
 def _is_passed_by(run: FunctionRun, release: InputRelease) -> bool:

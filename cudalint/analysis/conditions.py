@@ -24,6 +24,7 @@ from cudalint.analysis.values import (
     Symbol,
     Value,
     integer,
+    resources_in,
 )
 from cudalint.findings.finding import Step
 
@@ -58,6 +59,9 @@ class Conditions:
                 return [state] if truth else []
             case Operation(operator="more", operands=(Sequence(items=items, kind="tuple"),)):
                 return [state] if bool(items) == truth else []
+            case Operation(operator="element", operands=(Sequence() as several,)):
+                held = frozenset(resources_in(several))
+                return [state] if truth or not self._any_live(state, Bag(held)) else []
             case Operation(operator="!", operands=(inner,)):
                 return self.assume(state, inner, not truth)
             case Operation(operator="&&" | "||" as operator, operands=(left, right)):

@@ -278,6 +278,12 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
     held = state.reachable([value, *inner])
     for resource in held:
         run.recorder.named(resource.origin, f"{run.show(receiver)}[...]", element)
+    current = state.values.get(container)
+    if isinstance(current, Sequence):
+        # From here on its length is not known, only what it holds.
+        for number, item in enumerate(current.items):
+            state.values[(*container, f"[{number}]")] = item
+        state.values[container] = run.position.symbol("list")
     if held:
         state.write(element, Bag(frozenset(held)))
     if isinstance(value, Input):

@@ -56,7 +56,12 @@ def leave(
         outward.append(((RETURN,), value))
         outward.extend(_parts_of_result(run, result, state))
     # A constructor that throws runs no destructor of its own class ([except.ctor]).
-    unborn = kind == "throw" and run.function.kind == "constructor" and not run.python
+    # Python's has no owner that could close it, unless `__del__` does.
+    unborn = (
+        kind == "throw"
+        and run.function.kind == "constructor"
+        and (not run.python or (explicit and not run.has_finalizer))
+    )
     for location, stored in state.values.items():
         if is_outside(run, location) and not (unborn and location[0] == "this"):
             outward.append((location, stored))

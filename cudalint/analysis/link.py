@@ -142,6 +142,14 @@ class Linker:
         }
         return frozenset(mentioned(function) - shared)
 
+    def has_finalizer(self, function: Function) -> bool:
+        """Whether the class of a method has a destructor (``__del__``)."""
+        return any(
+            other.kind == "destructor" and other.record == function.record
+            for pairs in self._functions.values()
+            for other, _ in pairs
+        )
+
     def touches_cuda(self, function: Function, program: Program) -> bool:
         """Whether a function, or one that it calls, owns, moves or launches anything; how many
         paths are worth following depends on it."""

@@ -136,6 +136,7 @@ class FunctionRun:
         """Temporaries that hold a raw pointer into an array that is about to die."""
         self.private_globals = linker.private_globals(function, program)
         """Variables of a script's own code that no function of it mentions: as good as locals."""
+        self.has_finalizer = linker.has_finalizer(function)
         self.last_return = _last_return(function)
         self._work = _cuda_work(self)
         self._resets_at = _resets(self)

@@ -80,7 +80,12 @@ class Summary:
 def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
     """Join outcomes that differ in their conditions only, and bound their number."""
     joined: dict[object, Outcome] = {}
+    elements = {r.location for o in outcomes for r in o.released if r.location[-1] == "[]"}
     for outcome in outcomes:
+        released = {release.location for release in outcome.released}
+        settled = outcome.foreign or outcome.failure is not None or outcome.kind != "return"
+        if not settled and not elements <= released:
+            continue  # a loop that releases all elements does so, however many there are
         key = (
             outcome.kind,
             outcome.value,
