@@ -32,9 +32,10 @@ def test_equal_names_alone_link_nothing() -> None:
     assert together(a=a, b=a, c=a) == [["a"], ["b"], ["c"]]
 
 
-def test_a_class_of_a_header_links_its_users() -> None:
+def test_a_class_of_a_header_links_those_who_implement_it() -> None:
     user = links(header_records=["Pool"], used_records=["Pool"])
-    assert together(a=user, b=user, c=links()) == [["a", "b"], ["c"]]
+    maker = links(header_records=["Pool"], used_records=["Pool"], implemented=["Pool"])
+    assert together(a=maker, b=maker, c=user) == [["a", "b"], ["c"]]
     owner = links(records=["Pool"], used_records=["Pool"])
     assert together(a=user, h=owner) == [["a", "h"]]
 

@@ -31,6 +31,8 @@ class Links(msgspec.Struct, frozen=True, array_like=True):
     """Classes and structs that it uses, its own too."""
     launched: list[str]
     """Kernels launched, by name without scope."""
+    implemented: list[str]
+    """Classes and structs that functions of the file itself are methods of, or take."""
     referred: list[str]
     """Names of functions used as values: a kernel whose limits are raised is one."""
 
@@ -64,8 +66,35 @@ def links_of(program: Program) -> Links:
         called=sorted(called - functions),
         used_records=sorted(used),
         launched=sorted(launched),
+        implemented=sorted(_implemented(program)),
         referred=sorted(referred),
     )
+
+
+def shared_folders(one: str, other: str) -> int:
+    """How many leading folders two file names have in common."""
+    count = 0
+    for a, b in zip(one.split("/")[:-1], other.split("/")[:-1], strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
+
+
+def _implemented(program: Program) -> set[str]:
+    found: set[str] = set()
+    for function in program.functions:
+        if function.filename != program.filename:
+            continue
+        if function.record:
+            found.add(function.record)
+        for parameter in function.parameters:
+            kind: Type | None = parameter.type
+            while kind is not None:
+                if kind.record:
+                    found.add(kind.record)
+                kind = kind.pointee
+    return found
 
 
 def groups_of(links: Mapping[str, Links]) -> list[list[str]]:
@@ -73,17 +102,24 @@ def groups_of(links: Mapping[str, Links]) -> list[list[str]]:
     union = _Union(links)
     definers = _index(links, lambda one: one.functions)
     for key, callers in _index(links, lambda one: one.called).items():
-        if key in definers:
-            union.join([*callers, *definers[key]])
+        for caller in callers if key in definers else ():
+            # As the linker chooses: the definition that shares most of the path.
+            nearest = max(shared_folders(name, caller) for name in definers[key])
+            found = [name for name in definers[key] if shared_folders(name, caller) == nearest]
+            union.join([caller, *found])
 
     owners = _index(links, lambda one: one.records)
+    implementers = _index(links, lambda one: one.implemented)
     known = {*owners, *_index(links, lambda one: one.header_records)}
     for key, users in _index(links, lambda one: one.used_records).items():
         if key not in known:
             continue  # a type of the system or of CUDA
-        # Files that each define their own struct of the same name have nothing in common.
-        if set(users) - set(owners.get(key, ())):
-            union.join(users)
+        # Files that each define their own struct of the same name have nothing in common, nor have
+        # files that merely include a header and use its classes as they stand there.
+        owning = owners.get(key, [])
+        joined = users if owning else implementers.get(key, [])
+        if joined and set(users) - set(owning):
+            union.join(joined)
 
     kernels = _index(links, lambda one: one.kernels)
     launchers = _index(links, lambda one: one.launched)

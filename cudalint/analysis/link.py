@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from collections.abc import Sequence as Ordered
 from typing import TypeVar
 
 from cudalint.analysis.facts import LaunchSite
 from cudalint.analysis.flow import operands, targets
+from cudalint.analysis.groups import shared_folders
 from cudalint.analysis.run import FunctionRun
 from cudalint.analysis.summary import Summary, merge
 from cudalint.analysis.values import Value
@@ -275,13 +275,4 @@ def _nearest(
 
 
 def _shared(one: str, other: str) -> int:
-    if one == other:
-        return 1 << 30
-    count = 0
-    for a, b in zip(
-        os.path.split(one)[0].split("/"), os.path.split(other)[0].split("/"), strict=False
-    ):
-        if a != b:
-            break
-        count += 1
-    return count
+    return 1 << 30 if one == other else shared_folders(one, other)
