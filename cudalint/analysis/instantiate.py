@@ -57,7 +57,19 @@ def apply_summary(
                     run.throw(fork, call.span, f"`{short}` throws", explicit=outcome.explicit)
             else:
                 after.append(fork)
+    if not after and not summary.complete:
+        # The outcome that fits is among the paths that were cut: it comes back, with what unknown.
+        after.append(_unknown_result(run, call, state.copy()))
     return after
+
+
+def _unknown_result(run: FunctionRun, call: Call, state: State) -> State:
+    location = run.evaluator.location(call.target, state) if call.target is not None else None
+    if location is not None and call.target is not None:
+        result = run.position.symbol(f"call:{call.name}")
+        state.refresh(result)
+        run.store(state, location, result, call.span, render(call.target))
+    return state
 
 
 def _blames(run: FunctionRun, call: Call, state: State) -> bool:
