@@ -48,6 +48,12 @@ def _git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
+SOURCES = tuple(
+    f"*.{suffix}" for suffix in ["cu", "cuh", "c", "cc", "cpp", "cxx", "h", "hpp", "hxx", "inl", "py", "cmake", "toml", "cfg"]
+)
+"""What of a repository can matter; a partial clone may lack its large binary files."""
+
+
 def checkout(name: str, corpus: Corpus, folder: Path, scratch: Path) -> Path:
     """The repository's files at its commit.
 
@@ -64,11 +70,11 @@ def checkout(name: str, corpus: Corpus, folder: Path, scratch: Path) -> Path:
         except CheckoutError:
             shutil.rmtree(place)
             raise
-    clean = not _git(place, "status", "--porcelain")
+    clean = not _git(place, "status", "--porcelain", "--", *SOURCES)
     if clean and _git(place, "rev-parse", "HEAD") == corpus.commit:
         return place
     archive = scratch / f"{name}.tar"
-    _git(place, "archive", "--output", str(archive.absolute()), corpus.commit)
+    _git(place, "archive", "--output", str(archive.absolute()), corpus.commit, "--", *SOURCES)
     copy = scratch / name
     with tarfile.open(archive) as packed:
         packed.extractall(copy, filter="data")
