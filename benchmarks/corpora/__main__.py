@@ -16,6 +16,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 import msgspec
@@ -48,9 +49,9 @@ def _git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-SOURCES = tuple(
-    f"*.{suffix}" for suffix in ["cu", "cuh", "c", "cc", "cpp", "cxx", "h", "hpp", "hxx", "inl", "py", "cmake", "toml", "cfg"]
-)
+SOURCES = (
+    "*.cu", "*.cuh", "*.c", "*.cc", "*.cpp", "*.cxx", "*.h", "*.hpp", "*.inl", "*.py", "*.toml",
+)  # fmt: skip
 """What of a repository can matter; a partial clone may lack its large binary files."""
 
 
@@ -74,7 +75,9 @@ def checkout(name: str, corpus: Corpus, folder: Path, scratch: Path) -> Path:
     if clean and _git(place, "rev-parse", "HEAD") == corpus.commit:
         return place
     archive = scratch / f"{name}.tar"
-    _git(place, "archive", "--output", str(archive.absolute()), corpus.commit, "--", *SOURCES)
+    listed = _git(place, "ls-tree", "-r", "--name-only", corpus.commit).splitlines()
+    wanted = [name for name in listed if any(fnmatch(name, pattern) for pattern in SOURCES)]
+    _git(place, "archive", "--output", str(archive.absolute()), corpus.commit, "--", *wanted)
     copy = scratch / name
     with tarfile.open(archive) as packed:
         packed.extractall(copy, filter="data")
