@@ -97,6 +97,8 @@ class _Finder:
                 if model is None or (model.guess and self._has_body(run, call)):
                     continue
                 for effect in effects if isinstance(effects, tuple) else (effects,):
+                    if not _is_owed(effect, run.models):
+                        continue
                     handle = _handle(call, effect, model.parameters)
                     if handle is None or isinstance(handle, Constant):
                         continue
@@ -330,6 +332,12 @@ class _Finder:
             return model.noreturn
         summary = self.linker.summary(operation.key, run.filename)[0] if operation.key else None
         return summary is not None and summary.never_returns
+
+
+def _is_owed(effect: ReleaseEffect, models: ApiModels) -> bool:
+    """Whether the release is of something that the linter wants released: not host memory."""
+    families = [models.families[name] for name in effect.families if name in models.families]
+    return not families or any(not family.managed and family.space != "host" for family in families)
 
 
 def _within(inner: Span, outer: Span) -> bool:
