@@ -1,0 +1,50 @@
+"""Facts: what the analysis tells the rules. Rules query these and nothing else.
+
+All sizes are bytes; ``None`` means unknown. Facts are frozen and hold no engine state.
+"""
+
+from __future__ import annotations
+
+from cudalint.analysis.facts.classes import ClassFacts, MemberAcquisition
+from cudalint.analysis.facts.functions import FileFacts, FunctionFacts
+from cudalint.analysis.facts.launches import LaunchSite
+from cudalint.analysis.facts.resources import (
+    Cleanup,
+    DanglingPointer,
+    Exit,
+    Leak,
+    LeakExit,
+    Misuse,
+    MisuseKind,
+    OwnerCopy,
+    Resource,
+    Site,
+    is_shown,
+    readable,
+)
+from cudalint.analysis.facts.transfers import Allocation, Endpoint, Fill, Overflow, Transfer
+
+__all__ = [
+    "Allocation",
+    "ClassFacts",
+    "Cleanup",
+    "DanglingPointer",
+    "Endpoint",
+    "Exit",
+    "FileFacts",
+    "Fill",
+    "FunctionFacts",
+    "LaunchSite",
+    "Leak",
+    "LeakExit",
+    "MemberAcquisition",
+    "Misuse",
+    "MisuseKind",
+    "Overflow",
+    "OwnerCopy",
+    "Resource",
+    "Site",
+    "Transfer",
+    "is_shown",
+    "readable",
+]

@@ -1,0 +1,45 @@
+"""All that is known of one function, and of one file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cudalint.analysis.facts.launches import LaunchSite
+from cudalint.analysis.facts.resources import Cleanup, DanglingPointer, Leak, Misuse, OwnerCopy
+from cudalint.analysis.facts.transfers import Allocation, Fill, Transfer
+from cudalint.findings.suppressions import UnusedSuppression
+from cudalint.program import Dropped, Kernel
+from cudalint.source import Span
+
+
+@dataclass(frozen=True)
+class FunctionFacts:
+    """Everything the analysis learned of one function."""
+
+    function: str
+    filename: str
+    span: Span
+    is_main: bool = False
+    language: str = "cuda"
+    leaks: tuple[Leak, ...] = ()
+    misuses: tuple[Misuse, ...] = ()
+    allocations: tuple[Allocation, ...] = ()
+    transfers: tuple[Transfer, ...] = ()
+    fills: tuple[Fill, ...] = ()
+    launches: tuple[LaunchSite, ...] = ()
+    cleanups: tuple[Cleanup, ...] = ()
+    copies: tuple[OwnerCopy, ...] = ()
+    dangling: tuple[DanglingPointer, ...] = ()
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """One file: its kernels and what could not be read."""
+
+    filename: str
+    language: str
+    kernels: tuple[Kernel, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    functions_read: int = 0
+    unused_suppressions: tuple[UnusedSuppression, ...] = ()
+    """Filled by the linter when the findings of all other rules are known."""

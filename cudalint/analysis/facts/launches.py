@@ -1,0 +1,27 @@
+"""Kernel launches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cudalint.findings.finding import Step
+from cudalint.program import Kernel
+from cudalint.source import Span
+
+
+@dataclass(frozen=True)
+class LaunchSite:
+    """A kernel launch with what is known of its configuration."""
+
+    kernel_name: str
+    span: Span
+    grid: tuple[int | None, int | None, int | None]
+    block: tuple[int | None, int | None, int | None]
+    shared_bytes: int | None
+    """Dynamic shared memory; ``None`` unknown, 0 when not given."""
+    shared_text: str = ""
+    kernel: Kernel | None = None
+    opted_in: int | None = None
+    """Bytes of a ``cudaFuncSetAttribute`` for this kernel anywhere in the run; -1: unknown amount,
+    or the kernel of either side cannot be told; ``None``: there is none."""
+    steps: tuple[Step, ...] = ()

@@ -1,0 +1,187 @@
+"""Resources: how they are lost, released wrongly, or outlived by their pointers."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from cudalint.apis.model import Family
+from cudalint.findings.finding import Step
+from cudalint.program import Record
+from cudalint.source import Span
+
+
+def readable(api: str) -> str:
+    """An API's name as people say it: ``cudaMalloc`` for ``cuda.bindings.runtime.cudaMalloc``,
+    ``runtime.malloc`` for ``cupy.cuda.runtime.malloc``; ``cupy.random.rand`` stays."""
+    modules = api.split(".")
+    name = modules.pop()
+    if modules and any(letter.isupper() for letter in name) and modules[0].islower():
+        return name
+    return api if len(modules) < 3 else f"{modules[-1]}.{name}"
+
+
+def is_shown(name: str) -> bool:
+    """Whether a name stands in the code: not that of a temporary (``%1``), not empty."""
+    return bool(name) and "%" not in name
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in the code where something happens: a release, a check, a sibling's release."""
+
+    filename: str
+    span: Span
+    text: str
+    """The API (``cudaFree``) or what the code does there."""
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One allocation site's resource, as messages name it."""
+
+    name: str
+    """The variable or place that holds it (``d_in``, ``state->d_weights``, ``streams[...]``)."""
+    api: str
+    """The call that acquired it (``cudaMalloc``)."""
+    family: str
+    info: Family
+    filename: str
+    span: Span
+    bytes: int | None = None
+    through: str | None = None
+    """The project's wrapper through which it was acquired, if the API call is not in sight."""
+    in_loop: bool = False
+
+    @property
+    def is_handle(self) -> bool:
+        """Whether it is a handle (stream, context, library handle) rather than memory."""
+        return self.info.kind == "handle"
+
+    def __str__(self) -> str:
+        api = readable(self.through or self.api)
+        return f"`{self.name}` ({api})" if is_shown(self.name) else f"the result of {api}"
+
+
+class Exit(enum.Enum):
+    """How control leaves the resource behind."""
+
+    END = "end"
+    """The normal end: the closing brace, or the last return on the success path."""
+    RETURN = "return"
+    """A return under a condition, or on the failure branch of a call."""
+    THROW = "throw"
+    """An exception leaves the function."""
+    OVERWRITE = "overwrite"
+    """The only pointer to it is overwritten."""
+
+
+@dataclass(frozen=True)
+class LeakExit:
+    """One way on which a resource is lost."""
+
+    kind: Exit
+    span: Span
+    reason: str
+    """A clause for messages: ``cudaMemcpy fails (line 31)``, ``n == 0``, ``the function ends``."""
+    steps: tuple[Step, ...]
+    """From the acquisition to the exit."""
+    explicit: bool = True
+    """Of THROW: a ``throw``/``raise`` in sight, not merely a call that may raise."""
+    on_failure: bool = False
+    """The path took the failure branch of some call."""
+    overwritten_by: str = ""
+    """Of OVERWRITE: ``acquire``, ``null`` or ``value``."""
+    early: bool = False
+    """Of OVERWRITE: the iteration was left early (``continue``), past a release that others reach:
+    an early exit in truth."""
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A resource that some way out of its function leaves behind, with all such ways."""
+
+    resource: Resource
+    exits: tuple[LeakExit, ...]
+    released: tuple[Site, ...] = ()
+    """Where other paths of the function release it."""
+    siblings: tuple[Site, ...] = ()
+    """Releases of other resources of the same family that this one misses; ``text`` names the
+    variable."""
+    place_released: bool = False
+    """The variable that held it is released later (with another value in it)."""
+    handed_over: tuple[Site, ...] = ()
+    """Where other paths of the function pass its ownership on (return it, store it in an owner)."""
+
+    def exits_of(self, *kinds: Exit) -> tuple[LeakExit, ...]:
+        """The exits of some kinds."""
+        return tuple(leave for leave in self.exits if leave.kind in kinds)
+
+
+class MisuseKind(enum.Enum):
+    """What is wrong with a release or a use."""
+
+    DOUBLE_FREE = "double-free"
+    USE_AFTER_FREE = "use-after-free"
+    MISMATCH = "mismatch"
+    INTERIOR = "interior"
+    STACK = "stack"
+    UNINITIALIZED = "uninitialized"
+
+
+@dataclass(frozen=True)
+class Misuse:
+    """A release or use that the resource's state forbids."""
+
+    kind: MisuseKind
+    name: str
+    """The variable passed."""
+    api: str
+    """The function that it is passed to."""
+    span: Span
+    steps: tuple[Step, ...]
+    resource: Resource | None = None
+    fitting: tuple[str, ...] = ()
+    """Of MISMATCH: functions that would fit."""
+    released: Site | None = None
+    """Of DOUBLE_FREE and USE_AFTER_FREE: the earlier release."""
+    filename: str = ""
+    """Where ``span`` is, if not in the function's file (a destructor that runs at its end)."""
+
+
+@dataclass(frozen=True)
+class Cleanup:
+    """A call that looks like clean-up: a release of null, or a device reset."""
+
+    api: str
+    span: Span
+    null_release: bool
+    """``cudaFree(nullptr)``."""
+    last: bool
+    """No CUDA work follows on any path, other than resets."""
+    owned: tuple[Resource, ...] = ()
+    """What is still owned when it runs."""
+    first: bool = False
+    """No CUDA work precedes it in the function: the idiom that creates the context."""
+
+
+@dataclass(frozen=True)
+class OwnerCopy:
+    """A copy of an object of a class whose destructor releases a member."""
+
+    record: Record
+    members: tuple[str, ...]
+    span: Span
+    what: str
+    """``copy construction``, ``copy assignment``, ``passing by value``."""
+    destructor: Site | None = None
+
+
+@dataclass(frozen=True)
+class DanglingPointer:
+    """A raw device pointer that outlives its array (Python)."""
+
+    name: str
+    array_text: str
+    span: Span
+    api: str

@@ -1,0 +1,96 @@
+"""Allocations, copies and fills, with what is known of their sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cudalint.analysis.facts.resources import Resource, Site
+from cudalint.findings.finding import Step
+from cudalint.source import Span
+
+
+@dataclass(frozen=True)
+class Overflow:
+    """A size computed in an integer type that cannot hold it."""
+
+    text: str
+    value: int
+    """The mathematical value."""
+    type: str
+    span: Span | None = None
+    """Where it is computed, if not in the call that uses it."""
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """One acquisition call, reached on some path."""
+
+    resource: Resource
+    bytes: int | None
+    bytes_text: str
+    checked: bool
+    """Its status is looked at on some path, or cannot be (it throws)."""
+    span: Span
+    overflow: Overflow | None = None
+    element_count: bool = False
+    """The size argument is a bare element count (no sizeof), while the pointee is larger than 1."""
+    steps: tuple[Step, ...] = ()
+    """Where the size comes from (calls with constant arguments)."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One side of a copy."""
+
+    name: str
+    space: str | None
+    """host, pinned, device, managed, array; ``None`` unknown."""
+    bytes: int | None
+    """Bytes from the pointer to the end of its allocation."""
+    bytes_text: str = ""
+    element_bytes: int | None = None
+    allocation: Site | None = None
+    size_ratio: int | None = None
+    """Where sizes are symbolic: the allocation's size divided by the copy's, if an exact integer
+    (``n * sizeof(float)`` over ``n`` is 4)."""
+    overrun_ratio: int | None = None
+    """The other way round: the copy's size divided by the allocation's (``n`` allocated,
+    ``n * sizeof(float)`` copied: 4)."""
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A copy, a fill (``to`` only) or an implicit host-to-device copy."""
+
+    api: str
+    span: Span
+    to: Endpoint
+    source: Endpoint | None
+    bytes: int | None
+    bytes_text: str
+    direction: str | None
+    """``host-to-device``...; ``None`` unknown, ``default`` where the runtime infers it."""
+    asynchronous: bool = False
+    whole_data_set: bool = False
+    in_loop: bool = False
+    overflow: Overflow | None = None
+    steps: tuple[Step, ...] = ()
+    """Where the size comes from (calls with constant arguments)."""
+    element_count: bool | None = None
+    """The size argument is a bare element count, with no element size in it; ``None``: unknown."""
+
+
+@dataclass(frozen=True)
+class Fill:
+    """A memset: ``value`` is the constant passed (a float where the code passes one)."""
+
+    api: str
+    span: Span
+    to: Endpoint
+    value: int | float | None
+    value_text: str
+    bytes: int | None
+    element_bytes: int
+    bytes_text: str = ""
+    element_count: bool | None = None
+    """As ``Transfer.element_count``."""
