@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cudalint.analysis import dangling, effects, releases
+from cudalint.analysis import dangling, effects, releases, stores
 from cudalint.analysis.escape import escape_value, guard
 from cudalint.analysis.evaluate import is_status
 from cudalint.analysis.facts import OwnerCopy
@@ -222,7 +222,7 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
             location = run.evaluator.location(operation.target, one)
             if location is not None:
                 given = unwrapped if unwrapped is not None else result
-                run.store(one, location, given, operation.span)
+                stores.store(run, one, location, given, operation.span)
         if operation.kind == "constructor" and operation.receiver is not None:
             location = run.evaluator.location(operation.receiver, one)
             if location is not None and not run.python:

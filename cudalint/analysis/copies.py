@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cudalint.analysis import stores
 from cudalint.analysis.binding import Binding
 from cudalint.analysis.evaluate import nbytes
 from cudalint.analysis.facts import (
@@ -288,7 +289,7 @@ def launch(run: FunctionRun, operation: Launch, state: State) -> None:
     if operation.target is not None:
         location = run.evaluator.location(operation.target, state)
         if location is not None:
-            run.store(state, location, run.position.symbol("launch"), operation.span)
+            stores.store(run, state, location, run.position.symbol("launch"), operation.span)
 
 
 def _record_launch(

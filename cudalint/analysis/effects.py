@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from cudalint.analysis import copies, dangling
+from cudalint.analysis import copies, dangling, stores
 from cudalint.analysis.binding import Binding
 from cudalint.analysis.conditions import LAST_ERROR
 from cudalint.analysis.escape import escape_value, guard
@@ -214,7 +214,7 @@ def _acquire(
         if value is not None:
             state.values[attachment(value, acquisition.family)] = pointer
     elif location is not None:
-        run.store(state, location, pointer, call.span, acquired.shown)
+        stores.store(run, state, location, pointer, call.span, acquired.shown)
     else:
         state.escape([resource])  # nobody can say where it was put
 
@@ -400,4 +400,4 @@ def _write_result(
     else:
         value = run.position.symbol(f"call:{name}")
         state.refresh(value)
-    run.store(state, location, value, call.span, render(call.target))
+    stores.store(run, state, location, value, call.span, render(call.target))

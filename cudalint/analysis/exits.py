@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from cudalint.analysis import stores
 from cudalint.analysis.escape import escape_captured
 from cudalint.analysis.evaluate import is_status
 from cudalint.analysis.facts import Exit, LeakExit, Site
@@ -104,7 +105,7 @@ def _kept_by_owners(run: FunctionRun, state: State) -> Iterator[Value]:
     """What local objects with a destructor hold."""
     for location, value in state.values.items():
         root = location[0]
-        if len(location) > 1 and isinstance(root, str) and run.is_owner(root):
+        if len(location) > 1 and isinstance(root, str) and stores.is_owner(run, root):
             yield value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cudalint.analysis import stores
 from cudalint.analysis.conditions import LAST_ERROR
 from cudalint.analysis.escape import guard
 from cudalint.analysis.evaluate import is_status
@@ -68,7 +69,7 @@ def _unknown_result(run: FunctionRun, call: Call, state: State) -> State:
     if location is not None and call.target is not None:
         result = run.position.symbol(f"call:{call.name}")
         state.refresh(result)
-        run.store(state, location, result, call.span, render(call.target))
+        stores.store(run, state, location, result, call.span, render(call.target))
     return state
 
 
@@ -229,7 +230,8 @@ class _Application:
                     state.values[target] = translated  # what it points to is looked after too
         kept = frozenset(resource for _, value in writes for resource in resources_in(value))
         for target, value in writes:
-            self.run.store(
+            stores.store(
+                self.run,
                 state,
                 target,
                 value,
@@ -260,7 +262,7 @@ class _Application:
             if self.outcome.value is not None
             else Symbol(f"result@{self.site}")
         )
-        self.run.store(state, location, value, self.call.span, render(self.call.target))
+        stores.store(self.run, state, location, value, self.call.span, render(self.call.target))
         for rest, inner in below:
             state.values[(*location, *rest)] = inner
 

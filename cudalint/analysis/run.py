@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from cudalint.analysis import calls, containers, copies, dangling, releases
+from cudalint.analysis import calls, copies, releases, stores
 from cudalint.analysis.conditions import Conditions
 from cudalint.analysis.evaluate import Evaluator
 from cudalint.analysis.exits import leave
-from cudalint.analysis.facts import DanglingPointer, Exit, LeakExit, Site
+from cudalint.analysis.facts import DanglingPointer
 from cudalint.analysis.flow import Flow
 from cudalint.analysis.recorder import Recorder, live
-from cudalint.analysis.state import Event, State, Status
+from cudalint.analysis.state import Event, State
 from cudalint.analysis.values import (
-    Address,
     Bag,
     Const,
     Input,
@@ -31,13 +30,11 @@ from cudalint.analysis.values import (
     Pointer,
     Polynomial,
     Symbol,
-    Uninitialized,
     Value,
     parts,
     resources_in,
 )
 from cudalint.analysis.wording import substitute, written_calls
-from cudalint.findings.finding import Step
 from cudalint.program import (
     Assign,
     Block,
@@ -57,10 +54,8 @@ from cudalint.program import (
     Unary,
     Unknown,
     Use,
-    Variable,
     render,
 )
-from cudalint.program import Tuple as ProgramTuple
 from cudalint.source import Span
 
 if TYPE_CHECKING:
@@ -69,8 +64,6 @@ if TYPE_CHECKING:
 
 HANDLER = ("catch (", "except ")
 """How the condition starts under which a handler takes an exception."""
-_JOINING: Location = ("@joining",)
-"""Holds what a list held while the variable gets a longer one."""
 MOST_DISJUNCTS = 24
 FEW_DISJUNCTS = 4
 """Kept at the entry of one block; fewer in functions that have nothing to do with CUDA."""
@@ -245,7 +238,7 @@ class FunctionRun:
                 and root in self.function.variables
                 and root not in self.flow.addressed
                 and not any(True for _ in resources_in(value))
-                and not self.is_owner(root)
+                and not stores.is_owner(self, root)
                 and self.function.variables[root].storage in ("local", "temporary")
             ):
                 del state.values[location]
@@ -269,10 +262,10 @@ class FunctionRun:
             case Assign(value=Conditional()):
                 after = self._split(operation.value, state)
                 for value, one in after:
-                    self._assign(msgspec.structs.replace(operation, value=value), one)
+                    stores.assign(self, msgspec.structs.replace(operation, value=value), one)
                 return [one for _, one in after]
             case Assign():
-                self._assign(operation, state)
+                stores.assign(self, operation, state)
                 return [state]
             case Call():
                 return calls.call(self, operation, state)
@@ -284,10 +277,10 @@ class FunctionRun:
                 copies.launch(self, operation, state)
                 return [state]
             case Delete(place=place):
-                self._delete(place, state)
+                stores.delete(self, place, state)
                 return [state]
             case ScopeEnd(symbols=symbols, span=span):
-                self._end_scope(symbols, span, state)
+                stores.end_scope(self, symbols, span, state)
                 return [state]
             case Use(value=value, reason=reason, span=span):
                 if reason == "yield":
@@ -297,215 +290,6 @@ class FunctionRun:
                 return [state]
 
     # Operations -------------------------------------------------------------------------------
-
-    def _assign(self, operation: Assign, state: State) -> None:
-        target, source = operation.target, operation.value
-        location = self.evaluator.location(target, state)
-        if location is None:
-            return
-        if isinstance(source, Unknown) and source.text == "uninitialized":
-            state.forget(location)
-            info = self.evaluator.variable(location[0]) if isinstance(location[0], str) else None
-            kind = info.type.kind if info else "other"
-            if kind == "pointer":
-                state.write(location, Uninitialized(render(target)))
-            return
-        if isinstance(source, ProgramTuple) and isinstance(target, Variable):
-            if self._initialize_array(target, source, state):
-                return
-            if self._initialize(target, source, state):
-                return
-        value = self.evaluator.value(source, state)
-        dangling.stored(self, operation, state)
-        inner = self._aggregate(source, location, state)
-        kept = containers.joined(self, operation, state)
-        if kept:
-            inner.append((("[]",), Bag(kept)))
-            state.values[_JOINING] = Bag(kept)
-        self.store(state, location, value, operation.span, name=render(target))
-        state.values.pop(_JOINING, None)
-        for rest, part in inner:
-            state.values[(*location, *rest)] = part
-
-    def _initialize_array(self, target: Variable, source: ProgramTuple, state: State) -> bool:
-        """``float* planes[2] = {a, b}``, element by element."""
-        info = self.evaluator.variable(target.symbol)
-        if self.python or info is None or info.type.kind != "array":
-            return False
-        state.forget((target.symbol,))
-        for number, item in enumerate(source.items[:16]):
-            value = self.evaluator.value(item, state)
-            where = (target.symbol, f"[{number}]")
-            self.store(state, where, value, self.position.span, f"{target.name}[{number}]")
-        return True
-
-    def _initialize(self, target: Variable, source: ProgramTuple, state: State) -> bool:
-        """``Block block{pointer, flag}``, field by field; reference members stand for the
-        variable itself."""
-        info = self.evaluator.variable(target.symbol)
-        record = self.linker.record(info.type.record, self.filename) if info is not None else None
-        if record is None or not record.fields:
-            return False
-        state.forget((target.symbol,))
-        for field, item in zip(record.fields, source.items, strict=False):
-            where: Location = (target.symbol, f".{field.name}")
-            if field.type.kind == "reference":
-                place = self.evaluator.location(item, state)
-                if place is not None:
-                    state.values[where] = Address(place)
-            else:
-                value = self.evaluator.value(item, state)
-                self.store(state, where, value, self.position.span, f"{target.name}.{field.name}")
-        return True
-
-    def _aggregate(
-        self, source: Expression, location: Location, state: State
-    ) -> list[tuple[Location, Value]]:
-        """What is stored below a record that is copied by value."""
-        if self.python:
-            return []
-        origin = self.evaluator.location(source, state)
-        if origin is None or origin == location:
-            return []
-        return [(key[len(origin) :], value) for key, value in state.below(origin) if key != origin]
-
-    def store(
-        self,
-        state: State,
-        location: Location,
-        value: Value,
-        span: Span,
-        name: str = "",
-        by_callee: bool = False,
-        kept: frozenset[Symbol] = frozenset(),
-    ) -> None:
-        """Write a value; the last pointer to a resource may be lost by it. What a callee does to
-        the fields of a struct is judged where they are its own (GPU105); what it writes at the
-        same time holds the resources ``kept``, as in a swap."""
-        before = {
-            resource
-            for _, old in state.below(location)
-            for resource in resources_in(old)
-            if live(state.status(resource))
-        }
-        for resource in resources_in(value):
-            if name and not name.startswith("%"):
-                self.recorder.named(resource.origin, name, location)
-        state.write(location, value)
-        root = location[0]
-        if root == "@" and isinstance(location[1], Pointer):
-            # Who writes through a pointer takes it for granted that it is not null.
-            holding = state.resources.get(location[1].resource)
-            if holding and holding.status is Status.REQUESTED and holding.condition is None:
-                state.set_status(location[1].resource, Status.OWNED)
-        if isinstance(root, str) and root.startswith("::") and root not in self.private_globals:
-            for resource in state.reachable([value]):  # a global outlives the function
-                state.escape([resource])
-                self.recorder.handed_over(resource.origin, Site(self.filename, span, "is stored"))
-        for resource in before:
-            if by_callee and len(location) > 1:
-                state.set_status(resource, Status.ESCAPED)
-            elif resource not in kept and not self._held(state, resource):
-                self.lose(state, resource, span, name, value)
-        self._entrust(state, location, value)
-
-    def _entrust(self, state: State, location: Location, value: Value) -> None:
-        """A local object with a destructor looks after what is stored in it."""
-        root = location[0]
-        if isinstance(root, str) and self.is_owner(root):
-            state.escape(state.reachable([value]))
-
-    def is_owner(self, symbol: str) -> bool:
-        """Whether a variable is an object with a destructor."""
-        info = self.evaluator.variable(symbol)
-        record = self.linker.record(info.type.record, self.filename) if info is not None else None
-        return record is not None and record.destructor in ("declared", "defined")
-
-    def _held(self, state: State, resource: Symbol) -> bool:
-        return any(
-            resource in resources_in(value)
-            for location, value in state.values.items()
-            if not self._is_spent(location[0])
-        )
-
-    def _is_spent(self, root: object) -> bool:
-        """Whether a location belongs to a temporary that nothing reads any more."""
-        if not isinstance(root, str) or not root.startswith("%"):
-            return False
-        last = self.flow.last_read[self.position.block].get(root, -1)
-        return last <= self.position.index
-
-    def lose(self, state: State, resource: Symbol, span: Span, name: str, by: Value) -> None:
-        """The only pointer to a live resource was overwritten."""
-        acquired = self.recorder.records[resource.origin].acquired
-        if isinstance(by, Pointer):
-            what = "acquire"
-        elif isinstance(by, Const) and not by.value:
-            what = "null"
-        else:
-            what = "value"
-        holding = state.resources[resource]
-        reason = (
-            "it is set to null" if what == "null" else f"`{name or acquired.name}` is overwritten"
-        )
-        if resource.older:
-            reason = "the next iteration acquires it again"
-        self.recorder.lost(
-            resource.origin,
-            LeakExit(
-                kind=Exit.OVERWRITE,
-                span=span,
-                reason=reason,
-                steps=(
-                    Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here"),
-                    *(e.step for e in state.events(holding.since) if e.kind == "failure"),
-                    Step(self.filename, span, f"{reason} here, while nothing else holds it"),
-                ),
-                on_failure=state.failure is not None,
-                overwritten_by=what,
-            ),
-        )
-        state.set_status(resource, Status.ESCAPED)
-
-    def _delete(self, place: Expression, state: State) -> None:
-        location = self.evaluator.location(place, state)
-        if location is not None and isinstance(place, Variable):
-            state.forget(location)
-
-    def _end_scope(self, symbols: tuple[str, ...], span: Span, state: State) -> None:
-        for symbol in symbols:
-            location = (symbol,)
-            held = {
-                resource
-                for _, value in state.below(location)
-                for resource in resources_in(value)
-                if live(state.status(resource))
-            }
-            state.forget(location)
-            for resource in held:
-                if not self._held(state, resource):
-                    self._lose_scope(state, resource, span)
-
-    def _lose_scope(self, state: State, resource: Symbol, span: Span) -> None:
-        acquired = self.recorder.records[resource.origin].acquired
-        holding = state.resources[resource]
-        events = [e for e in state.events(holding.since) if e.kind in ("failure", "condition")]
-        reason = events[-1].step.message if events and events[-1].kind == "failure" else ""
-        self.recorder.lost(
-            resource.origin,
-            LeakExit(
-                kind=Exit.RETURN,
-                span=span,
-                reason=reason or "its scope ends",
-                steps=(
-                    Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here"),
-                    *(event.step for event in events[-2:]),
-                    Step(self.filename, span, f"the scope of `{acquired.shown}` ends here"),
-                ),
-                on_failure=state.failure is not None,
-            ),
-        )
-        state.set_status(resource, Status.ESCAPED)
 
     def _yield(self, value: Expression, span: Span, state: State) -> None:
         named = (self.function.name, *self.function.decorators)
