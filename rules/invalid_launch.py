@@ -1,4 +1,4 @@
-"""GPU304: block or grid dimensions that no device accepts."""
+"""GPU304: a launch that no device accepts: block, grid, or number of arguments."""
 
 from __future__ import annotations
 
@@ -9,24 +9,27 @@ from cudalint.analysis.facts import FunctionFacts, LaunchSite
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
 from cudalint.findings.rule import Limits
-from cudalint_rules._wording import quoted
+from cudalint_rules._shared_memory import kernel_step
+from cudalint_rules._wording import plural, quoted
 
 _AXES = "xyz"
 
 
 class InvalidLaunch(FunctionRule):
-    """Block or grid dimensions that no device accepts.
+    """A launch that no device accepts: block, grid, or number of arguments.
 
     ## What it does
 
     Compares the constant dimensions of a launch with the limits that hold for every device: 1024
     threads for a block, 1024 x 1024 x 64 along its axes, 2147483647 x 65535 x 65535 blocks for a
     grid, at least one of each, and no more threads than the kernel's `__launch_bounds__` promise.
+    In Python, where no compiler does it, also the number of arguments with the kernel's parameters.
 
     ## Why is this bad?
 
     The launch fails with `cudaErrorInvalidConfiguration` and the kernel never runs. As a launch
-    returns no status, the program goes on with memory that nobody has written.
+    returns no status, the program goes on with memory that nobody has written. A kernel of a
+    string that gets too few arguments reads whatever lies behind the ones that it was given.
 
     ## Example
 
@@ -68,7 +71,10 @@ class InvalidLaunch(FunctionRule):
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the launches that cannot start."""
         for launch in facts.launches:
-            reason = _reason(launch, self.limits)
+            reason, steps = _reason(launch, self.limits), launch.steps
+            if reason is None:
+                reason = _argument_reason(launch)
+                steps = (*steps, *kernel_step(launch, "the kernel is defined here"))
             if reason:
                 yield self.finding(
                     f"{quoted(launch.kernel_name)} cannot be launched: {reason}",
@@ -76,7 +82,7 @@ class InvalidLaunch(FunctionRule):
                     span=launch.span,
                     function=facts.function,
                     subject=launch.kernel_name,
-                    steps=launch.steps,
+                    steps=steps,
                 )
 
 
@@ -103,3 +109,16 @@ def _reason(launch: LaunchSite, limits: Limits) -> str | None:
     if promised and threads > promised:
         return f"a block of {total} threads breaks its __launch_bounds__({promised})"
     return None
+
+
+def _argument_reason(launch: LaunchSite) -> str | None:
+    kernel, passed = launch.kernel, launch.argument_count
+    if kernel is None or passed is None or kernel.dialect == "triton":
+        return None  # Triton's parameters may come from the tuner
+    if any(parameter.starred or parameter.keyword_only for parameter in kernel.parameters):
+        return None
+    most = len(kernel.parameters)
+    least = sum(parameter.default is None for parameter in kernel.parameters)
+    if least <= passed <= most:
+        return None
+    return f"it is given {plural(passed, 'argument')}, and takes {most}"

@@ -38,6 +38,7 @@ from cudalint.program import (
     Cast,
     Constant,
     Expression,
+    Kernel,
     Launch,
     render,
     variables,
@@ -302,6 +303,7 @@ def _record_launch(
     shared: Value,
     text: str,
 ) -> None:
+    kernel = run.linker.kernel(key, name, run.filename)
     run.recorder.launch(
         LaunchSite(
             kernel_name=name,
@@ -310,9 +312,23 @@ def _record_launch(
             block=block,
             shared_bytes=integer(shared),
             shared_text=text,
-            kernel=run.linker.kernel(key, name, run.filename),
+            kernel=kernel,
+            argument_count=_argument_count(run, operation, kernel),
         ),
     )
+
+
+def _argument_count(
+    run: FunctionRun, operation: Launch | Call, kernel: Kernel | None
+) -> int | None:
+    """What a launch passes where no compiler compares it with the kernel."""
+    if not run.python or not isinstance(operation, Launch) or kernel is None:
+        return None
+    if operation.kernel_key != kernel.key and kernel.filename != run.filename:
+        return None  # another file's kernel may merely have the same name
+    if any(argument.starred or argument.keyword for argument in operation.arguments):
+        return None
+    return len(operation.arguments)
 
 
 def _extent(

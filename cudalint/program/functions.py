@@ -288,6 +288,8 @@ class Kernel(msgspec.Struct, frozen=True, omit_defaults=True):
     max_threads: int | None = None
     """From ``__launch_bounds__``."""
     is_template: bool = False
+    dialect: Literal["cuda", "numba", "triton", "cupy"] = "cuda"
+    """What it is written in: CUDA C++ (also inside a string), or a kind of Python."""
 
 
 class Dropped(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):

@@ -25,3 +25,6 @@ class LaunchSite:
     """Bytes of a ``cudaFuncSetAttribute`` for this kernel anywhere in the run; -1: unknown amount,
     or the kernel of either side cannot be told; ``None``: there is none."""
     steps: tuple[Step, ...] = ()
+    argument_count: int | None = None
+    """How many arguments the launch passes, all of them by position; ``None`` where that is not
+    known or not comparable with ``kernel.parameters`` (unpacking, keywords, Triton)."""

@@ -10,7 +10,14 @@ import libcst as cst
 from cudalint.frontends.python.bindings import all_parameters, children
 from cudalint.frontends.python.constants import fold
 from cudalint.frontends.python.scopes import Defined, Dotted, Scope
-from cudalint.program.expressions import Constant, Expression, FunctionReference, Tuple, Type
+from cudalint.program.expressions import (
+    Constant,
+    Expression,
+    FunctionReference,
+    Tuple,
+    Type,
+    Unknown,
+)
 from cudalint.program.functions import Kernel, Parameter, SharedArray
 
 if TYPE_CHECKING:
@@ -92,6 +99,7 @@ def read_kernel(defined: Defined, scope: Scope, reader: ModuleReader) -> Kernel:
             item.name.value,
             item.name.value,
             Type("object"),
+            default=Unknown("default") if item.default is not None else None,
             starred=item.star if isinstance(item.star, str) else "",
         )
         for item in all_parameters(node.params)
@@ -104,7 +112,19 @@ def read_kernel(defined: Defined, scope: Scope, reader: ModuleReader) -> Kernel:
         tuple(shared),
         dynamic,
         parameters,
+        dialect=_dialect(node, scope),
     )
+
+
+def _dialect(node: cst.FunctionDef, scope: Scope) -> Literal["numba", "triton", "cupy"]:
+    for decorator in node.decorators:
+        call = decorator.decorator
+        meaning = scope.meaning(call.func if isinstance(call, cst.Call) else call)
+        if isinstance(meaning, Dotted) and meaning.name.startswith("triton."):
+            return "triton"
+        if isinstance(meaning, Dotted) and meaning.name.startswith("cupyx."):
+            return "cupy"
+    return "numba"
 
 
 def _shared_arrays(
