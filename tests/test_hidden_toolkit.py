@@ -1,5 +1,5 @@
 """With nvcc, the CUDA toolkit, every compiler and even the system's C++ headers hidden, the
-findings on the fixtures are the same."""
+findings on all fixtures are the same."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import pytest
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 HIDDEN = ("/usr/local/cuda", "/usr/lib/gcc", "/usr/include/c++", "/usr/lib/llvm*", "/opt/nvidia")
-SAMPLE = "bad_[a-f]*.cu"
 
 
 def _hide() -> str:
@@ -43,22 +42,22 @@ def test_hidden_toolkit(tmp_path: Path) -> None:
     )
     if probe.returncode != 0:
         pytest.skip("mount namespaces are not allowed here")
-    files = sorted(str(path.relative_to(FIXTURES)) for path in FIXTURES.glob(f"*/{SAMPLE}"))
-    assert len(files) > 50
     lint = [sys.executable, "-m", "cudalint", "check", "--isolated", "--exit-zero"]
     lint += ["--output-format", "json", "--cache-dir"]
     seen = subprocess.run(
-        [*lint, str(tmp_path / "seen"), *files],
+        [*lint, str(tmp_path / "seen"), "."],
         cwd=FIXTURES, capture_output=True, text=True, check=True,
     )  # fmt: skip
     script = f'{_hide()}; ! command -v nvcc gcc g++ clang cc >/dev/null || exit 9; exec "$@"'
     hidden = subprocess.run(
-        [unshare, "-rm", "/bin/sh", "-c", script, "sh", *lint, str(tmp_path / "hidden"), *files],
+        [unshare, "-rm", "/bin/sh", "-c", script, "sh", *lint, str(tmp_path / "hidden"), "."],
         cwd=FIXTURES, capture_output=True, text=True, check=False,
         env={**os.environ, "PATH": _plain_path(tmp_path)},
     )  # fmt: skip
     assert hidden.returncode == 0, hidden.stderr
-    assert _findings(hidden.stdout) == _findings(seen.stdout)
+    expected = _findings(seen.stdout)
+    assert len(expected) > 300
+    assert _findings(hidden.stdout) == expected
 
 
 def _plain_path(folder: Path) -> str:
