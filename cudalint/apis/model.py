@@ -81,6 +81,11 @@ class CopyEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     leaves it out after ``|``: ``arg4|host-to-device``."""
     stream: str | None = None
     asynchronous: bool = False
+    asynchronous_when: str | None = None
+    """The argument that makes it asynchronous where it is given and true (``non_blocking``,
+    ``stream``); after ``not``, where it is given and false (``not blocking``)."""
+    into: str | None = None
+    """The argument that is the target instead of ``to`` where it is given (``out``)."""
     rows: str | None = None
     """2D copies: number of rows (``bytes`` is then the width of one)."""
     whole_data_set: bool = False
@@ -136,6 +141,32 @@ class OptIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """Spellings of ``attribute`` for which it applies."""
 
 
+class PoolThreshold(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Sets how much memory a pool keeps (``cudaMemPoolSetAttribute``)."""
+
+    attribute: str
+    value: str
+    only: tuple[str, ...]
+    """Spellings of ``attribute`` for which it applies."""
+
+
+class StreamOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a call stands in the order of streams and events."""
+
+    stream: str | None = None
+    """The stream that its work is put on, or that it waits for; the default stream where the call
+    leaves it out. Copies and launches say it themselves."""
+    uses: tuple[str, ...] = ()
+    """Memory that its work reads or writes."""
+    records: str | None = None
+    """The event that stands for all work of the stream so far."""
+    waits: str | None = None
+    """The event that the stream waits for, or the host where the call ``synchronizes``."""
+    flags: str | None = None
+    """Of a call that makes a stream: its flags. Where bit 0 is set, the stream does not wait for
+    the default stream."""
+
+
 class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What one API function does."""
 
@@ -177,8 +208,14 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     alive (``.data_ptr``)."""
     keeps: tuple[str, ...] = ()
     """Paths of arrays that the result keeps alive."""
+    host_reads: tuple[str, ...] = ()
+    """Paths of memory that the host reads during the call."""
     host_writes: tuple[str, ...] = ()
+    """Paths of memory that the host writes during the call."""
     synchronizes: bool = False
+    """The host waits: for the stream or the event of ``order``, a copy for its stream, else for
+    the device."""
+    order: StreamOrder | None = None
     resets: bool = False
     """Destroys the device's context: everything of a ``reset`` family is gone."""
     creates_context: bool = False
@@ -189,6 +226,17 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     overflow_bits: int | None = None
     elements: bool = False
     """The result is an element of the receiver, a container (``std::vector::back``)."""
+    flushes_cache: bool = False
+    """Gives the unused blocks of a caching allocator back to the driver (``empty_cache``)."""
+    asks_device: bool = False
+    """Tells whether there is a device: the same answer each time."""
+    builds_model: bool = False
+    """Makes or loads a whole model: a loop around it goes over models, not over batches."""
+    stream_ordered: bool = False
+    """Allocates from, or gives back to, a stream-ordered pool."""
+    trims_pool: bool = False
+    """Makes a stream-ordered pool give memory back."""
+    pool_threshold: PoolThreshold | None = None
     guess: bool = False
     """Set by the loader where only the beginning or the end of the name is known (``cublas*``,
     ``*.checkCudaErrors``): a body in the run says more."""

@@ -82,6 +82,9 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
         yield "copies.to", copy.to, parse_path
         yield "copies.from", copy.source, parse_path
         yield "copies.stream", copy.stream, parse_path
+        yield "copies.into", copy.into, parse_path
+        when = copy.asynchronous_when
+        yield "copies.asynchronous_when", when and when.removeprefix("not "), parse_path
         yield "copies.direction", copy.direction, parse_direction
         yield "copies.bytes", copy.bytes, parse_amount
         yield "copies.rows", copy.rows, parse_amount
@@ -105,8 +108,16 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
         yield "opts_in.kernel", opt_in.kernel, parse_path
         yield "opts_in.value", opt_in.value, parse_amount
         yield "opts_in.attribute", opt_in.attribute, parse_path
+    if (threshold := function.pool_threshold) is not None:
+        yield "pool_threshold.attribute", threshold.attribute, parse_path
+        yield "pool_threshold.value", threshold.value, parse_path
+    if (order := function.order) is not None:
+        for path in order.uses:
+            yield "order.uses", path, parse_path
+        for name in ("stream", "records", "waits", "flags"):
+            yield f"order.{name}", getattr(order, name), parse_path
     for name in ("status", "aliases", "unwraps", "invokes", "dangles"):
         yield name, getattr(function, name), parse_path
-    for name in ("takes", "swaps", "assigns", "inserts", "keeps", "host_writes"):
+    for name in ("takes", "swaps", "assigns", "inserts", "keeps", "host_reads", "host_writes"):
         for path in getattr(function, name):
             yield name, path, parse_path
