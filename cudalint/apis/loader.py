@@ -10,6 +10,8 @@ Reserved top-level keys of a model file; every other key is a function:
   sides end in ``.`` or ``::``).
 - ``families``: kinds of resources.
 - ``attributes``: attributes of arrays (Python).
+- ``tensors``: what functions do to tensors and gradients, by behaviour (Python).
+- ``hooks``: methods that frameworks call (Python).
 
 Functions are named as ``Call.name`` is. ``".close"`` is a method of any receiver,
 ``".close@stream"`` of one that holds a ``stream``. When nothing else fits, ``"cublas*"`` is any
@@ -29,7 +31,14 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import msgspec
 
 from cudalint.apis import model
-from cudalint.apis.model import ApiFunction, AttributeModel, Family, ModelFile
+from cudalint.apis.model import (
+    ApiFunction,
+    AttributeModel,
+    Family,
+    HookModel,
+    ModelFile,
+    TensorEffect,
+)
 from cudalint.apis.validation import RECEIVERS, ModelError, nearest, problems
 
 Language = Literal["cuda", "python"]
@@ -73,7 +82,17 @@ LIBRARIES: dict[Language, tuple[Library, ...]] = {
 }
 
 RESERVED = frozenset(
-    {"language", "prefix", "defaults", "plain", "aliases", "families", "attributes"}
+    {
+        "language",
+        "prefix",
+        "defaults",
+        "plain",
+        "aliases",
+        "families",
+        "attributes",
+        "tensors",
+        "hooks",
+    }  # fmt: skip
 )
 _DEFAULTS = frozenset({"status", "success", "may_throw"})
 _INLINE_NAMESPACE = re.compile(r"\b(?:__\w+|_V\d+|(?:THRUST|CUB|_CCCL)_\w+|_ABI_\w+)::")
@@ -92,6 +111,10 @@ class ApiModels:
         self.language = language
         self.families: dict[str, Family] = dict(_shipped("families.toml").families)
         self.attributes: dict[str, AttributeModel] = {}
+        self._tensors: dict[str, TensorEffect] = {}
+        self._tensor_beginnings: dict[str, TensorEffect] = {}
+        self._hooks: dict[str, HookModel] = {}
+        self._tensor_effects: dict[str, TensorEffect | None] = {}
         self._functions: dict[str, ApiFunction] = {}
         self._aliases: dict[str, str] = {}
         self._methods: dict[str, dict[str | None, ApiFunction]] = {}
@@ -125,6 +148,29 @@ class ApiModels:
         if receiver in RECEIVERS and "array" in candidates:
             return candidates["array"]
         return candidates.get(None)
+
+    def tensor_effect(self, name: str) -> TensorEffect | None:
+        """What a function, method or attribute (``.data``) does to tensors and gradients."""
+        if name not in self._tensor_effects:
+            if not self._tensor_effects:
+                # Methods are named by no library: all that speak of tensors are read.
+                for library in ("torch.", "cupy.", "jax.", "numpy."):
+                    self._read(library)
+            self._read(name)
+            found = self._tensors.get(name)
+            if found is None:
+                beginning = max(
+                    filter(name.startswith, self._tensor_beginnings), key=len, default=""
+                )
+                found = self._tensor_beginnings.get(beginning)
+            self._tensor_effects[name] = found
+        return self._tensor_effects[name]
+
+    @property
+    def hooks(self) -> tuple[HookModel, ...]:
+        """The methods that frameworks call for every batch."""
+        self._read("torch.")
+        return tuple(self._hooks.values())
 
     def names(self) -> frozenset[str]:
         """All names with a model, aliases and methods (``.close@stream``) included. Reads every
@@ -189,6 +235,15 @@ class ApiModels:
             return
         self.families.update(file.families)
         self.attributes.update(file.attributes)
+        self._hooks.update(file.hooks)
+        for effect in file.tensors.values():
+            for name in effect.names:
+                if name.endswith("*"):
+                    self._tensor_beginnings[name[:-1]] = effect
+                else:
+                    self._tensors[name] = effect
+        if file.tensors:
+            self._tensor_effects.clear()
         self._aliases.update(file.aliases)
         for name, function in file.functions.items():
             if name.startswith("."):
@@ -257,6 +312,8 @@ def decode(path: str, text: str) -> ModelFile:
     aliases = _convert(path, "aliases", content.pop("aliases", {}), dict[str, str])
     families = _tables(path, "families", content.pop("families", {}), Family)
     attributes = _tables(path, "attributes", content.pop("attributes", {}), AttributeModel)
+    tensors = _tables(path, "tensors", content.pop("tensors", {}), TensorEffect)
+    hooks = _tables(path, "hooks", content.pop("hooks", {}), HookModel)
     functions: dict[str, ApiFunction] = {}
     if plain:
         function = _convert(path, "defaults", defaults, ApiFunction)
@@ -268,7 +325,7 @@ def decode(path: str, text: str) -> ModelFile:
             if key.startswith(".") and function.receiver is not None and "@" not in key:
                 key = f"{key}@{function.receiver}"
             functions[key] = function
-    return ModelFile(path, language, families, functions, aliases, attributes)
+    return ModelFile(path, language, families, functions, aliases, attributes, tensors, hooks)
 
 
 def _full_name(prefix: str, name: str) -> str:

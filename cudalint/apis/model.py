@@ -167,6 +167,23 @@ class StreamOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     the default stream."""
 
 
+class EmbeddedSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """CUDA C++ source text that a call compiles (Python libraries)."""
+
+    source: tuple[str, ...]
+    """Paths of the texts; an argument may be a list of them."""
+    kernel: str | None = None
+    """Path of the name of the kernel that the call returns; without it, it returns a module."""
+    kernels: tuple[str, ...] = ()
+    """Methods of that module which return the kernel that their first argument names."""
+    modules: tuple[str, ...] = ()
+    """Methods of what the call returns (a program) which return the module."""
+    options: str | None = None
+    """Path of the compiler's options, for the macros that they define."""
+    host: bool = False
+    """The text holds host code too, and is compiled as a whole (``load_inline``)."""
+
+
 class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What one API function does."""
 
@@ -216,6 +233,10 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """The host waits: for the stream or the event of ``order``, a copy for its stream, else for
     the device."""
     order: StreamOrder | None = None
+    selects_device: bool = False
+    """Later calls go to another device (``cudaSetDevice``, ``with cupy.cuda.Device(i)``)."""
+    serves: tuple[str, ...] = ()
+    """Paths of data that the result hands out in parts (``DataLoader``), or ``args``."""
     resets: bool = False
     """Destroys the device's context: everything of a ``reset`` family is gone."""
     creates_context: bool = False
@@ -224,6 +245,7 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     may_throw: bool | None = None
     noreturn: bool = False
     overflow_bits: int | None = None
+    embeds: EmbeddedSource | None = None
     elements: bool = False
     """The result is an element of the receiver, a container (``std::vector::back``)."""
     flushes_cache: bool = False
@@ -240,6 +262,75 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     guess: bool = False
     """Set by the loader where only the beginning or the end of the name is known (``cublas*``,
     ``*.checkCudaErrors``): a body in the run says more."""
+
+
+class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What functions do to tensors and their gradients: one behaviour of several ``names``.
+
+    Names are those of ``Call.name``: dotted (``torch.cat``), a method of any receiver
+    (``.detach``; attributes too: ``.data``), or a beginning (``torch.nn.functional.*``; the longest
+    one that fits counts).
+    """
+
+    names: tuple[str, ...]
+    result: Literal["tensor", "number", "module", "function", "list", "other", ""] = ""
+    """``module``: something with weights, whose call's result has a gradient; ``function``: one
+    without (a loss, an activation), whose call's result has one if an argument has."""
+    gradient: Literal["follows", "detached", "attached", ""] = ""
+    """Whether the result has a gradient: as the receiver and arguments have, never, always."""
+    device: Literal["follows", "argument", "device", "host", ""] = ""
+    """Where the result lives: as receiver and arguments do, or where ``device=`` says."""
+    scalar: int | None = None
+    """With at most so many arguments the result is one number in size."""
+    mode: Literal["disabled", "enabled", "argument", ""] = ""
+    """A context manager or decorator that switches the recording of gradients."""
+    immediate: bool = False
+    """It switches when it is called, not only when it is entered."""
+    harmless: bool = False
+    """A context manager or decorator that leaves gradients as they are."""
+    backward: str | None = None
+    """Path of the tensor whose gradients it computes."""
+    retain: str | None = None
+    """The parameter that keeps the graph of ``backward``."""
+    create: str | None = None
+    """The parameter that records the gradients' own graph."""
+    steps: bool = False
+    """An optimizer's update of the weights."""
+    module: bool = False
+    """Its receiver is a module."""
+    evaluates: bool = False
+    """Puts its receiver in evaluation mode; ``trains`` puts it back."""
+    trains: bool = False
+    freezes: bool = False
+    """Its receiver's weights need no gradient any more (where its argument is false)."""
+    calls_module: bool = False
+    """It is a call of its receiver (``.forward``)."""
+    detaches_receiver: bool = False
+    needs_detached: bool = False
+    """It raises where its receiver has a gradient."""
+    inserts: str | None = None
+    """Path of the value that becomes an element of the receiver."""
+    clears: bool = False
+    """Takes elements out of the receiver."""
+    bound: str | None = None
+    """The parameter that limits the length of the list it makes."""
+    concatenates: bool = False
+    """Makes one tensor of the tensors in a list."""
+    without_arguments: bool = False
+    """Only a call without arguments is meant (``.get`` of an array, not of a dictionary)."""
+
+
+class HookModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Methods that a framework calls for every batch, by the base class that declares them."""
+
+    bases: tuple[str, ...]
+    """Names of classes; a beginning ends in ``*``."""
+    differentiated: tuple[str, ...] = ()
+    """The gradient of what they return is computed."""
+    without_gradients: tuple[str, ...] = ()
+    """Called with the recording of gradients switched off."""
+    once: tuple[str, ...] = ()
+    """Not called for every batch: at the start or the end of an epoch."""
 
 
 class AttributeModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -264,3 +355,5 @@ class ModelFile(msgspec.Struct, frozen=True, omit_defaults=True):
     aliases: dict[str, str] = {}
     """Exact names, and prefixes that end in ``.`` or ``::``."""
     attributes: dict[str, AttributeModel] = {}
+    tensors: dict[str, TensorEffect] = {}
+    hooks: dict[str, HookModel] = {}
