@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cudalint.loading import load as load_file
 from cudalint.plan import Plan, make_plan
 from cudalint.project.config import load
 from cudalint.project.files import SourceFile, discover
-from cudalint.project.reading import UnreadableError, check_content, decode, read_bytes
+from cudalint.project.reading import UnreadableError, read_bytes
 from cudalint.source import Source
 
 
@@ -41,18 +42,11 @@ def read_programs(paths: Sequence[Path], plan: Plan) -> list[Program]:
 
 
 def _read(file: SourceFile, plan: Plan) -> Program | None:
-    from cudalint.frontends.cuda.prefilter import mentions_cuda as cuda
-    from cudalint.frontends.python.prefilter import mentions_cuda as python
-
     try:
-        data = read_bytes(file.path)
-        if not file.is_cuda and not (python if file.language == "python" else cuda)(data):
-            return None
-        check_content(data, plan.max_file_size)
-        text = decode(data, file.language).text
+        loaded = load_file(file, read_bytes(file.path), plan.max_file_size)
     except UnreadableError:
         return None
-    return Program(file, data, Source(file.filename, text))
+    return Program(file, loaded.data, loaded.source) if loaded else None
 
 
 class Counter:

@@ -13,6 +13,7 @@ import msgspec
 from cudalint import jobs
 from cudalint.analysis.groups import groups_of
 from cudalint.executor import Executor, Handler, Outcome, run_here
+from cudalint.findings.cells import in_cells
 from cudalint.findings.finding import Confidence, Finding
 from cudalint.findings.fingerprint import fingerprinted
 from cudalint.findings.suppressions import (
@@ -23,12 +24,13 @@ from cudalint.findings.suppressions import (
     unused_suppressions,
 )
 from cudalint.jobs import AnalysisResult, Lowered
+from cudalint.loading import load
 from cudalint.lowering import Lowering, Preparer, header_folder
 from cudalint.plan import Plan
 from cudalint.project.cache import Cache, digest
 from cudalint.project.files import FileError, SourceFile
 from cudalint.project.paths import relative_name
-from cudalint.project.reading import UnreadableError, check_content, decode, read_bytes
+from cudalint.project.reading import UnreadableError, read_bytes
 from cudalint.reports.report import Report
 from cudalint.source import Source, Span
 
@@ -106,13 +108,14 @@ def lint(
     findings = _analysed(lowered, run)
     failed = {error.filename for error in run.errors}
     analysed = [one for one in read if one.file.filename not in failed]
-    findings = _judged(findings, analysed, run)
+    sources = {one.file.filename: one.source for one in analysed}
+    findings = [in_cells(finding, sources) for finding in _judged(findings, analysed, run)]
     return Report(
         findings=tuple(fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))),
         errors=tuple(sorted(set(run.errors))),
         notes=tuple(sorted(set(run.notes))),
         files=len(analysed),
-        sources={one.file.filename: one.source for one in analysed},
+        sources=sources,
     )
 
 
@@ -126,36 +129,15 @@ def _read(
         run.progress("reading", number, len(files))
         try:
             data = contents[file.path] if file.path in contents else read_bytes(file.path)
-            if not _is_wanted(file, data):
-                continue
-            check_content(data, run.plan.max_file_size)
-            decoded = decode(data, file.language)
+            loaded = load(file, data, run.plan.max_file_size)
         except UnreadableError as error:
             run.errors.append(FileError(file.filename, str(error)))
             continue
-        if decoded.note:
-            run.notes.append(FileError(file.filename, decoded.note))
-        yield ReadFile(file, data, Source(file.filename, decoded.text))
-
-
-def _is_wanted(file: SourceFile, data: bytes) -> bool:
-    """Whether a file is to be linted: CUDA by its name, or because it mentions CUDA."""
-    if file.is_cuda:
-        return True
-    if not data.strip():
-        # Packages are full of empty modules; named explicitly, an empty file is a mistake.
-        return not data and file.explicit and file.path.name != "__init__.py"
-    # Explicit garbage is reported rather than passed over:
-    if file.explicit and b"\0" in data[:8192]:
-        return True
-    if file.language == "python":
-        from cudalint.frontends.python.prefilter import mentions_cuda
-    else:
-        from cudalint.frontends.cuda.prefilter import mentions_cuda
-    # UTF-16 hides the names from a byte search:
-    return mentions_cuda(
-        data.replace(b"\0", b"") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data
-    )
+        if loaded is None:
+            continue
+        if loaded.note:
+            run.notes.append(FileError(file.filename, loaded.note))
+        yield ReadFile(file, loaded.data, loaded.source)
 
 
 # Lowering ---------------------------------------------------------------------------------------

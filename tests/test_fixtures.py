@@ -10,9 +10,11 @@ the test fails until the comment says `expect`.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,7 +30,7 @@ FIXTURES = Path(__file__).parent.parent / "fixtures"
 _EXPECTED = re.compile(r"(?://|#)\s*expect:\s*(.+?)\s*(?:\*/)?$")
 _TODO = re.compile(r"(?://|#)\s*todo:\s*(GPU\d{3}(?:\s*,\s*GPU\d{3})*)\s*(?:\*/)?$")
 _OPTIONS = re.compile(r"\s*(?://|#)\s*options:\s*(.+)$")
-_SUFFIXES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".h", ".hpp", ".py")
+_SUFFIXES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".h", ".hpp", ".ipynb", ".py")
 
 
 def units() -> list[Path]:
@@ -48,20 +50,32 @@ def files_of(unit: Path) -> list[Path]:
     return sorted(path for path in unit.rglob("*") if path.suffix in _SUFFIXES)
 
 
+def lines_of(file: Path) -> Iterator[tuple[str, str]]:
+    """The lines of a file, each with its place: ``12``, in a notebook ``3:12`` (cell and row)."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix != ".ipynb":
+        yield from ((str(row), line) for row, line in enumerate(text.split("\n"), start=1))
+        return
+    for number, cell in enumerate(json.loads(text)["cells"], start=1):
+        source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+        for row, line in enumerate(source.split("\n"), start=1):
+            yield f"{number}:{row}", line
+
+
 def expected_of(unit: Path, marker: re.Pattern[str] = _EXPECTED) -> Counter[str]:
     found: Counter[str] = Counter()
     for file in files_of(unit):
-        for row, line in enumerate(file.read_text(encoding="utf-8").split("\n"), start=1):
+        for place, line in lines_of(file):
             if match := marker.search(line):
                 for entry in match[1].split(","):
-                    found[f"{file.name}:{row} {entry.strip()}"] += 1
+                    found[f"{file.name}:{place} {entry.strip()}"] += 1
     return found
 
 
 def options_of(unit: Path) -> list[str]:
     options = []
     for file in files_of(unit):
-        first = file.read_text(encoding="utf-8").partition("\n")[0]
+        _, first = next(lines_of(file))
         if match := _OPTIONS.match(first):
             options += shlex.split(match[1])
     return options
@@ -91,7 +105,9 @@ def test_fixture(unit: Path, header_cache: Path, monkeypatch: pytest.MonkeyPatch
 
     actual: Counter[str] = Counter()
     for finding in report.active:
-        place = f"{Path(finding.filename).name}:{finding.span.row} {finding.code}"
+        cell, row = report.sources[finding.filename].place(finding.span.row)
+        shown = row if cell is None else f"{cell}:{row}"
+        place = f"{Path(finding.filename).name}:{shown} {finding.code}"
         pinned = f"{place} {finding.severity.value}"
         actual[pinned if pinned in expected else place] += 1
     if unit.name.startswith(("bad_", "good_")):

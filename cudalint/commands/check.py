@@ -103,8 +103,10 @@ def _find(
 
 def _stdin_file(name: str | None, data: bytes) -> SourceFile:
     if name is None:
-        language: Language = "cuda" if any(sign in data for sign in _CUDA_SIGNS) else "python"
-        suffix = ".cu" if language == "cuda" else ".py"
+        notebook = data.lstrip().startswith(b"{") and b'"nbformat"' in data
+        is_cuda = not notebook and any(sign in data for sign in _CUDA_SIGNS)
+        language: Language = "cuda" if is_cuda else "python"
+        suffix = ".cu" if is_cuda else ".ipynb" if notebook else ".py"
         return SourceFile(STDIN_NAME, absolute(f"stdin{suffix}"), language, explicit=True)
     path = absolute(name)
     return SourceFile(display_name(path), path, language_of(path) or "cuda", explicit=True)

@@ -2,8 +2,9 @@
 
 Ours: ``cudalint: ignore[CODE, ...] reason`` on the line, or alone on the line above;
 ``cudalint: ignore-next-line[...]``; ``cudalint: file-ignore[...]``. Theirs: ``noqa: CODE``,
-``NOLINT(cudalint-NAME)``, ``NOLINTNEXTLINE`` and ``NOLINTBEGIN``/``NOLINTEND``. A suppression at
-the primary line or at any step of the finding's path works.
+``flake8: noqa`` and ``ruff: noqa`` for a whole file, ``NOLINT(cudalint-NAME)``, ``NOLINTNEXTLINE``
+and ``NOLINTBEGIN``/``NOLINTEND``. A suppression at the primary line or at any step of the finding's
+path works. What other linters' comments say of other linters' codes is theirs.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ _OURS = re.compile(
     re.IGNORECASE,
 )
 _NOQA = re.compile(
-    r"(?:\A|\#)\s*noqa\b(?P<codes>\s*:\s*[A-Z][A-Z0-9]+(?:[\s,]+[A-Z]+[0-9]+)*)?",
+    r"(?:\A|\#)\s*(?P<file>(?:flake8|ruff)\s*[:=]\s*)?noqa\b"
+    r"(?P<codes>\s*:\s*[A-Z][A-Z0-9]+(?:[\s,]+[A-Z]+[0-9]+)*)?",
     re.IGNORECASE,
 )
+_PREFIX = re.compile(r"GPU\d{0,2}")
 _NOLINT = re.compile(r"\bNOLINT(?P<word>NEXTLINE|BEGIN|END)?\b(?:\((?P<codes>[^)]*)\))?")
 _SEPARATOR = re.compile(r"[\s,]+")
 
@@ -58,9 +61,14 @@ class Suppression:
         if not self.codes:
             return ""
         for code in self.codes:
-            if code == finding.code or fnmatchcase(finding.name, code):
+            if is_code_of(code, finding.code) or fnmatchcase(finding.name, code):
                 return code
         return None
+
+
+def is_code_of(entry: str, code: str) -> bool:
+    """Whether an entry is a rule's code or, as in ``noqa: GPU1``, the start of it."""
+    return entry == code or (_PREFIX.fullmatch(entry) is not None and code.startswith(entry))
 
 
 @dataclass
@@ -147,7 +155,10 @@ def unused_suppressions(
         unknown: list[str] = []
         for entry in suppression.codes:
             code = entry if entry in known else code_of.get(entry)
-            if code is None:
+            if _PREFIX.fullmatch(entry):
+                if (number, entry) not in file.used and any(is_code_of(entry, one) for one in ran):
+                    unused.append(entry)
+            elif code is None:
                 if "*" not in entry:
                     unknown.append(entry)
             elif code in ran and code != UNUSED_CODE and (number, entry) not in file.used:
@@ -179,8 +190,8 @@ def _parse(comments: Comments, source: Source) -> Iterator[Suppression]:
         if not _MENTIONED.search(comment.text):
             continue
         span = Span(comment.row, comment.column, comment.end_row, comment.end_column)
-        target = _target_rows(comment, comments)
-        following = _row_range(comments.next_code_row(comment.end_row))
+        target = _in_cell(_target_rows(comment, comments), comment, source)
+        following = _in_cell(_row_range(comments.next_code_row(comment.end_row)), comment, source)
         for match in _OURS.finditer(comment.text):
             word = match["word"].lower()
             codes = _codes(match["codes"])
@@ -191,10 +202,12 @@ def _parse(comments: Comments, source: Source) -> Iterator[Suppression]:
             # Without a code it silences nothing, and GPU001 says so.
             yield Suppression(_text(match), span, codes, rows if codes else range(0))
         if noqa := _NOQA.search(comment.text):
-            codes = _codes((noqa["codes"] or "").partition(":")[2])
-            judged = bool(codes) and all(code.startswith("GPU") for code in codes)
-            row = range(comment.row, comment.row + 1)
-            yield Suppression(_text(noqa).lstrip("# "), span, codes, row, judged)
+            codes = _codes((noqa["codes"] or "").partition(":")[2].upper())
+            ours = tuple(code for code in codes if code.startswith("GPU"))
+            if ours or not codes:
+                row = None if noqa["file"] else range(comment.row, comment.row + 1)
+                text = _text(noqa).lstrip("# ")
+                yield Suppression(text, span, ours, row, judged=bool(ours))
         for match in _NOLINT.finditer(comment.text):
             nolint = _nolint_codes(match["codes"])
             if nolint is None:
@@ -228,6 +241,13 @@ def _target_rows(comment: Comment, comments: Comments) -> range:
     return range(comment.row, comment.end_row + 1)
 
 
+def _in_cell(rows: range, comment: Comment, source: Source) -> range:
+    """No comment reaches from one cell of a notebook into the next."""
+    if rows and source.cell_at(rows.start) != source.cell_at(comment.row):
+        return range(0)
+    return rows
+
+
 def _row_range(row: int | None) -> range:
     return range(0) if row is None else range(row, row + 1)
 
@@ -235,7 +255,10 @@ def _row_range(row: int | None) -> range:
 def _codes(text: str | None) -> tuple[str, ...]:
     """The entries of a list: codes upper-case, names lower-case."""
     entries = (entry for entry in _SEPARATOR.split(text or "") if entry)
-    return tuple(e.upper() if e[-1:].isdigit() else e.lower() for e in entries)
+    return tuple(
+        entry.upper() if entry[-1:].isdigit() or entry.upper() == "GPU" else entry.lower()
+        for entry in entries
+    )
 
 
 def _nolint_codes(text: str | None) -> tuple[str, ...] | None:

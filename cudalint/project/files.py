@@ -15,7 +15,8 @@ from cudalint.project.reading import Language, reason_of
 CUDA_SUFFIXES = frozenset({".cu", ".cuh"})
 """Always linted; the others only when they mention CUDA."""
 HOST_SUFFIXES = frozenset({".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"})
-PYTHON_SUFFIXES = frozenset({".py"})
+NOTEBOOK_SUFFIX = ".ipynb"
+PYTHON_SUFFIXES = frozenset({".py", NOTEBOOK_SUFFIX})
 _EXPLICIT_SUFFIXES = frozenset({".c++", ".h++", ".hh", ".hxx", ".inc", ".inl", ".ipp", ".tpp"})
 STDIN_NAME = "<stdin>"
 
@@ -34,6 +35,11 @@ class SourceFile:
     def is_cuda(self) -> bool:
         """Whether its name alone says that it is CUDA."""
         return self.path.suffix.lower() in CUDA_SUFFIXES
+
+    @property
+    def is_notebook(self) -> bool:
+        """Whether its code stands in the cells of a notebook."""
+        return self.path.suffix.lower() == NOTEBOOK_SUFFIX
 
 
 @dataclass(frozen=True, order=True)

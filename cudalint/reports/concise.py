@@ -10,4 +10,4 @@ from cudalint.reports.text import headline
 def render(report: Report, style: Style | None = None) -> str:
     """``path:row:column: CODE message``, line by line."""
     style = style or Style()
-    return "".join(f"{headline(finding, style)}\n" for finding in report.active)
+    return "".join(f"{headline(finding, report, style)}\n" for finding in report.active)

@@ -27,18 +27,22 @@ def frame(
 ) -> list[str]:
     """The lines of a source around its notes, each note below its line, in order of rows."""
     rows = _rows(source, notes, context)
-    gutter = len(str(max(rows))) if rows else 1
+    gutter = max((len(str(source.place(row)[1])) for row in rows), default=1)
     empty = style.paint(f"{'':>{gutter}} |", "cyan")
     result = [empty]
     previous = rows[0] if rows else 0
+    cell_number: int | None = None
     for row in rows:
-        if row > previous + 1:
+        number, shown = source.place(row)
+        if number is not None and number != cell_number:
+            result.append(style.paint(f"{'':>{gutter}} : cell {number}", "cyan"))
+        elif row > previous + 1:
             result.append(style.paint("...", "cyan"))
-        previous = row
+        previous, cell_number = row, number
         here = [note for note in notes if note.span.row == row]
-        window = _Window(source.line(row), here[0].span.column if here else 1, width)
-        number = style.paint(f"{row:>{gutter}} |", "cyan")
-        result.append(f"{number} {window.text}".rstrip())
+        window = _Window(source.shown_line(row), here[0].span.column if here else 1, width)
+        margin = style.paint(f"{shown:>{gutter}} |", "cyan")
+        result.append(f"{margin} {window.text}".rstrip())
         for note in here:
             start, length = window.columns(note.span, row)
             mark = ("^" if note.primary else "-") * length
@@ -56,9 +60,13 @@ def _rows(source: Source, notes: Sequence[Note], context: int) -> list[int]:
         row
         for note in notes
         for row in range(note.span.row - context, note.span.row + context + 1)
-        if 1 <= row <= last
+        if 1 <= row <= last and source.cell_at(row) == source.cell_at(note.span.row)
     }
-    rows |= {row + 1 for row in rows if row + 2 in rows}
+    rows |= {
+        row + 1
+        for row in rows
+        if row + 2 in rows and source.cell_at(row) == source.cell_at(row + 2)
+    }
     shown = sorted(rows)
     own = {note.span.row for note in notes}
     # Blank context at the edges says nothing:
@@ -110,9 +118,12 @@ class _Window:
         return start, max(self._at(end) - start, 1)
 
 
-def location(filename: str, span: Span) -> str:
-    """``path:row:column``, safe to print."""
-    return f"{escaped(filename)}:{span.row}:{span.column}"
+def location(filename: str, span: Span, sources: Mapping[str, Source]) -> str:
+    """``path:row:column``, in a notebook ``path:cell 3:row:column``; safe to print."""
+    source = sources.get(filename)
+    number, row = source.place(span.row) if source else (None, span.row)
+    cell_part = "" if number is None else f"cell {number}:"
+    return f"{escaped(filename)}:{cell_part}{row}:{span.column}"
 
 
 def has_lines(sources: Mapping[str, Source], filename: str, span: Span) -> bool:

@@ -11,6 +11,7 @@ from cudalint import __version__
 from cudalint.findings.finding import Finding
 from cudalint.findings.rule import DOCUMENTATION
 from cudalint.reports.report import Report
+from cudalint.source import Source
 
 SCHEMA_VERSION = 1
 
@@ -26,7 +27,7 @@ def as_data(report: Report) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "cudalint", "version": __version__},
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [_finding(finding, report) for finding in report.findings],
         "errors": [
             {"filename": error.filename, "message": error.message} for error in report.errors
         ],
@@ -43,7 +44,8 @@ def as_data(report: Report) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding, report: Report) -> dict[str, Any]:
+    span, source = finding.span, report.sources.get(finding.filename)
     return {
         "code": finding.code,
         "name": finding.name,
@@ -51,13 +53,15 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "confidence": finding.confidence.value,
         "message": finding.message,
         "filename": finding.filename,
-        "location": {"row": finding.span.row, "column": finding.span.column},
-        "end_location": {"row": finding.span.end_row, "column": finding.span.end_column},
+        "location": _location(span.row, span.column, source),
+        "end_location": _location(span.end_row, span.end_column, source),
         "function": finding.function,
         "steps": [
             {
                 "filename": step.filename,
-                "location": {"row": step.span.row, "column": step.span.column},
+                "location": _location(
+                    step.span.row, step.span.column, report.sources.get(step.filename)
+                ),
                 "message": step.message,
             }
             for step in finding.steps
@@ -68,3 +72,10 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "url": DOCUMENTATION.format(code=finding.code),
         "runtime": None,
     }
+
+
+def _location(row: int, column: int, source: Source | None) -> dict[str, int]:
+    """Row and column; in a notebook those of the cell, and which cell it is."""
+    cell, row = source.place(row) if source else (None, row)
+    place = {"row": row, "column": column}
+    return place if cell is None else {"cell": cell, **place}

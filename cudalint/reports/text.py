@@ -23,16 +23,16 @@ def render(report: Report, style: Style | None = None, *, width: int = 140) -> s
     return "\n".join(blocks)
 
 
-def headline(finding: Finding, style: Style) -> str:
+def headline(finding: Finding, report: Report, style: Style) -> str:
     """``path:row:column: CODE message``."""
-    place = style.paint(location(finding.filename, finding.span), "bold")
+    place = style.paint(location(finding.filename, finding.span, report.sources), "bold")
     code = style.paint(finding.code, SEVERITY_COLOR[finding.severity])
     code = style.link(code, DOCUMENTATION.format(code=finding.code))
     return f"{place}: {code} {style.message(finding.message)}"
 
 
 def _finding(finding: Finding, report: Report, style: Style, width: int) -> Iterator[str]:
-    yield headline(finding, style)
+    yield headline(finding, report, style)
     steps = _shown(finding.steps)
     by_file: dict[str, list[Note]] = {finding.filename: []}
     numbered = len(steps) > 1 or bool(steps and not _is_primary(steps[0], finding))
@@ -51,12 +51,14 @@ def _finding(finding: Finding, report: Report, style: Style, width: int) -> Iter
         shown = [note for note in notes if has_lines(report.sources, filename, note.span)]
         if shown:
             if filename != finding.filename:
-                yield style.paint("in ", "dim") + location(filename, shown[0].span)
+                place = location(filename, shown[0].span, report.sources)
+                yield style.paint("in ", "dim") + place
             context = 0 if len(shown) > 1 or filename != finding.filename else _CONTEXT
             yield from frame(report.sources[filename], shown, style, context=context, width=width)
         for note in notes:
             if note not in shown and note.text:
-                yield f"  {location(filename, note.span)}: {style.message(note.text)}"
+                place = location(filename, note.span, report.sources)
+                yield f"  {place}: {style.message(note.text)}"
     if len(finding.steps) > len(steps):
         yield f"  = and {len(finding.steps) - len(steps)} more like these"
     yield _footer(finding, style)

@@ -186,9 +186,73 @@ def test_unknown_codes_come_with_the_nearest() -> None:
     assert one.suggestions == ("GPU101", "handle-leak")
 
 
-@pytest.mark.parametrize("text", ["f()  # noqa", "f()  # noqa: E501", "f()  # noqa: E501, GPU101"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f()  # noqa",
+        "f()  # noqa: E501",
+        "f()  # NOQA:E501,W291",
+        "f()  # noqa: E501, W291 because",
+        "f()  # type: ignore  # noqa: ANN001",
+        "f()  # pylint: disable=unused-argument",
+        "f()  # type: ignore[attr-defined]",
+        "f()  # nosec B404",
+        "# flake8: noqa\nf()",
+        "# ruff: noqa\nf()",
+        "# ruff: noqa: E501, F401\nf()",
+        "# flake8: noqa: E501\nf()",
+        "# isort: skip_file\nf()",
+    ],
+)
 def test_foreign_and_blanket_noqa_are_never_reported(text: str) -> None:
     assert unused(text, "python") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("f()  # noqa: E501, GPU101", ("GPU101",)),
+        ("f()  # noqa: GPU101,GPU102", ("GPU101", "GPU102")),
+        ("f()  # noqa: GPU1", ("GPU1",)),
+        ("f()  # noqa: GPU", ("GPU",)),
+        ("# ruff: noqa: E501, GPU101\nf()", ("GPU101",)),
+        ("f()  # noqa: GPU999", ("GPU999",)),
+    ],
+)
+def test_our_codes_in_noqa_are_judged(text: str, codes: tuple[str, ...]) -> None:
+    assert [one.codes for one in unused(text, "python")] == [codes]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p = malloc(n)  # noqa: GPU1",
+        "p = malloc(n)  # noqa: GPU",
+        "p = malloc(n)  # noqa: gpu101",
+        "p = malloc(n)  # NoQA:E501,GPU10",
+        "p = malloc(n)\n# flake8: noqa",
+        "p = malloc(n)\n# flake8: noqa: GPU101",
+        "p = malloc(n)\n# ruff: noqa",
+        "p = malloc(n)\n# ruff: noqa: E501, GPU101",
+    ],
+)
+def test_noqa_in_all_its_forms(text: str) -> None:
+    assert silenced(text, "python", finding(1))
+    assert unused(text, "python", finding(1)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p = malloc(n)  # noqa: GPU2",
+        "p = malloc(n)  # noqa: E501, W291",
+        "p = malloc(n)\n# ruff: noqa: E501",
+        "p = malloc(n)\n# mypy: noqa",
+        "p = malloc(n)\n# noqa",
+    ],
+)
+def test_noqa_that_is_not_for_it(text: str) -> None:
+    assert not silenced(text, "python", finding(1))
 
 
 def test_foreign_and_blanket_nolint_are_never_reported() -> None:

@@ -94,7 +94,9 @@ def module_name(filename: str) -> ModuleName:
     """The module of a file: its path below the nearest folder that has no ``__init__.py``."""
     path = Path(filename)
     is_package = path.stem == "__init__"
-    parts = [] if is_package else [path.stem]
+    # `tool.py` and `tool.ipynb` are two modules; nobody imports the second.
+    stem = f"{path.stem}[notebook]" if path.suffix == ".ipynb" else path.stem
+    parts = [] if is_package else [stem]
     folder = path.parent.absolute()
     while folder.name and _is_package(str(folder)):
         parts.insert(0, folder.name)
