@@ -1,0 +1,152 @@
+"""Builds a target: a CUDA or C++ source, or a folder of them, into an executable that is linked
+against the ledger in place of the CUDA runtime. The same executable serves the simulated device
+and a real one: the environment decides what the ledger is."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cudalint.project.compile_commands import CompileFlags
+from cudalint.runtime.ledger import build_ledger
+from cudalint.runtime.processes import ProcessLimits, run_command
+from cudalint.runtime.toolkit import Nvcc, ToolkitError, cuda_include, find_compiler, find_nvcc
+
+SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c++", ".c")
+_DEVICE_CODE = re.compile(rb"<<<|\b__global__\b|\b__device__\b|\b__constant__\b|\b__managed__\b")
+_LIMITS = ProcessLimits(seconds=300.0)
+
+
+class BuildError(RuntimeError):
+    """A target that cannot be built: the reason in one line, and what the compiler printed."""
+
+    def __init__(self, reason: str, output: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.output = output
+
+
+@dataclass(frozen=True)
+class Executable:
+    """A target that was built."""
+
+    path: Path
+    sources: tuple[Path, ...]
+    command: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """How to build."""
+
+    target: str = "sm_90"
+    """The compute capability of the device that will run it."""
+    flags: CompileFlags = field(default_factory=CompileFlags)
+    """What a compile database says of it."""
+    arguments: tuple[str, ...] = ()
+    """For the compiler, as they are: ``-rdc=true``, ``-lm``."""
+    optimize: bool = False
+    """Without it, lines are exact and building is quicker."""
+    limits: ProcessLimits = _LIMITS
+
+
+def sources_of(target: Path) -> tuple[Path, ...]:
+    """The sources of a target: itself, or those in a folder."""
+    if target.is_dir():
+        return tuple(sorted(p for p in target.iterdir() if p.suffix.lower() in SOURCES))
+    return (target,)
+
+
+def build(
+    target: Path | Sequence[Path], folder: Path, options: BuildOptions | None = None
+) -> Executable:
+    """Build into ``folder``. ``BuildError`` says why it is not possible."""
+    options = options or BuildOptions()
+    sources = sources_of(target) if isinstance(target, Path) else tuple(target)
+    if not sources:
+        raise BuildError(f"{target}: no source in it")
+    sources = tuple(source.absolute() for source in sources)
+    folder.mkdir(parents=True, exist_ok=True)
+    executable = folder / "target"
+    try:
+        nvcc = find_nvcc()
+        library = build_ledger(cuda_include(nvcc))
+        command = _command(sources, executable, library, nvcc, options)
+    except ToolkitError as error:
+        raise BuildError(str(error)) from error
+    start = time.monotonic()
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    try:
+        done = run_command(command, folder=folder, environment=environment, limits=options.limits)
+    except OSError as error:
+        raise BuildError(f"{command[0]}: {error.strerror or error}") from error
+    output = (done.stdout + done.stderr).decode("utf-8", "replace")
+    if done.timed_out:
+        raise BuildError(f"the compiler took more than {options.limits.seconds:.0f} s", output)
+    if done.exit_status != 0 or not executable.is_file():
+        raise BuildError(_first_error(output), output)
+    return Executable(executable, sources, tuple(command), time.monotonic() - start)
+
+
+def _command(
+    sources: tuple[Path, ...],
+    executable: Path,
+    library: Path,
+    nvcc: Nvcc | None,
+    options: BuildOptions,
+) -> list[str]:
+    flags = options.flags
+    folders = dict.fromkeys(str(source.parent) for source in sources)
+    common = ["-g", "-O1" if options.optimize else "-O0"]
+    common += [f"-D{define}" for define in flags.defines]
+    common += [f"-U{define}" for define in flags.undefines]
+    common += [f"-I{include}" for include in (*folders, *flags.include_folders)]
+    for system in flags.system_folders:
+        common += ["-isystem", system]
+    for forced in flags.forced_includes:
+        common += ["-include", forced]
+    tail = ["-o", str(executable), str(library)]
+    if nvcc is not None:
+        architecture = nvcc.architecture_for(options.target)
+        standard = f"-std={(flags.standard or 'c++17').replace('gnu', 'c')}"
+        return [
+            str(nvcc.path), *common, standard, "-cudart", "none", "-w",
+            # PTX alone: it says what each kernel takes and uses, and ptxas has nothing to do.
+            "-gencode", f"arch=compute_{architecture},code=compute_{architecture}", "-no-compress",
+            "-Xcompiler", "-fno-omit-frame-pointer", "-Xlinker", f"-rpath={library.parent}",
+            *options.arguments, *map(str, sources), *tail,
+        ]  # fmt: skip
+    for source in sources:
+        try:
+            text = source.read_bytes()
+        except OSError as error:
+            raise BuildError(f"{source}: {error.strerror or error}") from error
+        if _DEVICE_CODE.search(text):
+            raise BuildError(
+                f"{source.name} has device code, and there is no nvcc: put one on PATH, set"
+                " CUDA_HOME, or pip install 'cudalint[runtime]'"
+            )
+    inputs: list[str] = []
+    for source in sources:
+        language = "c" if source.suffix == ".c" else "c++"
+        inputs += ["-x", language, str(source)]
+    include = cuda_include(None)
+    return [
+        str(find_compiler()), *common, f"-std={flags.standard or 'c++17'}", "-w",
+        "-fno-omit-frame-pointer", "-isystem", str(include), "-isystem", str(include / "cccl"),
+        *options.arguments, *inputs, "-x", "none", f"-Wl,-rpath,{library.parent}", "-pthread",
+        *tail,
+    ]  # fmt: skip
+
+
+def _first_error(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    for line in lines:
+        if re.search(r"\b(fatal )?error\b|undefined reference|cannot find", line):
+            return line
+    return lines[-1] if lines else "the compiler failed and said nothing"

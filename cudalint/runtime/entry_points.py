@@ -1,0 +1,93 @@
+"""Generates C++ that answers every entry point of the CUDA runtime API that the ledger does not
+write itself: over a real runtime it forwards, simulated it says once that it is not supported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cudalint.runtime.toolkit import ToolkitError
+
+HEADER = "cuda_runtime_api.h"
+
+
+@dataclass(frozen=True)
+class EntryPoint:
+    """A function of the header."""
+
+    name: str
+    result: str
+    parameters: tuple[str, ...]
+    """Their types, as they are written."""
+
+
+def entry_points(include: Path) -> tuple[EntryPoint, ...]:
+    """The functions that the header declares, in its order."""
+    return tuple({entry.name: entry for entry in _declared(include)}.values())
+
+
+def generate(include: Path, written: frozenset[str]) -> str:
+    """The C++ of those that are not ``written`` by hand."""
+    lines = ["// Generated from " + HEADER + ": edits are lost."]
+    for entry in entry_points(include):
+        if entry.name in written:
+            continue
+        parameters = ", ".join(_parameter(t, i) for i, t in enumerate(entry.parameters))
+        types = ", ".join(entry.parameters)
+        arguments = ", ".join(f"a{i}" for i in range(len(entry.parameters)))
+        lines.append(
+            f"GENERATED({entry.name}, {entry.result}, ({parameters}), ({types}), ({arguments}))"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _parameter(spelling: str, index: int) -> str:
+    """A declaration of parameter ``a<index>``; some types need its name inside."""
+    if "(*)" in spelling:
+        return spelling.replace("(*)", f"(*a{index})", 1)
+    head, bracket, tail = spelling.partition("[")
+    return f"{head} a{index}{bracket}{tail}"
+
+
+def _declared(include: Path) -> Iterator[EntryPoint]:
+    from clang import cindex
+
+    from cudalint.frontends.cuda.toolchain import find_toolchain
+
+    toolchain = find_toolchain()
+    arguments = ["-x", "c++", "-std=c++17", "-resource-dir", str(toolchain.resource)]
+    arguments += ["-isystem", str(include)]
+    for folder in (*toolchain.cxx, *toolchain.c):
+        arguments += ["-isystem", str(folder)]
+    text = f"#include <{HEADER}>\n"
+    try:
+        unit = cindex.Index.create().parse(
+            "entry_points.cpp", arguments, [("entry_points.cpp", text)], 0
+        )
+    except cindex.TranslationUnitLoadError as error:
+        raise ToolkitError(f"cannot read {include / HEADER}: {error}") from error
+    found = 0
+    for cursor in _functions(unit.cursor):
+        name, result = cursor.spelling, cursor.result_type.spelling
+        if not name.startswith("cuda"):
+            continue
+        found += 1
+        yield EntryPoint(
+            name, result, tuple(argument.type.spelling for argument in cursor.get_arguments())
+        )
+    if not found:
+        raise ToolkitError(f"{include / HEADER} declares no function: is it CUDA's?")
+
+
+def _functions(cursor: Any) -> Iterator[Any]:
+    from clang.cindex import CursorKind
+
+    for child in cursor.get_children():
+        if child.kind == CursorKind.LINKAGE_SPEC or child.kind == CursorKind.UNEXPOSED_DECL:
+            yield from _functions(child)
+        elif child.kind == CursorKind.FUNCTION_DECL:
+            location = child.location.file
+            if location is not None and Path(location.name).name == HEADER:
+                yield child

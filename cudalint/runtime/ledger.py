@@ -1,0 +1,105 @@
+"""Compiles the ledger, once per machine: ``native/ledger.cpp`` and the generated answers of every
+entry point of the CUDA runtime API that it does not write itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from cudalint import __version__
+from cudalint.project.cache import digest
+from cudalint.runtime.toolkit import ToolkitError, find_compiler
+
+NATIVE = Path(__file__).parent / "native"
+LIBRARY = "libcudalint_ledger.so"
+_SECONDS = 300.0
+_HEADERS = ("cuda_runtime_api.h", "driver_types.h", "cuda.h")
+
+
+def cache_folder() -> Path:
+    """Where the ledger is kept: ``CUDALINT_CACHE_DIR``, else the user's cache folder."""
+    chosen = os.environ.get("CUDALINT_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "cudalint"
+
+
+def build_ledger(include: Path) -> Path:
+    """The ledger for CUDA's headers in ``include``; compiled where the cache has none.
+
+    ``ToolkitError`` says what is missing."""
+    compiler = find_compiler()
+    key = digest(
+        __version__,
+        str(compiler),
+        _version(compiler),
+        *(file.name.encode() + b"\0" + file.read_bytes() for file in sorted(NATIVE.iterdir())
+          if file.is_file()),
+        *((include / name).read_bytes() for name in _HEADERS if (include / name).is_file()),
+    )  # fmt: skip
+    folder = cache_folder() / "ledger" / key[:24]
+    library = folder / LIBRARY
+    if not library.is_file():
+        _compile(compiler, include, library)
+    return library
+
+
+def _compile(compiler: Path, include: Path, library: Path) -> None:
+    from cudalint.runtime.entry_points import generate
+
+    try:
+        library.parent.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=library.parent.parent, prefix="build-") as name:
+            folder = Path(name)
+            generated = folder / "generated"
+            generated.mkdir()
+            (generated / "entry_points.inc").write_text(generate(include, written_by_hand()))
+            built = folder / "out"
+            built.mkdir()
+            command = [
+                str(compiler), "-std=c++17", "-O2", "-g1", "-fPIC", "-shared", "-pthread", "-w",
+                "-fvisibility=hidden", "-fno-omit-frame-pointer", "-isystem", str(include),
+                f"-I{generated}", str(NATIVE / "ledger.cpp"), "-o", str(built / LIBRARY),
+                f"-Wl,-soname,{LIBRARY}", "-ldl",
+            ]  # fmt: skip
+            done = subprocess.run(
+                command, capture_output=True, timeout=_SECONDS, check=False, text=True
+            )
+            if done.returncode != 0:
+                raise ToolkitError(
+                    f"{compiler.name} could not compile the ledger:\n{done.stderr[-4000:]}"
+                )
+            try:
+                built.rename(library.parent)
+            except OSError:
+                # Another process was first.
+                if not library.is_file():
+                    shutil.copytree(built, library.parent, dirs_exist_ok=True)
+    except subprocess.TimeoutExpired as error:
+        raise ToolkitError(f"{compiler.name} took more than {_SECONDS:.0f} s") from error
+    except OSError as error:
+        raise ToolkitError(f"cannot keep the ledger in {library.parent}: {error}") from error
+
+
+def written_by_hand() -> frozenset[str]:
+    """The entry points that the native sources define."""
+    names: set[str] = set()
+    for file in NATIVE.iterdir():
+        if file.suffix in (".hpp", ".cpp"):
+            names.update(re.findall(r"^API\((\w+)\)", file.read_text("utf-8"), re.MULTILINE))
+    return frozenset(names)
+
+
+def _version(compiler: Path) -> str:
+    try:
+        done = subprocess.run(
+            [compiler, "--version"], capture_output=True, timeout=30, check=False, text=True
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ToolkitError(f"{compiler} does not run: {error}") from error
+    return done.stdout.partition("\n")[0]
