@@ -24,6 +24,7 @@ def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFac
 
     ``models`` holds the API models by language (``cuda``, ``python``).
     """
+    from cudalint.analysis.capacity import with_capacity
     from cudalint.analysis.classes import class_facts, collect, member_misuses
     from cudalint.analysis.contexts import function_facts
     from cudalint.analysis.link import Linker
@@ -36,7 +37,9 @@ def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFac
     ]
     members = collect(linker, runs)
     return RunFacts(
-        functions=function_facts(linker, runs, member_misuses(linker, members)),
+        functions=with_capacity(
+            runs, function_facts(linker, runs, member_misuses(linker, members))
+        ),
         classes=class_facts(linker, members),
         files=tuple(
             FileFacts(

@@ -79,9 +79,10 @@ class Binding:
 
     def expression(self, text: str) -> Expression | None:
         """The argument, receiver or target that a path starts at, if the call gives it."""
-        return self._root(parse_path(text, self.parameters))
+        return self.root(parse_path(text, self.parameters))
 
-    def _root(self, path: Path) -> Expression | None:
+    def root(self, path: Path) -> Expression | None:
+        """The argument, receiver or target that a path starts at."""
         if path.root == "this":
             return self.call.receiver
         if path.root == "return":
@@ -104,7 +105,7 @@ class Binding:
         return self._value(parse_path(text, self.parameters))
 
     def _value(self, path: Path) -> Value | None:
-        root = self._root(path)
+        root = self.root(path)
         if root is None:
             return None
         steps = _location_steps(path)
@@ -117,7 +118,7 @@ class Binding:
     def location(self, text: str) -> Location | None:
         """Where a path's value is stored."""
         path = parse_path(text, self.parameters)
-        root = self._root(path)
+        root = self.root(path)
         if root is None:
             return None
         steps = _location_steps(path)
@@ -131,7 +132,7 @@ class Binding:
     def name(self, text: str) -> str:
         """The place at a path as a person would name it."""
         path = parse_path(text, self.parameters)
-        root = self._root(path)
+        root = self.root(path)
         if root is None:
             return ""
         if path.dereference:
@@ -163,7 +164,7 @@ class Binding:
                 return _function(function, [value for value in values if value is not None])
 
     def _sizeof(self, path: Path) -> Value | None:
-        root = self._root(path)
+        root = self.root(path)
         if isinstance(root, AddressOf) and path.dereference:
             root = root.place
         symbol = getattr(root, "symbol", None)

@@ -235,8 +235,8 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     order: StreamOrder | None = None
     selects_device: bool = False
     """Later calls go to another device (``cudaSetDevice``, ``with cupy.cuda.Device(i)``)."""
-    serves: tuple[str, ...] = ()
-    """Paths of data that the result hands out in parts (``DataLoader``), or ``args``."""
+    serves: bool = False
+    """The result hands out what it is given in parts (``TensorDataset``, ``DataLoader``)."""
     resets: bool = False
     """Destroys the device's context: everything of a ``reset`` family is gone."""
     creates_context: bool = False

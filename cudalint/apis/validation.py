@@ -104,6 +104,11 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
             yield "launches", path, parse_path
         yield "launches.shared", launch.shared, parse_amount
         yield "launches.stream", launch.stream, parse_path
+    if (embedded := function.embeds) is not None:
+        for source in embedded.source:
+            yield "embeds.source", source, parse_path
+        yield "embeds.kernel", embedded.kernel, parse_path
+        yield "embeds.options", embedded.options, parse_path
     if (opt_in := function.opts_in) is not None:
         yield "opts_in.kernel", opt_in.kernel, parse_path
         yield "opts_in.value", opt_in.value, parse_amount

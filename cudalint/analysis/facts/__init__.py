@@ -5,9 +5,18 @@ All sizes are bytes; ``None`` means unknown. Facts are frozen and hold no engine
 
 from __future__ import annotations
 
+from cudalint.analysis.facts.capacity import (
+    CacheFlush,
+    Capacity,
+    Churn,
+    HeldPool,
+    Holder,
+    Peak,
+)
 from cudalint.analysis.facts.classes import ClassFacts, MemberAcquisition
 from cudalint.analysis.facts.functions import FileFacts, FunctionFacts
 from cudalint.analysis.facts.launches import LaunchSite
+from cudalint.analysis.facts.loops import LoopFacts, RepeatedTransfer, SlicedDataSet
 from cudalint.analysis.facts.resources import (
     Cleanup,
     DanglingPointer,
@@ -26,6 +35,9 @@ from cudalint.analysis.facts.transfers import Allocation, Endpoint, Fill, Overfl
 
 __all__ = [
     "Allocation",
+    "CacheFlush",
+    "Capacity",
+    "Churn",
     "ClassFacts",
     "Cleanup",
     "DanglingPointer",
@@ -34,16 +46,22 @@ __all__ = [
     "FileFacts",
     "Fill",
     "FunctionFacts",
+    "HeldPool",
+    "Holder",
     "LaunchSite",
     "Leak",
     "LeakExit",
+    "LoopFacts",
     "MemberAcquisition",
     "Misuse",
     "MisuseKind",
     "Overflow",
     "OwnerCopy",
+    "Peak",
+    "RepeatedTransfer",
     "Resource",
     "Site",
+    "SlicedDataSet",
     "Transfer",
     "is_shown",
     "readable",

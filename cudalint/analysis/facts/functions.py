@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cudalint.analysis.facts.capacity import Capacity
 from cudalint.analysis.facts.launches import LaunchSite
+from cudalint.analysis.facts.loops import LoopFacts
 from cudalint.analysis.facts.resources import Cleanup, DanglingPointer, Leak, Misuse, OwnerCopy
 from cudalint.analysis.facts.transfers import Allocation, Fill, Transfer
 from cudalint.findings.suppressions import UnusedSuppression
@@ -30,6 +32,9 @@ class FunctionFacts:
     cleanups: tuple[Cleanup, ...] = ()
     copies: tuple[OwnerCopy, ...] = ()
     dangling: tuple[DanglingPointer, ...] = ()
+    loops: LoopFacts = LoopFacts()
+    capacity: Capacity | None = None
+    """``None`` where there is nothing to say of it."""
 
 
 @dataclass(frozen=True)

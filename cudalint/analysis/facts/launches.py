@@ -28,3 +28,5 @@ class LaunchSite:
     argument_count: int | None = None
     """How many arguments the launch passes, all of them by position; ``None`` where that is not
     known or not comparable with ``kernel.parameters`` (unpacking, keywords, Triton)."""
+    argument_spaces: tuple[str | None, ...] = ()
+    """Where the arrays among the arguments live, in order; ``None``: unknown, or no array."""

@@ -1,0 +1,281 @@
+"""Memory that is taken and given back again and again, in sizes that vary."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.binding import Binding
+from cudalint.analysis.capacity.flushes import asks_device
+from cudalint.analysis.capacity.loops import reads_each, varying
+from cudalint.analysis.facts import CacheFlush, Churn, Site
+from cudalint.analysis.recorder import Acquired
+from cudalint.analysis.state import State
+from cudalint.analysis.values import integer
+from cudalint.apis.model import Acquisition
+from cudalint.apis.paths import Amount, Apply, Arithmetic, Path, parse_amount
+from cudalint.findings.finding import Step
+from cudalint.program import Assign, Call, Delete, Expression, Variable, render, variables
+from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis.run import FunctionRun
+
+FEWEST_SIZES = 3
+"""Different sizes in one caller from which a function that takes and gives back is churn."""
+
+
+def churn(
+    runs: Sequence[FunctionRun], flushed: dict[int, tuple[CacheFlush, ...]]
+) -> dict[int, tuple[Churn, ...]]:
+    """The churn of all functions, by the ``id`` of their runs; ``flushed`` holds the repeated
+    flushes in the same way."""
+    found: dict[int, list[Churn]] = defaultdict(list)
+    reusable: dict[tuple[str, str], tuple[FunctionRun, list[_Raw]]] = {}
+    for run in runs:
+        raw = list(_raw(run))
+        for one in raw:
+            if (churned := _in_loop(run, one)) is not None:
+                found[id(run)].append(churned)
+        if raw:
+            reusable[run.function.key, run.filename] = (run, raw)
+        found[id(run)].extend(_flushed(run, {flush.span for flush in flushed.get(id(run), ())}))
+    for caller in runs:
+        for callee, churned in _called(caller, reusable):
+            if not any(churned.span == other.span for other in found[id(callee)]):
+                found[id(callee)].append(churned)
+    return {key: tuple(several) for key, several in found.items() if several}
+
+
+class _Raw:
+    """One allocation that its function makes by itself and releases."""
+
+    def __init__(
+        self, acquired: Acquired, block: int, call: Call, size: tuple[Expression, ...],
+        released: tuple[Site, ...],
+    ) -> None:  # fmt: skip
+        self.acquired = acquired
+        self.block = block
+        self.call = call
+        self.size = size
+        self.released = released
+
+    @property
+    def size_text(self) -> str:
+        return " * ".join(render(part) for part in self.size)
+
+
+def _raw(run: FunctionRun) -> Iterator[_Raw]:
+    for origin, record in run.recorder.records.items():
+        acquired = record.acquired
+        if acquired.managed or acquired.through or not record.released or not origin.count("#"):
+            continue
+        if acquired.info.kind != "memory" or acquired.info.space != "device":
+            continue
+        block, index = _position(origin)
+        operations = run.flow.blocks[block].operations
+        call = operations[index] if index < len(operations) else None
+        model = run.models.lookup(acquired.api)
+        if not isinstance(call, Call) or model is None or model.stream_ordered:
+            continue
+        acquisitions = model.acquires if isinstance(model.acquires, tuple) else (model.acquires,)
+        size = tuple(_size_parts(run, call, model.parameters, acquisitions))
+        if size:
+            yield _Raw(acquired, block, call, size, tuple(record.released.values()))
+
+
+def _position(origin: str) -> tuple[int, int]:
+    block, _, index = origin.rpartition("@")[2].partition(".")
+    return int(block), int(index)
+
+
+def _size_parts(
+    run: FunctionRun, call: Call, parameters: tuple[str, ...], acquisitions: tuple[Acquisition, ...]
+) -> Iterator[Expression]:
+    binding = Binding(call, parameters, run.evaluator, State())
+    for acquisition in acquisitions:
+        if acquisition.bytes is None:
+            continue
+        pending: list[Amount] = [parse_amount(acquisition.bytes, parameters)]
+        while pending:
+            amount = pending.pop()
+            match amount:
+                case Path() if amount.root == "argument":
+                    expression = binding.root(amount)
+                    if expression is not None:
+                        yield expression
+                case Arithmetic(left=left, right=right):
+                    pending += (right, left)
+                case Apply(arguments=arguments):
+                    pending += arguments
+                case _:
+                    pass
+
+
+# In one loop ------------------------------------------------------------------------------------
+
+
+def _in_loop(run: FunctionRun, raw: _Raw) -> Churn | None:
+    for header in sorted(
+        run.flow.enclosing.get(raw.block, ()), key=lambda h: len(run.flow.loops[h])
+    ):
+        changing = varying(run.flow, header, lambda name: asks_device(run, name))
+        if not any(variables(part) & changing or reads_each(part) for part in raw.size):
+            continue
+        inside = {
+            operation.span
+            for number in run.flow.loops[header]
+            for operation in run.flow.blocks[number].operations
+        }
+        released = [site for site in raw.released if site.span in inside]
+        if released:
+            return Churn(
+                raw.acquired.api,
+                raw.acquired.shown,
+                raw.acquired.span,
+                "loop",
+                run.show(raw.size[0]),
+                released[0],
+            )
+    return None
+
+
+# A caching allocator whose cache is emptied -----------------------------------------------------
+
+
+def _flushed(run: FunctionRun, spans: set[Span]) -> Iterator[Churn]:
+    """The first array of a loop that is made, deleted and flushed in every iteration."""
+    for body in run.flow.loops.values() if spans else ():
+        flush = [
+            operation
+            for number in sorted(body)
+            for operation in run.flow.blocks[number].operations
+            if isinstance(operation, Call) and operation.span in spans
+        ]
+        if not flush:
+            continue
+        dead = {
+            operation.place.symbol
+            for number in body
+            for operation in run.flow.blocks[number].operations
+            if isinstance(operation, Delete) and isinstance(operation.place, Variable)
+        }
+        for acquired, call in _made_in(run, body):
+            name = _holds(run, body, call, dead)
+            if name:
+                yield Churn(
+                    acquired.api,
+                    name,
+                    acquired.span,
+                    "flush",
+                    released=Site(run.filename, flush[0].span, flush[0].name),
+                    varying=integer(acquired.bytes) is None,
+                )
+                break
+
+
+def _made_in(run: FunctionRun, body: frozenset[int]) -> Iterator[tuple[Acquired, Call]]:
+    for origin, record in run.recorder.records.items():
+        if not origin.startswith("array:") or "@" not in origin:
+            continue
+        block, index = _position(origin)
+        operations = run.flow.blocks[block].operations
+        if block in body and index < len(operations):
+            call = operations[index]
+            if isinstance(call, Call) and call.receiver is None:
+                yield record.acquired, call
+
+
+def _holds(run: FunctionRun, body: frozenset[int], call: Call, dead: set[str]) -> str:
+    """The deleted variable that holds what a call made, or what was computed from it at once."""
+    made = call.target.symbol if isinstance(call.target, Variable) else ""
+    if made in dead and isinstance(call.target, Variable):
+        return call.target.name
+    for number in body:
+        for operation in run.flow.blocks[number].operations:
+            if (
+                isinstance(operation, Assign)
+                and isinstance(operation.target, Variable)
+                and operation.target.symbol in dead
+                and made.startswith("%")
+                and made in variables(operation.value)
+            ):
+                return operation.target.name
+    return ""
+
+
+# A function that is called with several sizes ---------------------------------------------------
+
+
+def _called(
+    caller: FunctionRun, reusable: dict[tuple[str, str], tuple[FunctionRun, list[_Raw]]]
+) -> Iterator[tuple[FunctionRun, Churn]]:
+    sizes: dict[tuple[str, str], dict[Span, tuple[tuple[str, int], ...]]] = defaultdict(dict)
+    for key, filename, arguments, span in caller.calls_made:
+        if (key, filename) in reusable:
+            sizes[key, filename][span] = tuple(
+                (symbol, number)
+                for symbol, value in arguments
+                if (number := integer(value)) is not None
+            )
+    for where, calls in sizes.items():
+        callee, several = reusable[where]
+        if len(calls) < FEWEST_SIZES or callee is caller:
+            continue
+        for raw in several:
+            if callee.flow.enclosing.get(raw.block):
+                continue
+            deciding = _deciding(callee, raw)
+            asked = {
+                span: tuple(number for symbol, number in arguments if symbol in deciding)
+                for span, arguments in calls.items()
+            }
+            different = {numbers for numbers in asked.values() if numbers}
+            if len(different) >= FEWEST_SIZES:
+                yield (
+                    callee,
+                    Churn(
+                        raw.acquired.api,
+                        raw.acquired.shown,
+                        raw.acquired.span,
+                        "calls",
+                        callee.show(raw.size[0]),
+                        raw.released[0],
+                        tuple(numbers[0] for numbers in sorted(different)),
+                        tuple(
+                            Step(
+                                caller.filename,
+                                span,
+                                f"`{callee.function.name}` is called with "
+                                f"{', '.join(map(str, asked[span]))}",
+                            )
+                            for span in sorted(asked)
+                            if asked[span]
+                        ),
+                    ),
+                )
+
+
+def _deciding(run: FunctionRun, raw: _Raw) -> set[str]:
+    """The parameters that the size is computed from."""
+    parameters = {parameter.symbol for parameter in run.function.parameters}
+    found: set[str] = set()
+    pending = [symbol for part in raw.size for symbol in variables(part)]
+    seen: set[str] = set()
+    while pending:
+        symbol = pending.pop()
+        if symbol in seen:
+            continue
+        seen.add(symbol)
+        if symbol in parameters:
+            found.add(symbol)
+        for block in run.flow.blocks:
+            for operation in block.operations:
+                if (
+                    isinstance(operation, Assign)
+                    and isinstance(operation.target, Variable)
+                    and operation.target.symbol == symbol
+                ):
+                    pending.extend(variables(operation.value))
+    return found
