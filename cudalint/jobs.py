@@ -18,12 +18,14 @@ from cudalint.source import Span
 
 
 class LoweringJob(msgspec.Struct, array_like=True):
-    """A file to lower. ``parse`` holds the fields of the CUDA frontend's ``ParseOptions``."""
+    """A file to lower. ``parse`` holds the fields of the CUDA frontend's ``ParseOptions``; for
+    Python they say how CUDA C++ in strings is parsed, and ``models`` which calls take it."""
 
     filename: str
     text: str
     language: Language
     parse: dict[str, Any]
+    models: list[str] = []
 
 
 class Lowered(msgspec.Struct, array_like=True):
@@ -70,12 +72,14 @@ def lower(job: bytes) -> bytes:
 
 
 def _lower(order: LoweringJob) -> Program:
+    from cudalint.frontends.cuda.options import ParseOptions
+
     if order.language == "python":
         from cudalint.frontends.python import read as read_python
 
-        return read_python(order.filename, order.text)
+        options = decode_options(order.parse, ParseOptions) if order.parse else None
+        return read_python(order.filename, order.text, options, order.models)
     from cudalint.frontends.cuda import read as read_cuda
-    from cudalint.frontends.cuda.options import ParseOptions
     from cudalint.frontends.cuda.parse import ParseFailure
 
     try:
@@ -98,7 +102,8 @@ def decode_options(data: dict[str, Any], kind: Any) -> Any:
 def analyze(job: bytes) -> bytes:
     """Handler of ``AnalysisJob``: the encoded ``AnalysisResult``."""
     order = msgspec.msgpack.decode(job, type=AnalysisJob)
-    programs = [msgspec.msgpack.decode(program, type=Program) for program in order.programs]
+    decoded = [msgspec.msgpack.decode(program, type=Program) for program in order.programs]
+    programs = [part for program in decoded for part in (program, *program.embedded)]
     return msgspec.msgpack.encode(_analyze(programs, order))
 
 
@@ -126,9 +131,9 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
             asked.extend(facts.files)
         for fact in asked:
             findings.extend(rule.check(fact))
-    unread = {
-        program.filename: [dropped.span for dropped in program.dropped]
-        for program in programs
-        if program.dropped
-    }
+    unread: dict[str, list[Span]] = {}
+    for program in programs:
+        if program.dropped:
+            spans = unread.setdefault(program.filename, [])
+            spans += [dropped.span for dropped in program.dropped]
     return AnalysisResult(findings, unread)

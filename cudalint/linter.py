@@ -102,7 +102,9 @@ def lint(
     run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
     run.cache = Cache(plan.cache_folder) if plan.cache_folder else None
     read = list(_read(sorted(files), contents or {}, run))
-    cuda_files = sum(one.file.language == "cuda" for one in read)
+    cuda_files = sum(
+        1 if one.file.language == "cuda" else one.data.count(b"__global__") for one in read
+    )
     with header_folder(plan, cuda_files) as headers:
         lowered = _lowered(read, run, headers)
     findings = _analysed(lowered, run)

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from cudalint.frontends.python.prefilter import may_embed
 from cudalint.jobs import LoweringJob, encode_options
 from cudalint.plan import Plan
 from cudalint.project.cache import digest
@@ -56,7 +57,7 @@ class Lowering:
         """The files whose change changes the result: those included, and the places where a
         header that was not found would be looked for."""
         if self.job.language == "python":
-            return included
+            return included + self.job.models
         found = {Path(name).name for name in included}
         folders = [self.path.parent, *map(Path, self.job.parse.get("include_folders", ()))]
         missing = [
@@ -79,8 +80,14 @@ class Preparer:
 
     def prepare(self, file: SourceFile, data: bytes, source: Source) -> Lowering:
         """What a worker needs to lower a file."""
-        parse = self._parse_options(file) if file.language == "cuda" else {}
-        job = LoweringJob(source.filename, source.text, file.language, parse)
+        models: list[str] = []
+        parse: dict[str, Any] = {}
+        if file.language == "cuda":
+            parse = self._parse_options(file)
+        elif may_embed(source.text):
+            parse = self._embedded_options()
+            models = [str(path) for path in self.plan.models]
+        job = LoweringJob(source.filename, source.text, file.language, parse, models)
         key = digest(
             "program",
             self.plan.version,
@@ -91,6 +98,12 @@ class Preparer:
             msgspec.json.encode(parse, order="sorted"),
         )
         return Lowering(job, key, file.path)
+
+    def _embedded_options(self) -> dict[str, Any]:
+        """How CUDA C++ in a Python file's strings is parsed: no compile database knows it."""
+        from cudalint.frontends.cuda.options import ParseOptions
+
+        return encode_options(ParseOptions(root=self.plan.root, cache_folder=self.header_folder))
 
     def _parse_options(self, file: SourceFile) -> dict[str, Any]:
         from cudalint.frontends.cuda.options import ParseOptions, with_compile_flags

@@ -38,7 +38,16 @@ class Links(msgspec.Struct, frozen=True, array_like=True):
 
 
 def links_of(program: Program) -> Links:
-    """The links of one file."""
+    """The links of one file, the sources in its strings included."""
+    if program.embedded:
+        whole = [program, *program.embedded]
+        program = msgspec.structs.replace(
+            program,
+            functions=tuple(item for part in whole for item in part.functions),
+            records=tuple(item for part in whole for item in part.records),
+            kernels=tuple(item for part in whole for item in part.kernels),
+            embedded=(),
+        )
     functions = {function.key for function in program.functions}
     called: set[str] = set()
     used = {record.key for record in program.records}

@@ -37,7 +37,10 @@ class Linker:
     if there is only one such."""
 
     def __init__(self, programs: Ordered[Program], models: dict[str, ApiModels]) -> None:
-        self.programs = {program.filename: program for program in programs}
+        self.programs: dict[str, Program] = {}
+        for program in programs:
+            # A file comes before the sources in its strings.
+            self.programs.setdefault(program.filename, program)
         self._models = models
         self._functions: dict[str, list[tuple[Function, Program]]] = {}
         self._kernels: dict[str, list[Kernel]] = {}
@@ -93,7 +96,11 @@ class Linker:
         """The kernel that a launch in a file means."""
         for known in (key, name):
             if known and known in self._kernels:
-                return _nearest(self._kernels[known], filename, lambda kernel: kernel.filename)
+                kernels = self._kernels[known]
+                here = [kernel for kernel in kernels if kernel.filename == filename]
+                if known != key and len(here) > 1:
+                    return None  # strings of one file may each define a kernel of that name
+                return _nearest(kernels, filename, lambda kernel: kernel.filename)
         return None
 
     def opt_in(self, kernel: str, amount: int, filename: str) -> None:

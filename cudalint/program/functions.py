@@ -313,3 +313,6 @@ class Program(msgspec.Struct, frozen=True, omit_defaults=True):
     dropped: tuple[Dropped, ...] = ()
     includes: tuple[str, ...] = ()
     """Files of the project that this one includes or imports (for the cache)."""
+    embedded: tuple[Program, ...] = ()
+    """What strings of a Python file hold: CUDA C++, with spans and file names of where it is
+    written, and keys of its own."""

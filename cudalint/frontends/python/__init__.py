@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cudalint.program.functions import Program
 from cudalint.source import Source, Span
 
+if TYPE_CHECKING:
+    from cudalint.frontends.cuda.options import ParseOptions
 
-def read(filename: str, text: str, options: object = None) -> Program:
-    """Lower one Python file to the program model.
+
+def read(
+    filename: str,
+    text: str,
+    options: ParseOptions | None = None,
+    models: Sequence[str] = (),
+) -> Program:
+    """Lower one Python file to the program model. ``options`` say how CUDA C++ in its strings is
+    parsed (without them it is left alone), ``models`` are the user's API models.
 
     Never raises for what the file holds: what cannot be parsed or lowered is in
     ``Program.dropped``, and the rest is lowered.
     """
     # libcst takes a tenth of a second to import.
     from cudalint.frontends.python.definitions import lower_module
+    from cudalint.frontends.python.embedded.sources import embed
     from cudalint.frontends.python.module import ModuleReader
     from cudalint.frontends.python.names import module_name
     from cudalint.frontends.python.parsing import parse
@@ -29,7 +41,10 @@ def read(filename: str, text: str, options: object = None) -> Program:
         if parsed.tree is None or parsed.positions is None:
             return Program(filename, "python", dropped=parsed.dropped)
         reader = ModuleReader(source, parsed.tree, parsed.positions, module_name(filename))
+        if options is not None:
+            embed(reader, options, models)
         lower_module(reader, Span(1, 1, *source.position(len(text))))
+        sources = reader.embedded
         return Program(
             filename,
             "python",
@@ -37,8 +52,9 @@ def read(filename: str, text: str, options: object = None) -> Program:
             records=tuple(reader.records),
             kernels=tuple(reader.kernels.values()),
             variables=reader.variables(),
-            dropped=(*parsed.dropped, *reader.dropped),
-            includes=reader.includes(),
+            dropped=(*parsed.dropped, *reader.dropped, *(sources.dropped if sources else ())),
+            includes=(*reader.includes(), *(sources.files if sources else ())),
+            embedded=tuple(sources.programs) if sources else (),
         )
     finally:
         if collecting:

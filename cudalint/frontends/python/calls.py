@@ -71,6 +71,8 @@ class CallLowering(LaunchLowering):
         self, node: cst.Call, meaning: Dotted, target: Expression | None, wanted: bool
     ) -> Expression:
         name = meaning.name
+        if self.reader.embedded is not None:
+            self.reader.embedded.of_call(node, name, self.scope)
         if name.startswith("builtins."):
             special = self._builtin(node, name.removeprefix("builtins."))
             if special is not None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 import libcst as cst
 
+from cudalint.apis.model import EmbeddedSource
 from cudalint.frontends.python.bindings import Binding
 from cudalint.frontends.python.scopes import (
     ClassInfo,
@@ -18,6 +19,9 @@ from cudalint.frontends.python.scopes import (
     Scope,
 )
 from cudalint.program.functions import Kernel
+
+if TYPE_CHECKING:
+    from cudalint.frontends.python.embedded.sources import Embedded
 
 _MAXIMUM_DEPTH = 6
 
@@ -45,12 +49,17 @@ class Held:
         "instance",
         "logger",
         "container",
+        "program",
+        "module",
     ]
     name: str = ""
     owner: ClassInfo | None = None
     kernel: Kernel | None = None
     node: cst.Subscript | cst.Call | None = None
     scope: Scope | None = None
+    embedded: Embedded | None = None
+    """Of a program or module: the CUDA source that it was compiled from."""
+    model: EmbeddedSource | None = None
 
 
 def held(node: cst.CSTNode, scope: Scope, depth: int = 0) -> Held | None:
@@ -164,9 +173,11 @@ def _held_by_call(node: cst.Call, scope: Scope, depth: int) -> Held | None:
     if isinstance(meaning, Defined):
         return _held_by_result(meaning, scope, depth)
     if isinstance(node.func, cst.Attribute) and meaning is None:
+        base = held(node.func.value, scope, depth + 1)
+        if base is not None and base.model is not None:
+            return _held_by_module(node, node.func.attr.value, base, scope)
         if node.func.attr.value == "get_function" and node.args:
             return Held("module_function", _literal(node, 0) or "kernel")
-        base = held(node.func.value, scope, depth + 1)
         if base is not None and base.kind == "instance" and base.owner is not None:
             method = base.owner.method(node.func.attr.value)
             if method is not None:
@@ -193,7 +204,53 @@ def _held_by_result(defined: Defined, scope: Scope, depth: int) -> Held | None:
     return _same([held(value, inner, depth + 1) for value in values]) or promised
 
 
+def _held_by_module(node: cst.Call, method: str, base: Held, scope: Scope) -> Held | None:
+    """What a method of a program or module returns that was compiled from a string."""
+    sources = scope.reader.embedded
+    if base.model is None or base.embedded is None or sources is None:
+        return None
+    if base.kind == "program" and method in base.model.modules:
+        return replace(base, kind="module")
+    if base.kind == "module" and method in base.model.kernels and node.args:
+        return _named_kernel("module_function", node.args[0].value, base.embedded, scope)
+    return None
+
+
+def _named_kernel(
+    kind: Literal["raw_kernel", "module_function"],
+    name: cst.BaseExpression | None,
+    embedded: Embedded | None,
+    scope: Scope,
+) -> Held:
+    """A kernel of an embedded source, by the expression that names it."""
+    sources = scope.reader.embedded
+    text = sources.kernel_name(name, scope) if sources is not None and name is not None else None
+    kernel = embedded.kernel(text) if embedded is not None else None
+    return Held(kind, kernel.name if kernel is not None else text or "kernel", kernel=kernel)
+
+
+def _held_by_source(meaning: Dotted, node: cst.Call, scope: Scope) -> Held | None:
+    """What a call returns that compiles a string."""
+    sources = scope.reader.embedded
+    if sources is None:
+        return None
+    model = sources.models.lookup(meaning.name)
+    if model is None or model.embeds is None:
+        return None
+    embedded = sources.of_call(node, meaning.name, scope)
+    if model.embeds.kernel is not None:
+        name = sources.argument(node, model.embeds.kernel, model.parameters)
+        return _named_kernel("raw_kernel", name, embedded, scope)
+    if embedded is None or not model.embeds.kernels:
+        return None
+    kind: Literal["program", "module"] = "program" if model.embeds.modules else "module"
+    return Held(kind, embedded=embedded, model=model.embeds)
+
+
 def _held_by_api(meaning: Dotted, node: cst.Call, scope: Scope) -> Held | None:
+    compiled = _held_by_source(meaning, node, scope)
+    if compiled is not None:
+        return compiled
     if meaning.name in _RAW_KERNELS:
         return Held("raw_kernel", _literal(node, 1) or "kernel")
     if meaning.name in _LOGGERS:

@@ -139,11 +139,13 @@ class LaunchLowering(ExpressionLowering):
             )
             given[name] = self._part(argument.value, again=True)
         stream = self.lower(node.args[0].value)
-        kernel = self.short_text(node.args[2].value)
+        launched = held(node.args[2].value, self.scope)
+        kernel = launched.name if launched is not None else self.short_text(node.args[2].value)
         return self._emit(
             node, kernel, given.get("grid", _ONE), given.get("block", _ONE),
             self.arguments(list(node.args[3:])), target, wanted,
             shared=given.get("shmem_size"), stream=stream,
+            kernel_key=self._kernel_key(launched),
         )  # fmt: skip
 
     def _grid(self, configuration: cst.Subscript) -> Expression:
@@ -210,6 +212,7 @@ class LaunchLowering(ExpressionLowering):
             node, what.name, values.get("grid", Unknown("grid")),
             values.get("block", Unknown("block")), arguments, target, wanted,
             shared=values.get("shared_mem"), stream=values.get("stream"),
+            kernel_key=self._kernel_key(what),
         )  # fmt: skip
 
     def _by_keywords(
@@ -231,7 +234,12 @@ class LaunchLowering(ExpressionLowering):
             values.get("block", Unknown("block")), tuple(arguments), target, wanted,
             shared=values.get("shared", Unknown("shared") if spread else None),
             stream=values.get("stream"),
+            kernel_key=self._kernel_key(what),
         )  # fmt: skip
+
+    def _kernel_key(self, what: Held | None) -> str | None:
+        """The key of the kernel that is launched, where the file defines it."""
+        return what.kernel.key if what is not None and what.kernel is not None else None
 
     def _prepared(
         self, node: cst.Call, function: cst.Attribute, target: Expression | None, wanted: bool
@@ -247,6 +255,7 @@ class LaunchLowering(ExpressionLowering):
             node, what.name if what is not None else "kernel", head[0], head[1],
             self.arguments(positional[leading:]), target, wanted,
             shared=keywords.get("shared_size"), stream=head[2] if leading == 3 else None,
+            kernel_key=self._kernel_key(what),
         )  # fmt: skip
 
     def opt_in(self, target: cst.CSTNode, value: Expression, span: Span) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -28,6 +29,9 @@ from cudalint.program.functions import (
     VariableInfo,
 )
 from cudalint.source import Source, Span
+
+if TYPE_CHECKING:
+    from cudalint.frontends.python.embedded.sources import EmbeddedSources
 
 OBJECT = Type("object")
 
@@ -71,6 +75,8 @@ class ModuleReader:
             self._take_globals(bindings)
         self.scope = Scope("module", bindings, self, prefix=f"{module.name}.")
         self.declare(self.scope)
+        self.embedded: EmbeddedSources | None = None
+        """Where the file may hold CUDA sources in its strings."""
 
     # -- text ------------------------------------------------------------------------------------
 
