@@ -14,6 +14,8 @@ from cudalint.analysis.facts import (
     Transfer,
 )
 from cudalint.analysis.link import Linker
+from cudalint.analysis.loops import loop_facts
+from cudalint.analysis.ordering.checks import LaunchChecks
 from cudalint.analysis.run import FunctionRun
 from cudalint.analysis.values import Value
 from cudalint.findings.finding import Step
@@ -35,6 +37,7 @@ def function_facts(
     ``misuses`` (by function key) that only a view of the whole class shows."""
     facts = {id(run): _facts(run, linker) for run in runs}
     by_key = {(run.function.key, run.filename): run for run in runs}
+    checks = LaunchChecks(linker, runs)
     tried: dict[tuple[str, str], int] = {}
     seen: set[tuple[str, str, object]] = set()
     frontier: list[tuple[FunctionRun, tuple[Step, ...]]] = [(run, ()) for run in runs]
@@ -61,6 +64,7 @@ def function_facts(
         replace(
             facts[id(run)],
             misuses=(*facts[id(run)].misuses, *misuses.get(run.function.key, ())),
+            ordering=run.ordering.facts(checks.unchecked(run)),
         )
         for run in runs
     )
@@ -86,6 +90,8 @@ def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
         facts,
         launches=tuple(_opted_in(site, linker, facts.filename) for site in facts.launches),
         copies=tuple(copy for copy in map(linker_copy(linker), facts.copies) if copy),
+        host_accesses=run.ordering.device_accesses(),
+        loops=loop_facts(run),
     )
 
 

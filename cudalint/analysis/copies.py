@@ -98,7 +98,7 @@ def _copy(
     text = _text(binding, copy.bytes)
     to = _endpoint(run, binding, copy.to, size, state, returned)
     source = _endpoint(run, binding, copy.source, size, state)
-    direction = _direction(run, binding, copy.direction)
+    direction = direction_of(run, binding, copy.direction)
     if (
         direction == "host-to-device"
         and source is not None
@@ -128,7 +128,8 @@ def _product(left: Value, right: Value) -> Value:
     return apply("*", left, right)
 
 
-def _direction(run: FunctionRun, binding: Binding, text: str) -> str | None:
+def direction_of(run: FunctionRun, binding: Binding, text: str) -> str | None:
+    """The direction that a model gives: a literal, or the ``cudaMemcpyKind`` at a path."""
     if text in _KINDS:
         return text
     path, _, default = text.partition("|")
@@ -286,6 +287,7 @@ def launch(run: FunctionRun, operation: Launch, state: State) -> None:
         _extent(run, operation.block, state),
         shared,
         render(operation.shared) if operation.shared is not None else "",
+        tuple(_array_space(run, argument.value, state) for argument in operation.arguments),
     )
     if operation.target is not None:
         location = run.evaluator.location(operation.target, state)
@@ -302,6 +304,7 @@ def _record_launch(
     block: tuple[int | None, int | None, int | None],
     shared: Value,
     text: str,
+    spaces: tuple[str | None, ...] = (),
 ) -> None:
     kernel = run.linker.kernel(key, name, run.filename)
     run.recorder.launch(
@@ -314,6 +317,7 @@ def _record_launch(
             shared_text=text,
             kernel=kernel,
             argument_count=_argument_count(run, operation, kernel),
+            argument_spaces=spaces,
         ),
     )
 
@@ -329,6 +333,11 @@ def _argument_count(
     if any(argument.starred or argument.keyword for argument in operation.arguments):
         return None
     return len(operation.arguments)
+
+
+def _array_space(run: FunctionRun, expression: Expression, state: State) -> str | None:
+    value = run.evaluator.value(expression, state)
+    return value.space if isinstance(value, Array) else None
 
 
 def _extent(

@@ -333,6 +333,39 @@ class HookModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Not called for every batch: at the start or the end of an epoch."""
 
 
+class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What functions do that decides how long device memory is held: one behaviour of several
+    ``names`` (those of ``Call.name``; exception classes and decorators by their dotted names)."""
+
+    names: tuple[str, ...]
+    waits: str | None = None
+    """It waits: an amount of seconds, or ``forever`` where only something outside ends it."""
+    loads: str | None = None
+    """It reads tensors from a file, and this parameter (a path) says on which device they land."""
+    restores: bool = False
+    """It copies the weights that it is given into its receiver."""
+    stores: str | None = None
+    """It writes the value at this path to a file."""
+    hooks: bool = False
+    """It registers a function with its receiver and returns the handle that removes it."""
+    unhooks: bool = False
+    """It removes the hook whose handle is its receiver."""
+    out_of_memory: bool = False
+    """An exception class that says that the device's memory is exhausted."""
+    message: str | None = None
+    """An exception class that says so only where its message holds this text."""
+    clears_frames: bool = False
+    """It lets go of what the frames of an exception hold."""
+    memoizes: str | None = None
+    """A decorator that keeps results: the parameter that bounds how many, or ``unbounded``."""
+    evicts: bool = False
+    """It takes elements out of its receiver, a dictionary."""
+    tensor_types: bool = False
+    """The names are classes of arrays that live, or may live, on a device."""
+    modules: bool = False
+    """The names are classes that own weights."""
+
+
 class AttributeModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """An attribute of arrays (Python), by the end of its dotted name (``data.ptr``)."""
 
@@ -357,3 +390,4 @@ class ModelFile(msgspec.Struct, frozen=True, omit_defaults=True):
     attributes: dict[str, AttributeModel] = {}
     tensors: dict[str, TensorEffect] = {}
     hooks: dict[str, HookModel] = {}
+    lifetimes: dict[str, LifetimeEffect] = {}

@@ -17,6 +17,13 @@ from cudalint.analysis.facts.classes import ClassFacts, MemberAcquisition
 from cudalint.analysis.facts.functions import FileFacts, FunctionFacts
 from cudalint.analysis.facts.launches import LaunchSite
 from cudalint.analysis.facts.loops import LoopFacts, RepeatedTransfer, SlicedDataSet
+from cudalint.analysis.facts.ordering import (
+    EarlyRead,
+    HostAccess,
+    OrderingFacts,
+    PageableCopy,
+    StreamHazard,
+)
 from cudalint.analysis.facts.resources import (
     Cleanup,
     DanglingPointer,
@@ -41,6 +48,7 @@ __all__ = [
     "ClassFacts",
     "Cleanup",
     "DanglingPointer",
+    "EarlyRead",
     "Endpoint",
     "Exit",
     "FileFacts",
@@ -48,6 +56,7 @@ __all__ = [
     "FunctionFacts",
     "HeldPool",
     "Holder",
+    "HostAccess",
     "LaunchSite",
     "Leak",
     "LeakExit",
@@ -55,13 +64,16 @@ __all__ = [
     "MemberAcquisition",
     "Misuse",
     "MisuseKind",
+    "OrderingFacts",
     "Overflow",
     "OwnerCopy",
+    "PageableCopy",
     "Peak",
     "RepeatedTransfer",
     "Resource",
     "Site",
     "SlicedDataSet",
+    "StreamHazard",
     "Transfer",
     "is_shown",
     "readable",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from cudalint.analysis.facts.capacity import Capacity
 from cudalint.analysis.facts.launches import LaunchSite
 from cudalint.analysis.facts.loops import LoopFacts
+from cudalint.analysis.facts.ordering import HostAccess, OrderingFacts
 from cudalint.analysis.facts.resources import Cleanup, DanglingPointer, Leak, Misuse, OwnerCopy
 from cudalint.analysis.facts.transfers import Allocation, Fill, Transfer
 from cudalint.findings.suppressions import UnusedSuppression
@@ -32,6 +33,9 @@ class FunctionFacts:
     cleanups: tuple[Cleanup, ...] = ()
     copies: tuple[OwnerCopy, ...] = ()
     dangling: tuple[DanglingPointer, ...] = ()
+    ordering: OrderingFacts | None = None
+    host_accesses: tuple[HostAccess, ...] = ()
+    """Reads and writes of the host through device pointers."""
     loops: LoopFacts = LoopFacts()
     capacity: Capacity | None = None
     """``None`` where there is nothing to say of it."""
