@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 _PYTHON_CELLS = frozenset(
-    ("capture", "debug", "ipytest", "lprun", "memit", "mprun")
-    + ("prun", "python", "python3", "time", "timeit")
-)
+    ["capture", "debug", "ipytest", "lprun", "memit", "mprun", "prun", "python"]
+) | frozenset(["python3", "time", "timeit"])
 """Cell magics whose cells are Python."""
 _CELL_MAGIC = re.compile(r"%%([\w.!]*)")
 _ANY = re.compile(r"^[ \t]*[%!?,;/]|\?[ \t\r]*$|=[ \t]*[%!]", re.MULTILINE)
