@@ -10,6 +10,7 @@ from cudalint.analysis.escape import escape_value, guard
 from cudalint.analysis.evaluate import is_status
 from cudalint.analysis.facts import OwnerCopy
 from cudalint.analysis.instantiate import apply_summary
+from cudalint.analysis.ordering import effects as ordering
 from cudalint.analysis.recorder import live
 from cudalint.analysis.state import State
 from cudalint.analysis.values import (
@@ -70,8 +71,13 @@ def call(run: FunctionRun, operation: Call, state: State) -> list[State]:
     ):
         model = None  # a body in the run says more than a name
     if model is not None and _fits(model, receiver_family):
+        ordering.modelled(run, operation, name, model, state)
         return _by_model(run, operation, name, model, state)
     summary, definition = run.linker.summary(key, run.filename) if key else (None, None)
+    if definition is not None:
+        ordering.in_run(run, operation, definition, state)
+    else:
+        ordering.out_of_sight(run, operation, name, state)
     if summary is not None and definition is not None:
         if operation.noreturn or summary.never_returns:
             return []

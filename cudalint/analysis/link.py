@@ -50,6 +50,8 @@ class Linker:
         self._summaries: dict[tuple[str, str], Summary | None] = {}
         self._runs: dict[tuple[str, str], FunctionRun] = {}
         self._touching: dict[tuple[str, str], bool] = {}
+        self.calm: dict[tuple[str, str, bool], bool] = {}
+        """Functions that wait for nothing (``ordering.calm``)."""
         self._in_progress: list[tuple[str, str]] = []
         for program in programs:
             for function in program.functions:

@@ -19,6 +19,8 @@ from cudalint.analysis.evaluate import Evaluator
 from cudalint.analysis.exits import leave
 from cudalint.analysis.facts import DanglingPointer
 from cudalint.analysis.flow import Flow
+from cudalint.analysis.ordering import observe as ordering
+from cudalint.analysis.ordering.log import OrderingLog
 from cudalint.analysis.recorder import Recorder, live
 from cudalint.analysis.state import Event, State
 from cudalint.analysis.values import (
@@ -55,6 +57,9 @@ from cudalint.program import (
     Unknown,
     Use,
     render,
+)
+from cudalint.program import (
+    Operation as ProgramOperation,
 )
 from cudalint.source import Span
 
@@ -125,6 +130,7 @@ class FunctionRun:
         self._work_done = 0
         self._seen: dict[int, set[object]] = {}
         self.position = Position(0, 0, function.span, None)
+        self.ordering = OrderingLog(self)
         self.dangling: dict[str, DanglingPointer] = {}
         """Temporaries that hold a raw pointer into an array that is about to die."""
         self.private_globals = linker.private_globals(function, program)
@@ -257,7 +263,8 @@ class FunctionRun:
         for one in states:
             self._terminate(block, one)
 
-    def _operate(self, operation: object, state: State) -> list[State]:
+    def _operate(self, operation: ProgramOperation, state: State) -> list[State]:
+        ordering.operation(self, operation, state)
         match operation:
             case Assign(value=Conditional()):
                 after = self._split(operation.value, state)
@@ -337,6 +344,7 @@ class FunctionRun:
             case Branch():
                 self._branch(block, terminator, state)
             case Return(value=value, span=span, implicit=implicit):
+                ordering.read(self, value, span, state)
                 for given, one in self._split(value, state):
                     leave(self, one, "return", given, span, implicit=implicit)
             case Throw(span=span, value=value, rethrow=rethrow):
@@ -358,6 +366,7 @@ class FunctionRun:
         ]
 
     def _branch(self, block: Block, branch: Branch, state: State) -> None:
+        ordering.read(self, branch.condition, branch.span, state)
         condition = self.evaluator.value(branch.condition, state)
         self._note_tested(condition)
         body = self.flow.loops.get(block.number)

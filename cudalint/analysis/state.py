@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cudalint.analysis.ordering.order import NOTHING
 from cudalint.analysis.values import (
     NULL,
     Address,
@@ -92,6 +93,7 @@ class State:
         "failure",
         "guards",
         "inputs",
+        "order",
         "resources",
         "skipped",
         "stored",
@@ -115,6 +117,8 @@ class State:
         """Loops that ran zero times, where that was not certain."""
         self.guards: frozenset[str] = frozenset()
         """Functions, out of sight, that release what they captured (scope guards)."""
+        self.order = NOTHING
+        """The operations that the host has not waited for."""
         self.trace: Trace | None = None
         self.visits: dict[int, int] = {}
         self.failure: Event | None = None
@@ -134,6 +138,7 @@ class State:
         other.stored = self.stored
         other.guards = self.guards
         other.skipped = self.skipped
+        other.order = self.order
         other.trace = self.trace
         other.visits = self.visits.copy()
         other.failure = self.failure
@@ -352,6 +357,7 @@ class State:
     def join(self, other: State) -> None:
         """Keep what holds on both; where a resource is absent on one side, the side that has it."""
         self.skipped &= other.skipped
+        self.order = self.order.join(other.order)
         if _absent(other) < _absent(self):
             self.conditions, self.equal = other.conditions, other.equal
             self.among = other.among

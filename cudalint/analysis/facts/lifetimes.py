@@ -1,0 +1,96 @@
+"""How long a function lets device memory be held: by handlers, files, waits, caches and hooks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cudalint.analysis.facts.resources import Site
+from cudalint.source import Span
+
+
+@dataclass(frozen=True)
+class Retry:
+    """Device work inside the handler of an out-of-memory exception."""
+
+    call: str
+    span: Span
+    handler: Span
+    exception: str
+    """What the handler takes, as its clause has it."""
+    others: tuple[Site, ...] = ()
+    """Further such calls in the same handler."""
+    same: bool = False
+    """It calls what the ``try`` called."""
+
+
+@dataclass(frozen=True)
+class CheckpointLoad:
+    """Tensors read from a file, with nothing said of where they go."""
+
+    api: str
+    span: Span
+    name: str
+    """What the result is first stored in."""
+    path: str
+    explicit: bool
+    """``map_location=None`` stands there."""
+    restored: Site | None = None
+    """Where the weights are copied into a module."""
+    weights: bool = False
+    """Something else shows that they are weights: what is read of them, or the file's name."""
+
+
+@dataclass(frozen=True)
+class IdleHold:
+    """Memory of a known size that is held while the program waits."""
+
+    name: str
+    api: str
+    span: Span
+    bytes: int
+    wait: Site
+    seconds: float | None
+    """``None``: until something outside happens."""
+    used_later: bool = False
+    release: str = ""
+
+
+@dataclass(frozen=True)
+class TensorCache:
+    """Something that keeps device tensors by a key and never lets go of one."""
+
+    kind: str
+    """``method``, ``tensors`` or ``results`` for a decorator; ``global`` or ``instance`` for a
+    dictionary."""
+    name: str
+    """The dictionary, or the decorator."""
+    span: Span
+    key: str
+    bound: int | None = None
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A hook that stays where it was put."""
+
+    api: str
+    module: str
+    span: Span
+    handle: str
+    """The variable that held the handle; empty where it was discarded at once."""
+    skipped: Site | None = None
+    """Where an exception gets past the removal; ``None``: nothing removes it."""
+    removal: Site | None = None
+    yields: bool = False
+    """What gets past the removal is raised at a ``yield``."""
+
+
+@dataclass(frozen=True)
+class Lifetimes:
+    """All of these in one function."""
+
+    retries: tuple[Retry, ...] = ()
+    checkpoints: tuple[CheckpointLoad, ...] = ()
+    idle: tuple[IdleHold, ...] = ()
+    caches: tuple[TensorCache, ...] = ()
+    hooks: tuple[Hook, ...] = ()

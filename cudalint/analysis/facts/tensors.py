@@ -1,0 +1,92 @@
+"""Tensors: graphs that are kept, gradients that nobody wants, lists that grow on the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cudalint.analysis.facts.resources import Site
+from cudalint.findings.finding import Step
+from cudalint.source import Span
+
+
+@dataclass(frozen=True)
+class GraphRetention:
+    """A value is kept across iterations together with its graph."""
+
+    name: str
+    """The value as the code writes it: ``loss``, ``loss.clone()``."""
+    variable: str
+    """The variable that it comes from, empty where there is none."""
+    place: str
+    """Where it is kept: ``total``, ``history["loss"]``."""
+    how: str
+    """added, appended, stored."""
+    span: Span
+    differentiated: Site | None = None
+    """The backward call that shows that it has a gradient; ``text``: on what it is called."""
+    direct: bool = False
+    """The backward call is on the value itself."""
+    siblings: tuple[Site, ...] = ()
+    """Other values that the same loop keeps, detached; ``text`` names where."""
+    loop: Site | None = None
+    """The loop; none where the function is called for every step (``repeated``)."""
+    repeated: str = ""
+    """Who calls the function for every step: ``a loop in `fit```, ``Lightning``."""
+    through: str = ""
+    """The method that keeps it (``AverageMeter.update``)."""
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True)
+class RecordedInference:
+    """A model in evaluation mode is called in a loop, and every call is recorded for gradients."""
+
+    model: str
+    span: Span
+    evaluated: Site
+    loop: Site
+    result: str = ""
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True)
+class DeviceListGrowth:
+    """Device tensors collected in a list, one per iteration."""
+
+    name: str
+    place: str
+    span: Span
+    loop: Site
+    joined: Site | None = None
+    """Where the list becomes one tensor that is brought to the host; ``text``: how."""
+    lasting: bool = False
+    """The list is a member or a module's: it outlives the function."""
+    library: str = ""
+    to_host: str = ""
+    """What brings one element to the host: ``.cpu()``, ``.get()``."""
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True)
+class RetainedGraph:
+    """A backward call that keeps the graph, once in every iteration."""
+
+    name: str
+    span: Span
+    loop: Site
+    carried: Site | None = None
+    """A value of an earlier iteration, or from before the loop, that goes into it; ``text``: its
+    name."""
+    from_before: bool = False
+    """``carried`` is computed before the loop."""
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True)
+class TensorFacts:
+    """What was learned of the tensors of one function."""
+
+    retentions: tuple[GraphRetention, ...] = ()
+    recorded: tuple[RecordedInference, ...] = ()
+    growths: tuple[DeviceListGrowth, ...] = ()
+    retained_graphs: tuple[RetainedGraph, ...] = ()

@@ -1,0 +1,118 @@
+"""Finds where an operation reads or writes memory through a pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cudalint.program import (
+    AddressOf,
+    Assign,
+    Binary,
+    Call,
+    Conditional,
+    Constant,
+    Delete,
+    Dereference,
+    Expression,
+    Index,
+    Launch,
+    Member,
+    Operation,
+    ScopeEnd,
+    Unary,
+    Unknown,
+    Use,
+    Variable,
+    children,
+)
+
+
+class Access(NamedTuple):
+    """``base[...]`` or ``*base``, read or written."""
+
+    place: Expression
+    base: Expression
+    writes: bool
+    argument: int | None = None
+    """The argument of a call of which it is the whole."""
+    field: str | None = None
+    """Of ``base->field``: the field."""
+    conditional: bool = False
+    """It stands in an arm of ``c ? a : b``, or behind ``&&`` or ``||``."""
+
+
+def accesses_of(operation: Operation | Expression, python: bool) -> Iterator[Access]:
+    """Every access of an operation, or of a condition or returned value."""
+    match operation:
+        case Assign(target=target, value=value, augmented=augmented):
+            yield from _within(value, python)
+            if not isinstance(target, Variable):
+                yield from _within(target, python, writes=True)
+                if augmented:
+                    return
+        case Call(arguments=arguments, target=target):
+            for number, argument in enumerate(arguments):
+                for access in _within(argument.value, python):
+                    whole = access.place == argument.value
+                    yield access._replace(argument=number) if whole else access
+            if target is not None and not isinstance(target, Variable):
+                yield from _within(target, python, writes=True)
+        case Launch(arguments=arguments):
+            for argument in arguments:
+                yield from _within(argument.value, python)
+        case Use(value=value):
+            yield from _within(value, python)
+        case Delete() | ScopeEnd():
+            return
+        case _:
+            yield from _within(operation, python)
+
+
+def _within(
+    expression: Expression,
+    python: bool,
+    writes: bool = False,
+    addressed: bool = False,
+    conditional: bool = False,
+) -> Iterator[Access]:
+    match expression:
+        case AddressOf(place=place):
+            yield from _within(place, python, addressed=True, conditional=conditional)
+        case Index(base=base, index=index):
+            if not addressed:
+                yield Access(expression, base, writes, conditional=conditional)
+            yield from _within(index, python, conditional=conditional)
+            # Of a[i][j] the inner a[i] is read too where it is a pointer.
+            yield from _within(base, python, addressed=addressed, conditional=conditional)
+        case Dereference(pointer=pointer):
+            if not addressed:
+                yield Access(expression, pointer, writes, conditional=conditional)
+            yield from _within(pointer, python, conditional=conditional)
+        case Member(base=Dereference(pointer=pointer), field=field):
+            if not addressed:
+                yield Access(expression, pointer, writes, field=field, conditional=conditional)
+            yield from _within(pointer, python, conditional=conditional)
+        case Member(base=base):
+            yield from _within(base, python, addressed=addressed, conditional=conditional)
+        case Conditional(condition=condition, then=then, otherwise=otherwise):
+            yield from _within(condition, python, conditional=conditional)
+            yield from _within(then, python, conditional=True)
+            yield from _within(otherwise, python, conditional=True)
+        case Binary(operator=operator, left=left, right=right):
+            if python and operator not in ("is", "in", "&&", "||") and _is_value(left, right):
+                for side in (left, right):
+                    if isinstance(side, Variable):
+                        yield Access(expression, side, False, conditional=conditional)
+            yield from _within(left, python, conditional=conditional)
+            yield from _within(right, python, conditional=conditional or operator in ("&&", "||"))
+        case Unary(operator="len" | "more") | Unknown():
+            return
+        case _:
+            for part in children(expression):
+                yield from _within(part, python, conditional=conditional)
+
+
+def _is_value(left: Expression, right: Expression) -> bool:
+    """Not a comparison with ``None``."""
+    return not any(isinstance(s, Constant) and s.value is None for s in (left, right))
