@@ -87,6 +87,9 @@ def _held_by_name(node: cst.Name | cst.Attribute, scope: Scope, depth: int) -> H
     meaning = scope.meaning(node)
     if isinstance(meaning, Local):
         bindings = meaning.scope.bindings.names.get(meaning.variable.name, [])
+        if len(bindings) > 1 and scope.reader.embedded is not None and meaning.scope is scope:
+            reaching = scope.reader.embedded.reaching(bindings, node)
+            bindings = [reaching] if reaching is not None else bindings
         return _same([_held_by_binding(item, meaning.scope, depth) for item in bindings])
     if isinstance(meaning, Receiver) and not meaning.is_class:
         return Held("instance", owner=meaning.owner)
@@ -161,6 +164,9 @@ def _same(found: list[Held | Literal["none"] | None]) -> Held | None:
     for item in kinds[1:]:
         if not isinstance(item, Held) or (item.kind, item.owner) != (first.kind, first.owner):
             return None
+        if item.embedded is not first.embedded or item.kernel is not first.kernel:
+            name = first.name if item.name == first.name else "kernel"
+            first = replace(first, name=name, kernel=None, embedded=None)
     return first
 
 
@@ -174,7 +180,7 @@ def _held_by_call(node: cst.Call, scope: Scope, depth: int) -> Held | None:
         return _held_by_result(meaning, scope, depth)
     if isinstance(node.func, cst.Attribute) and meaning is None:
         base = held(node.func.value, scope, depth + 1)
-        if base is not None and base.model is not None:
+        if base is not None and base.model is not None and base.embedded is not None:
             return _held_by_module(node, node.func.attr.value, base, scope)
         if node.func.attr.value == "get_function" and node.args:
             return Held("module_function", _literal(node, 0) or "kernel")

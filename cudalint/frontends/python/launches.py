@@ -7,6 +7,7 @@ from abc import abstractmethod
 import libcst as cst
 
 from cudalint.frontends.python.bindings import children
+from cudalint.frontends.python.constants import fold
 from cudalint.frontends.python.expressions import ExpressionLowering
 from cudalint.frontends.python.inference import Held, held
 from cudalint.frontends.python.kernels import is_triton
@@ -251,9 +252,15 @@ class LaunchLowering(ExpressionLowering):
         head = [self.lower(argument.value) for argument in positional[:leading]]
         keywords = {_keyword(a): self.lower(a.value) for a in node.args if a.keyword is not None}
         what = held(function.value, self.scope)
+        block, arguments = head[1], self.arguments(positional[leading:])
+        if not isinstance(fold(positional[1].value, self.scope), Tuple) and not isinstance(
+            positional[1].value, cst.Tuple
+        ):
+            # Perhaps no block: ``prepare`` took it once.
+            block, arguments = Unknown("block"), (Argument(Unknown("arguments"), starred="*"),)
         return self._emit(
-            node, what.name if what is not None else "kernel", head[0], head[1],
-            self.arguments(positional[leading:]), target, wanted,
+            node, what.name if what is not None else "kernel", head[0], block, arguments,
+            target, wanted,
             shared=keywords.get("shared_size"), stream=head[2] if leading == 3 else None,
             kernel_key=self._kernel_key(what),
         )  # fmt: skip

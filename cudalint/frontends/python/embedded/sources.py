@@ -12,6 +12,7 @@ import libcst as cst
 
 from cudalint.apis.loader import ApiModels, load
 from cudalint.apis.model import EmbeddedSource
+from cudalint.frontends.python.bindings import Binding
 from cudalint.frontends.python.embedded import texts
 from cudalint.frontends.python.embedded.paths import FileTexts
 from cudalint.frontends.python.embedded.places import Placer, kernels_by_name
@@ -83,6 +84,10 @@ class EmbeddedSources:
         found = self._read(node, model.embeds, model.parameters, scope)
         self._by_call[id(node)] = found
         return found
+
+    def reaching(self, bindings: Sequence[Binding], use: cst.CSTNode) -> Binding | None:
+        """The binding of a name that holds where it is used, if that is plain."""
+        return self._strings.blocks.reaching(bindings, self._reader.positions.offsets(use)[0])
 
     def kernel_name(self, node: cst.BaseExpression, scope: Scope) -> str | None:
         """The kernel name that an expression gives; ``None`` if it is unknown."""

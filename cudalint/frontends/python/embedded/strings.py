@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import libcst as cst
 
 from cudalint.frontends.python.constants import fold
 from cudalint.frontends.python.embedded import texts
+from cudalint.frontends.python.embedded.blocks import Blocks
 from cudalint.frontends.python.embedded.holes import Holes, is_hole
 from cudalint.frontends.python.embedded.literals import body_text, literal_text, prefix_of
 from cudalint.frontends.python.embedded.paths import FileTexts, path_of
@@ -34,6 +36,11 @@ class StringReader:
         self._reader = reader
         self._files = files
         self.holes = Holes()
+
+    @functools.cached_property
+    def blocks(self) -> Blocks:
+        """The file's blocks, for names that are bound several times."""
+        return Blocks(self._reader)
 
     def read(self, node: cst.BaseExpression, scope: Scope) -> Text | None:
         """The value of an expression, holes filled with names; ``None`` if it is unknown."""
@@ -227,22 +234,12 @@ class StringReader:
         if any(binding.kind not in ("value", "context") for binding in bindings):
             return None
         if len(bindings) > 1:
-            # Bound step by step: the last one before the use, if all are of the same block.
             if local.scope is not scope:
                 return None
-            source = self._reader.source
-            before = [
-                binding for binding in bindings if self._end_of(binding.node, binding.value) <= use
-            ]
-            columns = {source.position(self._offsets(b.node)[0])[1] for b in before}
-            if len(columns) != 1:
-                return None
-            bindings = before[-1:]
+            reaching = self.blocks.reaching(bindings, use)
+            bindings = [reaching] if reaching is not None else []
         value = bindings[0].value if bindings else None
         return (value, local.scope) if isinstance(value, cst.BaseExpression) else None
-
-    def _end_of(self, node: cst.CSTNode, value: cst.CSTNode | None) -> int:
-        return self._offsets(value if value is not None else node)[1]
 
     # -- calls -----------------------------------------------------------------------------------
 
