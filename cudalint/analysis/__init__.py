@@ -28,6 +28,7 @@ def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFac
     from cudalint.analysis.classes import class_facts, collect, member_misuses
     from cudalint.analysis.contexts import function_facts
     from cudalint.analysis.link import Linker
+    from cudalint.analysis.tensors import with_tensors
 
     linker = Linker(programs, models)
     runs = [
@@ -36,10 +37,9 @@ def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFac
         if (run := linker.run_of(function, program)) is not None
     ]
     members = collect(linker, runs)
+    functions = function_facts(linker, runs, member_misuses(linker, members))
     return RunFacts(
-        functions=with_capacity(
-            runs, function_facts(linker, runs, member_misuses(linker, members))
-        ),
+        functions=with_tensors(linker, programs, with_capacity(runs, functions)),
         classes=class_facts(linker, members),
         files=tuple(
             FileFacts(

@@ -5,6 +5,7 @@ Reserved top-level keys of a model file; every other key is a function:
 - ``language``: ``cuda``, ``python`` or ``both`` (the default).
 - ``prefix``: what stands before every function's name (``cupy.``); methods excepted.
 - ``defaults``: ``status``, ``success`` and ``may_throw`` of every function of the file.
+- ``alike``: tables with a key ``names``: functions that share everything else.
 - ``plain``: names of functions that have the defaults and nothing else.
 - ``aliases``: names that do what another does: of a function, or of a module or namespace (both
   sides end in ``.`` or ``::``).
@@ -12,6 +13,7 @@ Reserved top-level keys of a model file; every other key is a function:
 - ``attributes``: attributes of arrays (Python).
 - ``tensors``: what functions do to tensors and gradients, by behaviour (Python).
 - ``hooks``: methods that frameworks call (Python).
+- ``lifetimes``: what functions do that decides how long device memory is held.
 
 Functions are named as ``Call.name`` is. ``".close"`` is a method of any receiver,
 ``".close@stream"`` of one that holds a ``stream``. When nothing else fits, ``"cublas*"`` is any
@@ -36,6 +38,7 @@ from cudalint.apis.model import (
     AttributeModel,
     Family,
     HookModel,
+    LifetimeEffect,
     ModelFile,
     TensorEffect,
 )
@@ -60,10 +63,13 @@ LIBRARIES: dict[Language, tuple[Library, ...]] = {
         Library("cuda_libraries.toml", r"cudnn[A-Z]|nccl[A-Z]|nv[a-zA-Z]|npp[is][A-Z]"),
         Library("hip.toml", r"hip|rocblas_|miopen[A-Z]"),
         Library("cpp.toml"),
+        Library("lifetimes.toml"),
     ),
     "python": (
         Library("python_stdlib.toml"),
         Library("python_arrays.toml"),
+        Library("python_array_methods.toml"),
+        Library("python_lifetimes.toml"),
         Library("python_cuda_runtime.toml", r"cuda\.(bindings\.(cy)?runtime|c?cudart)\."),
         Library("python_cuda_driver.toml", r"cuda\.(bindings\.(cy)?driver|c?cuda)\."),
         Library(
@@ -72,10 +78,12 @@ LIBRARIES: dict[Language, tuple[Library, ...]] = {
         ),
         Library("python_cuda_core.toml", r"cuda\.core\."),
         Library("python_cupy.toml", r"cupyx?(_backends)?\."),
+        Library("python_cupy_math.toml", r"cupyx?(_backends)?\."),
         Library("python_numpy.toml", r"numpy\."),
         Library("python_numba.toml", r"numba(_cuda)?\."),
         Library("python_pycuda.toml", r"pycuda\."),
         Library("python_torch.toml", r"torch\."),
+        Library("python_torch_math.toml", r"torch\."),
         Library("python_rapids.toml", r"rmm\.|cudf\.|pandas\."),
         Library("python_jax.toml", r"jax\."),
     ),
@@ -90,9 +98,11 @@ RESERVED = frozenset(
         "aliases",
         "families",
         "attributes",
+        "alike",
         "tensors",
         "hooks",
-    }  # fmt: skip
+        "lifetimes",
+    }
 )
 _DEFAULTS = frozenset({"status", "success", "may_throw"})
 _INLINE_NAMESPACE = re.compile(r"\b(?:__\w+|_V\d+|(?:THRUST|CUB|_CCCL)_\w+|_ABI_\w+)::")
@@ -114,6 +124,7 @@ class ApiModels:
         self._tensors: dict[str, TensorEffect] = {}
         self._tensor_beginnings: dict[str, TensorEffect] = {}
         self._hooks: dict[str, HookModel] = {}
+        self._lifetimes: dict[str, LifetimeEffect] = {}
         self._tensor_effects: dict[str, TensorEffect | None] = {}
         self._functions: dict[str, ApiFunction] = {}
         self._aliases: dict[str, str] = {}
@@ -165,6 +176,10 @@ class ApiModels:
                 found = self._tensor_beginnings.get(beginning)
             self._tensor_effects[name] = found
         return self._tensor_effects[name]
+
+    def lifetime_effect(self, name: str) -> LifetimeEffect | None:
+        """What a function, method, decorator or class has to do with how long memory is held."""
+        return self._lifetimes.get(name)
 
     @property
     def hooks(self) -> tuple[HookModel, ...]:
@@ -236,6 +251,8 @@ class ApiModels:
         self.families.update(file.families)
         self.attributes.update(file.attributes)
         self._hooks.update(file.hooks)
+        for lasting in file.lifetimes.values():
+            self._lifetimes.update(dict.fromkeys(lasting.names, lasting))
         for effect in file.tensors.values():
             for name in effect.names:
                 if name.endswith("*"):
@@ -314,10 +331,15 @@ def decode(path: str, text: str) -> ModelFile:
     attributes = _tables(path, "attributes", content.pop("attributes", {}), AttributeModel)
     tensors = _tables(path, "tensors", content.pop("tensors", {}), TensorEffect)
     hooks = _tables(path, "hooks", content.pop("hooks", {}), HookModel)
+    lifetimes = _tables(path, "lifetimes", content.pop("lifetimes", {}), LifetimeEffect)
     functions: dict[str, ApiFunction] = {}
     if plain:
         function = _convert(path, "defaults", defaults, ApiFunction)
         functions.update((_full_name(prefix, name), function) for name in plain)
+    for table in _convert(path, "alike", content.pop("alike", []), list[dict[str, Any]]):
+        names = _convert(path, "alike", table.pop("names", []), tuple[str, ...])
+        for name in names:
+            functions[_full_name(prefix, name)] = _function(path, name, table, defaults)
     for name, table in content.items():
         for entry in table if isinstance(table, list) else [table]:
             function = _function(path, name, entry, defaults)
@@ -325,7 +347,9 @@ def decode(path: str, text: str) -> ModelFile:
             if key.startswith(".") and function.receiver is not None and "@" not in key:
                 key = f"{key}@{function.receiver}"
             functions[key] = function
-    return ModelFile(path, language, families, functions, aliases, attributes, tensors, hooks)
+    return ModelFile(
+        path, language, families, functions, aliases, attributes, tensors, hooks, lifetimes
+    )
 
 
 def _full_name(prefix: str, name: str) -> str:

@@ -16,6 +16,14 @@ from cudalint.analysis.facts.capacity import (
 from cudalint.analysis.facts.classes import ClassFacts, MemberAcquisition
 from cudalint.analysis.facts.functions import FileFacts, FunctionFacts
 from cudalint.analysis.facts.launches import LaunchSite
+from cudalint.analysis.facts.lifetimes import (
+    CheckpointLoad,
+    Hook,
+    IdleHold,
+    Lifetimes,
+    Retry,
+    TensorCache,
+)
 from cudalint.analysis.facts.loops import LoopFacts, RepeatedTransfer, SlicedDataSet
 from cudalint.analysis.facts.ordering import (
     EarlyRead,
@@ -38,28 +46,41 @@ from cudalint.analysis.facts.resources import (
     is_shown,
     readable,
 )
+from cudalint.analysis.facts.tensors import (
+    DeviceListGrowth,
+    GraphRetention,
+    RecordedInference,
+    RetainedGraph,
+    TensorFacts,
+)
 from cudalint.analysis.facts.transfers import Allocation, Endpoint, Fill, Overflow, Transfer
 
 __all__ = [
     "Allocation",
     "CacheFlush",
     "Capacity",
+    "CheckpointLoad",
     "Churn",
     "ClassFacts",
     "Cleanup",
     "DanglingPointer",
+    "DeviceListGrowth",
     "EarlyRead",
     "Endpoint",
     "Exit",
     "FileFacts",
     "Fill",
     "FunctionFacts",
+    "GraphRetention",
     "HeldPool",
     "Holder",
+    "Hook",
     "HostAccess",
+    "IdleHold",
     "LaunchSite",
     "Leak",
     "LeakExit",
+    "Lifetimes",
     "LoopFacts",
     "MemberAcquisition",
     "Misuse",
@@ -69,11 +90,16 @@ __all__ = [
     "OwnerCopy",
     "PageableCopy",
     "Peak",
+    "RecordedInference",
     "RepeatedTransfer",
     "Resource",
+    "RetainedGraph",
+    "Retry",
     "Site",
     "SlicedDataSet",
     "StreamHazard",
+    "TensorCache",
+    "TensorFacts",
     "Transfer",
     "is_shown",
     "readable",

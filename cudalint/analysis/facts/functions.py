@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from cudalint.analysis.facts.capacity import Capacity
 from cudalint.analysis.facts.launches import LaunchSite
+from cudalint.analysis.facts.lifetimes import Lifetimes
 from cudalint.analysis.facts.loops import LoopFacts
 from cudalint.analysis.facts.ordering import HostAccess, OrderingFacts
 from cudalint.analysis.facts.resources import Cleanup, DanglingPointer, Leak, Misuse, OwnerCopy
+from cudalint.analysis.facts.tensors import TensorFacts
 from cudalint.analysis.facts.transfers import Allocation, Fill, Transfer
 from cudalint.findings.suppressions import UnusedSuppression
 from cudalint.program import Dropped, Kernel
@@ -33,12 +35,15 @@ class FunctionFacts:
     cleanups: tuple[Cleanup, ...] = ()
     copies: tuple[OwnerCopy, ...] = ()
     dangling: tuple[DanglingPointer, ...] = ()
+    lifetimes: Lifetimes | None = None
     ordering: OrderingFacts | None = None
     host_accesses: tuple[HostAccess, ...] = ()
     """Reads and writes of the host through device pointers."""
     loops: LoopFacts = LoopFacts()
     capacity: Capacity | None = None
     """``None`` where there is nothing to say of it."""
+    tensors: TensorFacts | None = None
+    """Of Python functions that have to do with tensors."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,10 @@ class GraphRetention:
     """The backward call that shows that it has a gradient; ``text``: on what it is called."""
     direct: bool = False
     """The backward call is on the value itself."""
+    derived: bool = False
+    """The value is computed from what the backward call is on, or what goes into that."""
+    large: bool = False
+    """It may be more than one number in size."""
     siblings: tuple[Site, ...] = ()
     """Other values that the same loop keeps, detached; ``text`` names where."""
     loop: Site | None = None

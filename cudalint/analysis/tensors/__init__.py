@@ -1,0 +1,93 @@
+"""Follows tensors: which hold on to a graph, where they live, and what keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from cudalint.analysis.facts import FunctionFacts, TensorFacts
+from cudalint.analysis.link import Linker
+from cudalint.program import Call, Function, Program
+from cudalint.source import Span
+
+LIBRARIES = ("torch", "cupy", "jax", "lightning", "pytorch_lightning", "accelerate", "apex")
+
+
+def with_tensors(
+    linker: Linker, programs: Sequence[Program], facts: tuple[FunctionFacts, ...]
+) -> tuple[FunctionFacts, ...]:
+    """The facts of all functions, with what is known of their tensors. A function whose paths were
+    not followed gets facts of its own."""
+    found = _tensor_facts(linker, programs)
+    if not found:
+        return facts
+    known = {(fact.filename, fact.span) for fact in facts}
+    return (
+        *(
+            replace(fact, tensors=found[fact.filename, fact.span][1])
+            if (fact.filename, fact.span) in found
+            else fact
+            for fact in facts
+        ),
+        *(
+            FunctionFacts(function.name, filename, span, language="python", tensors=tensors)
+            for (filename, span), (function, tensors) in found.items()
+            if (filename, span) not in known
+        ),
+    )
+
+
+def _tensor_facts(
+    linker: Linker, programs: Sequence[Program]
+) -> Mapping[tuple[str, Span], tuple[Function, TensorFacts]]:
+    """The facts of every Python function that has to do with tensors, by file and position."""
+    relevant = [
+        program
+        for program in programs
+        if program.language == "python" and _mentions_tensors(program)
+    ]
+    if not relevant:
+        return {}
+    from cudalint.analysis.tensors.growth import growths
+    from cudalint.analysis.tensors.inference import recorded
+    from cudalint.analysis.tensors.retained import retained_graphs
+    from cudalint.analysis.tensors.retention import retentions
+    from cudalint.analysis.tensors.run import TensorRun
+    from cudalint.analysis.tensors.view import View
+
+    run = TensorRun(linker)
+    filenames = {program.filename for program in relevant}
+    wanted = [known for known in run.functions() if known.function.filename in filenames]
+    run.run(wanted)
+    found = {}
+    for known in wanted:
+        solution = run.solution(known)
+        if solution is None:
+            continue
+        view = View(known, solution, run)
+        facts = TensorFacts(retentions(view), recorded(view), growths(view), retained_graphs(view))
+        if facts != TensorFacts():
+            found[known.function.filename, known.function.span] = (known.function, facts)
+    return found
+
+
+def _mentions_tensors(program: Program) -> bool:
+    if any(
+        (variable.type.text or "").split(".")[0] in LIBRARIES
+        or _constant_name(variable.constant) in LIBRARIES
+        for variable in program.variables.values()
+    ):
+        return True
+    return any(map(_calls_library, program.functions))
+
+
+def _constant_name(constant: object) -> str:
+    return str(getattr(constant, "name", "")).split(".")[0]
+
+
+def _calls_library(function: Function) -> bool:
+    return any(
+        isinstance(operation, Call) and operation.name.split(".")[0] in LIBRARIES
+        for block in function.blocks
+        for operation in block.operations
+    )

@@ -1,0 +1,208 @@
+"""Evidence that flows backwards: whose gradient is computed was attached, and so was what went into
+it; what is brought to the host was on the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
+from cudalint.analysis.tensors.transfer import Form, Record
+from cudalint.apis.model import TensorEffect
+from cudalint.program import Call, Constant
+
+if TYPE_CHECKING:
+    from cudalint.analysis.tensors.run import Known, TensorRun
+
+MOST_DEPTH = 60
+RETURNED = 0
+"""In place of a backward call: the caller computes the gradient of what is returned."""
+
+
+@dataclass
+class Evidence:
+    """What later operations say of earlier ones."""
+
+    attached: dict[int, frozenset[int]] = field(default_factory=dict)
+    """Operation to the backward calls that its result flows into."""
+    direct: dict[int, frozenset[int]] = field(default_factory=dict)
+    """As ``attached``, where the backward call is on the result itself."""
+    parameters: dict[int, frozenset[int]] = field(default_factory=dict)
+    """The same for parameters, by position."""
+    moved: frozenset[int] = frozenset()
+    """Operations whose result was on the device."""
+
+
+def gather(known: Known, run: TensorRun) -> Evidence:
+    """The evidence in one solved function."""
+    solution = known.solution
+    if solution is None:
+        return known.evidence
+    gathering = _Gathering(solution.records)
+    for origin, record in solution.records.items():
+        call = record.operation
+        if not isinstance(call, Call):
+            continue
+        for value in differentiated(record, call, run, known):
+            gathering.mark(value, origin, 0)
+    if known.returns_attached:
+        gathering.mark(solution.returned, RETURNED, 0)
+        for value in solution.returned_parts.values():
+            if value.may_attach:
+                gathering.mark(value, RETURNED, 0)
+    return gathering.evidence()
+
+
+def differentiated(record: Record, call: Call, run: TensorRun, known: Known) -> list[Value]:
+    """The values whose gradients a call computes."""
+    effect = record.effect
+    if not record.recording & Recording.ON and (effect is None or not effect.backward):
+        return []
+    offset = 0 if call.receiver is None else 1
+    if effect is not None and effect.backward:
+        if effect.backward == "this":
+            # `accelerator.backward(loss)`: the receiver is an engine, the loss its argument.
+            receiver = record.operands[0] if record.operands and offset else None
+            if receiver is not None and not _is_engine(call, receiver):
+                return [receiver]
+            return [value for value in record.operands[offset : offset + 1] if value.origins]
+        return list(record.operands[offset : offset + 1])
+    callee = run.callee(
+        known.function,
+        call,
+        frozenset({known.function.record})
+        if known.function.record and getattr(call.receiver, "symbol", None) == "this"
+        else (record.operands[0].records if offset and record.operands else frozenset()),
+    )
+    if callee is None:
+        return []
+    parameters = run.known(callee).evidence.parameters
+    return [
+        record.operands[offset + number]
+        for number in parameters
+        if offset + number < len(record.operands)
+    ]
+
+
+def _is_engine(call: Call, receiver: Value) -> bool:
+    if not call.arguments or call.arguments[0].keyword:
+        return False
+    first = call.arguments[0].value
+    return not isinstance(first, Constant) and not receiver.kind & Kind.TENSOR
+
+
+def retains(call: Call, effect: TensorEffect) -> bool:
+    """Whether a backward call is told to keep the graph, for certain."""
+    return any(
+        argument.keyword == effect.retain
+        and isinstance(argument.value, Constant)
+        and argument.value.value is True
+        for argument in call.arguments
+    )
+
+
+class _Gathering:
+    def __init__(self, records: dict[int, Record]) -> None:
+        self.records = records
+        self.attached: dict[int, set[int]] = {}
+        self.direct: dict[int, set[int]] = {}
+        self.parameters: dict[int, set[int]] = {}
+        self.moved: set[int] = set()
+        for record in records.values():
+            self._mark_moved(record)
+
+    def evidence(self) -> Evidence:
+        return Evidence(
+            {origin: frozenset(calls) for origin, calls in self.attached.items()},
+            {origin: frozenset(calls) for origin, calls in self.direct.items()},
+            {number: frozenset(calls) for number, calls in self.parameters.items()},
+            frozenset(self.moved),
+        )
+
+    def mark(self, value: Value, backward: int, depth: int) -> None:
+        """The gradient of a value is computed."""
+        for origin in value.origins:
+            self._mark_origin(origin, backward, depth)
+
+    def _mark_origin(self, origin: int, backward: int, depth: int) -> None:
+        if origin < 0:
+            self.parameters.setdefault(-origin - 1, set()).add(backward)
+            return
+        record = self.records.get(origin)
+        if record is None or depth > MOST_DEPTH or record.form is Form.LEAF:
+            return
+        if not record.result.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN):
+            return
+        if record.form is not Form.COPY and not record.recording & Recording.ON:
+            return
+        known = self.attached.setdefault(origin, set())
+        if depth == 0:
+            self.direct.setdefault(origin, set()).add(backward)
+        if backward in known:
+            return
+        known.add(backward)
+        if record.form is Form.ELEMENT:
+            return
+        if record.form is Form.COPY:
+            for operand in record.operands:
+                self._step(operand, backward, depth)
+            return
+        candidates = [
+            operand
+            for operand in record.operands
+            if operand.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN)
+            and operand.kind != Kind.NUMBER
+        ]
+        alone = record.form in (Form.ARITHMETIC, Form.FUNCTION) and len(candidates) == 1
+        for operand in candidates:
+            for inner in operand.origins:
+                if alone or self._is_strong(inner, 0):
+                    self._mark_origin(inner, backward, depth + 1)
+
+    def _step(self, operand: Value, backward: int, depth: int) -> None:
+        for inner in operand.origins:
+            self._mark_origin(inner, backward, depth + 1 if depth else 0)
+
+    def _is_strong(self, origin: int, depth: int) -> bool:
+        """Whether an operation looks like one whose result gradients flow through."""
+        record = self.records.get(origin)
+        if record is None or depth > 8:
+            return False
+        if record.result.may_attach or record.form is Form.MODEL:
+            return True
+        if record.form in (Form.FUNCTION, Form.ARITHMETIC, Form.COPY):
+            return any(
+                operand.may_attach
+                or any(
+                    self._is_strong(inner, depth + 1)
+                    for inner in operand.origins
+                    if inner != origin
+                )
+                for operand in record.operands
+            )
+        if record.form is Form.CALL:
+            return any(operand.may_attach or operand.tensorlike for operand in record.operands)
+        return False
+
+    def _mark_moved(self, record: Record) -> None:
+        effect = record.effect
+        if effect is None or effect.device != "host" or not isinstance(record.operation, Call):
+            return
+        if not record.operands:
+            return
+        pending = [(origin, 0) for origin in record.operands[0].origins]
+        while pending:
+            origin, depth = pending.pop()
+            if origin < 0 or origin in self.moved or depth > MOST_DEPTH:
+                continue
+            made = self.records.get(origin)
+            if made is None or made.form in (Form.ELEMENT, Form.MODEL, Form.CALL):
+                if made is not None and made.form is not Form.ELEMENT:
+                    self.moved.add(origin)
+                continue
+            if made.effect is not None and made.effect.device in ("host", "argument"):
+                continue
+            self.moved.add(origin)
+            pending.extend(
+                (inner, depth + 1) for operand in made.operands for inner in operand.origins
+            )

@@ -1,0 +1,158 @@
+"""Lists of device tensors that grow by one with every iteration (GPU603)."""
+
+from __future__ import annotations
+
+from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.facts.tensors import DeviceListGrowth
+from cudalint.analysis.tensors.lattice import Device, Kind, Value
+from cudalint.analysis.tensors.places import place, places_read, root_of
+from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
+from cudalint.analysis.tensors.view import View
+from cudalint.apis.model import TensorEffect
+from cudalint.findings.finding import Step
+from cudalint.program import Assign, Call, Expression, Index, Return, Slice
+
+MOST_DEPTH = 6
+
+
+def growths(view: View) -> tuple[DeviceListGrowth, ...]:
+    """The lists in which a function collects device tensors."""
+    name = view.function.key.rpartition(".")[2]
+    effect = view.run.effect("." + name)
+    if view.function.record is not None and effect is not None and effect.calls_module:
+        return ()
+    found: dict[object, DeviceListGrowth] = {}
+    for keeping in keepings(view):
+        if keeping.how != "appended" or keeping.through:
+            continue
+        growth = _growth(view, keeping)
+        if growth is not None:
+            found.setdefault(keeping.span, growth)
+    return tuple(found.values())
+
+
+def _growth(view: View, keeping: Keeping) -> DeviceListGrowth | None:
+    value = view.value(keeping.origin, keeping.value)
+    name = place(keeping.place) or ""
+    loops = view.loops_around(keeping.block)
+    if not loops or not value.large or not name or name.startswith("%"):
+        return None
+    if not _is_container(view, keeping) or _is_short(view, keeping, value):
+        return None
+    loop = loops[0]
+    base = view.symbol(keeping.place) or ""
+    if loop.bounded or view.assigned_in(loop, root_of(base)):
+        return None
+    if view.is_emptied(loop.body, name, {keeping.origin}):
+        return None
+    joined = _joined(view, name, loop.body)
+    lasting = base.startswith("::") and view.function.kind != "module"
+    if joined is None and not (
+        lasting
+        and value.device == Device.DEVICE
+        and value.kind & Kind.TENSOR
+        and not _is_emptied_anywhere(view, name)
+    ):
+        return None
+    if value.device & Device.HOST or value.is_number:
+        return None
+    site, how = joined if joined is not None else (None, "")
+    text = view.text(keeping.place)
+    steps = (
+        Step(view.function.filename, keeping.span, f"each iteration appends to `{text}`"),
+        *(
+            (Step(view.function.filename, site.span, f"`{text}` is joined, then {how}"),)
+            if site is not None
+            else ()
+        ),
+    )
+    return DeviceListGrowth(
+        name=view.text(keeping.value),
+        place=text,
+        span=keeping.span,
+        loop=loop.site,
+        joined=site,
+        lasting=joined is None,
+        to_host=how or ".cpu()",
+        steps=steps,
+    )
+
+
+def _is_short(view: View, keeping: Keeping, value: Value) -> bool:
+    """A list of the elements of something that is on the device as a whole anyway."""
+    call = view.defining_call(keeping.value)
+    return isinstance(keeping.value, Index | Slice) or (call is None and not value.origins)
+
+
+def _is_emptied_anywhere(view: View, name: str) -> bool:
+    program = view.run.linker.programs.get(view.function.filename)
+    for function in program.functions if program is not None else ():
+        scan = view.run.scan(function)
+        if name in scan.clears or (function.kind != "module" and name in scan.assigned):
+            return True
+    return False
+
+
+def _joined(view: View, name: str, body: frozenset[int]) -> tuple[Site, str] | None:
+    """Where the list becomes one tensor that does nothing else than go to the host."""
+    for _, block, operation in view.operations():
+        if not isinstance(operation, Call) or block in body or operation.target is None:
+            continue
+        effect = view.effect(operation)
+        if effect is None or not operation.arguments:
+            continue
+        if not effect.concatenates or place(operation.arguments[0].value) != name:
+            continue
+        how = _goes_to_host(view, operation.target, 0)
+        if how:
+            return view.site(operation.span, how), how
+    return None
+
+
+def _goes_to_host(view: View, target: Expression, depth: int) -> str:
+    """How the only thing that is done with a value brings it to the host."""
+    name = place(target)
+    if name is None or depth > MOST_DEPTH:
+        return ""
+    users: list[Assign | Call] = []
+    for _, _, operation in view.operations():
+        if isinstance(operation, Assign):
+            if name in places_read(operation.value):
+                users.append(operation)
+        elif isinstance(operation, Call):
+            read = [argument.value for argument in operation.arguments]
+            read += [operation.receiver] if operation.receiver is not None else []
+            if any(name in places_read(expression) for expression in read):
+                users.append(operation)
+    for number in view.solution.states:
+        terminator = view.function.blocks[number].terminator
+        value = terminator.value if isinstance(terminator, Return) else None
+        if value is not None and name in places_read(value):
+            return ""
+    if len(users) != 1:
+        return ""
+    user = users[0]
+    if isinstance(user, Assign):
+        same = place(user.value) == name
+        return _goes_to_host(view, user.target, depth + 1) if same else ""
+    effect = view.effect(user)
+    if effect is None:
+        return ""
+    if _brings_to_host(user, effect):
+        return f"{user.name}()" if user.name.startswith(".") else user.name
+    if _keeps_as_is(user, effect) and user.target is not None:
+        return _goes_to_host(view, user.target, depth + 1)
+    return ""
+
+
+def _brings_to_host(call: Call, effect: TensorEffect) -> bool:
+    if effect.device == "host" or (effect.result == "number" and call.name == ".tolist"):
+        return True
+    return effect.device == "argument" and any(
+        getattr(argument.value, "value", None) == "cpu" for argument in call.arguments
+    )
+
+
+def _keeps_as_is(call: Call, effect: TensorEffect) -> bool:
+    """Only reshapes or detaches."""
+    return effect.gradient in ("detached", "follows") and not call.arguments

@@ -1,0 +1,68 @@
+"""Names of places: what a value is stored under while a function is followed."""
+
+from __future__ import annotations
+
+from cudalint.program import (
+    Cast,
+    Constant,
+    Expression,
+    Index,
+    Member,
+    Variable,
+    children,
+)
+
+ELEMENT = "[*]"
+"""An element that cannot be told from the others."""
+
+
+def place(expression: Expression) -> str | None:
+    """The name of a place; ``None`` for what is not one. Elements at a constant index are places of
+    their own, all others are one."""
+    match expression:
+        case Variable(symbol=symbol):
+            return symbol
+        case Member(base=base, field=field):
+            inner = place(base)
+            return None if inner is None else f"{inner}.{field}"
+        case Index(base=base, index=Constant(value=value)):
+            inner = place(base)
+            return None if inner is None else f"{inner}[{value!r}]"
+        case Index(base=base):
+            inner = place(base)
+            return None if inner is None else inner + ELEMENT
+        case Cast(operand=operand):
+            return place(operand)
+        case _:
+            return None
+
+
+def root(expression: Expression) -> str | None:
+    """The variable that a place is in."""
+    while isinstance(expression, Member | Index | Cast):
+        expression = expression.operand if isinstance(expression, Cast) else expression.base
+    return expression.symbol if isinstance(expression, Variable) else None
+
+
+def root_of(name: str) -> str:
+    """The variable that a place is in, by its name."""
+    ends = [end for mark in ".[" if (end := name.find(mark)) > 0]
+    return name[: min(ends)] if ends else name
+
+
+def is_inside(name: str, outer: str) -> bool:
+    """Whether a place is another one or a part of it."""
+    return name == outer or (name.startswith(outer) and name[len(outer)] in ".[")
+
+
+def places_read(expression: Expression) -> set[str]:
+    """All places that an expression reads, with those they are in."""
+    found: set[str] = set()
+    pending = [expression]
+    while pending:
+        current = pending.pop()
+        name = place(current)
+        if name is not None:
+            found.add(name)
+        pending.extend(children(current))
+    return found

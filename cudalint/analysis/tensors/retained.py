@@ -1,0 +1,222 @@
+"""Backward calls that keep the graph in every iteration (GPU606)."""
+
+from __future__ import annotations
+
+from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.facts.tensors import RetainedGraph
+from cudalint.analysis.tensors.evidence import retains
+from cudalint.analysis.tensors.lattice import Gradient, Value
+from cudalint.analysis.tensors.places import place
+from cudalint.analysis.tensors.retention import _differentiated_text
+from cudalint.analysis.tensors.transfer import Form
+from cudalint.analysis.tensors.view import Loop, View
+from cudalint.findings.finding import Step
+from cudalint.program import Assign, Call
+
+
+def retained_graphs(view: View) -> tuple[RetainedGraph, ...]:
+    """The backward calls of a function that keep the graph from one iteration to the next."""
+    found: dict[object, RetainedGraph] = {}
+    for origin, record in view.records.items():
+        call, effect = record.operation, record.effect
+        if not isinstance(call, Call) or effect is None or not effect.retain:
+            continue
+        if not retains(call, effect) or effect.gradient:
+            continue
+        loops = view.loops_around(record.block)
+        if not loops or loops[0].bounded or not _steps_in(view, loops[0]):
+            continue
+        loop = loops[0]
+        value = record.operands[0] if record.operands else None
+        if value is None:
+            continue
+        carried = _carried(view, value, loop)
+        others = _other_uses(view, loop, origin)
+        if carried is None and others:
+            continue
+        if carried is not None and others and not _is_last(view, loop, origin):
+            continue
+        name = _differentiated_text(view, call)
+        steps: tuple[Step, ...] = ()
+        if carried is not None:
+            steps = (
+                Step(carried[0].filename, carried[0].span, f"`{carried[0].text}` is computed"),
+            )
+        found.setdefault(
+            call.span,
+            RetainedGraph(
+                name,
+                call.span,
+                loop.site,
+                carried[0] if carried else None,
+                carried is not None and carried[1],
+                steps,
+            ),
+        )
+    return tuple(found.values())
+
+
+def _steps_in(view: View, loop: Loop) -> bool:
+    """An optimizer updates the weights in the same loop: the next iteration has a graph of its
+    own."""
+    return any(
+        record.effect is not None and record.effect.steps and record.block in loop.body
+        for record in view.records.values()
+    )
+
+
+def _other_uses(view: View, loop: Loop, origin: int) -> bool:
+    """Whether something else in the loop may need the graph: a second backward call, a gradient
+    that is differentiated again, a function that is given the value."""
+    for other, record in view.records.items():
+        call = record.operation
+        if other == origin or record.block not in loop.body or not isinstance(call, Call):
+            continue
+        effect = record.effect
+        if effect is not None and effect.backward:
+            return True
+        if (
+            effect is not None
+            and effect.create
+            and any(argument.keyword == effect.create for argument in call.arguments)
+        ):
+            return True
+        if other > origin and effect is None and record.form is Form.CALL:
+            for operand in record.operands:
+                if any(inner in view.evidence.attached for inner in operand.origins):
+                    return True
+    return _calls_backward_elsewhere(view, loop)
+
+
+def _calls_backward_elsewhere(view: View, loop: Loop) -> bool:
+    for record in view.records.values():
+        call = record.operation
+        if record.block in loop.body and isinstance(call, Call):
+            own = getattr(call.receiver, "symbol", None) == "this" and view.function.record
+            records = frozenset({view.function.record}) if own else frozenset[str]()
+            callee = view.run.callee(view.function, call, records)  # type: ignore[arg-type]
+            if callee is not None and view.run.scan(callee).calls_backward:
+                return True
+    return False
+
+
+def _is_last(view: View, loop: Loop, origin: int) -> bool:
+    return not any(
+        other > origin
+        and record.effect is not None
+        and record.effect.backward
+        and record.block in loop.body
+        for other, record in view.records.items()
+    )
+
+
+def _carried(view: View, value: Value, loop: Loop) -> tuple[Site, bool] | None:
+    """A value with a graph that goes into another one and comes from an earlier iteration, or (then
+    true) from before the loop."""
+    seen: set[int] = set()
+    pending = list(value.origins)
+    inside: list[int] = []
+    while pending:
+        origin = pending.pop()
+        if origin in seen or origin < 0:
+            continue
+        seen.add(origin)
+        record = view.record_of(origin)
+        if record is None or not record.result.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN):
+            continue
+        if record.block in loop.body:
+            inside.append(origin)
+            pending.extend(
+                inner
+                for operand in record.operands
+                if not operand.is_detached
+                for inner in operand.origins
+            )
+        elif _is_computed(view, origin):
+            operation = record.operation
+            target = getattr(operation, "target", None)
+            return view.site(operation.span, view.text(target) if target else "a value"), True
+    return _from_earlier(view, loop, inside)
+
+
+def _is_computed(view: View, origin: int) -> bool:
+    """Whether a value from before the loop has a graph, not only a gradient: weights are leaves."""
+    record = view.record_of(origin)
+    if record is None:
+        return False
+    if record.form is Form.COPY:
+        return any(_is_computed(view, inner) for o in record.operands for inner in o.origins)
+    return (
+        record.result.may_attach
+        and record.form
+        in (
+            Form.MODEL,
+            Form.FUNCTION,
+            Form.ARITHMETIC,
+        )
+        and not (record.effect is not None and record.effect.gradient == "attached")
+    )
+
+
+def _from_earlier(view: View, loop: Loop, inside: list[int]) -> tuple[Site, bool] | None:
+    """A variable that is read in the loop before it is assigned there, and holds a graph."""
+    entry = view.solution.states.get(loop.header)
+    if entry is None:
+        return None
+    for origin in inside:
+        record = view.records[origin]
+        operation = record.operation
+        for name in sorted(record.reads | _receiver(operation)):
+            held = entry.values.get(name)
+            if held is None or not held.may_attach or name.startswith("%"):
+                continue
+            made = [
+                inner
+                for inner in held.origins
+                if inner > 0
+                and (inner - 1) // 100_000 in loop.body
+                and view.records[inner].result.may_attach
+            ]
+            before = view.state_before(origin).values.get(name)
+            if not made or before is None or not before.origins & set(made):
+                continue
+            if _assigned_before(view, loop, name, origin):
+                continue
+            first = view.records[made[0]].operation
+            return view.site(first.span, name.replace("this.", "self.")), False
+    return None
+
+
+def _receiver(operation: object) -> frozenset[str]:
+    receiver = getattr(operation, "receiver", None)
+    name = place(receiver) if receiver is not None else None
+    return frozenset({name}) if name else frozenset()
+
+
+def _assigned_before(view: View, loop: Loop, name: str, origin: int) -> bool:
+    """Whether every iteration assigns a variable before an operation reads it."""
+    block, index = divmod(origin - 1, 100_000)
+    writers = [
+        (other - 1) // 100_000
+        for other, _, operation in view.operations()
+        if isinstance(operation, Assign | Call)
+        and operation.target is not None
+        and place(operation.target) == name
+        and (other - 1) // 100_000 in loop.body
+        and not ((other - 1) // 100_000 == block and (other - 1) % 100_000 >= index)
+    ]
+    if block in writers:
+        return True
+    # Is there a way from the loop's header to the operation past all that assign it?
+    pending, seen = [loop.header], set[int]()
+    while pending:
+        number = pending.pop()
+        if number == block:
+            return False
+        if number in seen or number not in loop.body or number in writers:
+            continue
+        seen.add(number)
+        from cudalint.analysis.flow import successors
+
+        pending.extend(successors(view.function.blocks[number]))
+    return True

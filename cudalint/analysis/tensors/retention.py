@@ -1,0 +1,418 @@
+"""Values that are kept across iterations with their graphs (GPU601)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.facts.tensors import GraphRetention
+from cudalint.analysis.tensors.evidence import RETURNED
+from cudalint.analysis.tensors.lattice import Kind, Recording, Value
+from cudalint.analysis.tensors.places import ELEMENT, is_inside, place
+from cudalint.analysis.tensors.scan import operations
+from cudalint.analysis.tensors.view import Loop, View
+from cudalint.findings.finding import Step
+from cudalint.program import (
+    Assign,
+    Binary,
+    Call,
+    Expression,
+    Function,
+    Index,
+    Member,
+    Operation,
+    Tuple,
+    Variable,
+)
+from cudalint.source import Span
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """An operation that adds a value to a place."""
+
+    origin: int
+    block: int
+    place: Expression
+    value: Expression
+    how: str
+    span: Span
+    through: str = ""
+
+
+def keepings(view: View) -> Iterator[Keeping]:
+    """All operations of a function that add values to a place."""
+    for origin, block, operation in view.operations():
+        match operation:
+            case Assign(target=target, value=value):
+                name = place(target)
+                if name is None or name.startswith("%"):
+                    continue
+                added = _added(name, value)
+                if added is not None:
+                    how = "appended" if isinstance(added, Tuple) else "added"
+                    for item in added.items if isinstance(added, Tuple) else (added,):
+                        yield Keeping(origin, block, target, item, how, operation.span)
+                elif isinstance(target, Index) and name.endswith(ELEMENT):
+                    yield Keeping(origin, block, target.base, value, "stored", operation.span)
+            case Call(receiver=receiver) if receiver is not None and operation.arguments:
+                effect = view.effect(operation)
+                value = operation.arguments[-1].value
+                if effect is not None and effect.inserts:
+                    yield Keeping(origin, block, receiver, value, "appended", operation.span)
+                else:
+                    yield from _kept_by_callee(view, origin, block, operation, receiver)
+
+
+def _added(name: str, value: Expression) -> Expression | None:
+    """What ``place = place + added`` adds."""
+    if not isinstance(value, Binary) or value.operator not in ("+", "-"):
+        return None
+    if place(value.left) == name:
+        return value.right
+    if place(value.right) == name and value.operator == "+":
+        return value.left
+    inner = _added(name, value.left)
+    return value if inner is not None else None
+
+
+def _kept_by_callee(
+    view: View, origin: int, block: int, call: Call, receiver: Expression
+) -> Iterator[Keeping]:
+    """A method of the run that adds its argument to a member (``meter.update(loss)``)."""
+    records = view.value(origin, receiver).records
+    callee = view.run.callee(view.function, call, records)
+    if callee is None or callee.record is None:
+        return
+    positions = [p.name for p in callee.parameters]
+    for number, member in kept_parameters(view, callee):
+        for index, argument in enumerate(call.arguments):
+            at = positions.index(argument.keyword) if argument.keyword in positions else index
+            if at == number and not argument.starred:
+                target = Member(receiver, member)
+                yield Keeping(
+                    origin, block, target, argument.value, "added", call.span, callee.name
+                )
+
+
+def kept_parameters(view: View, callee: Function) -> list[tuple[int, str]]:
+    """The parameters that a method adds to a member without detaching them: which, and where."""
+    known = view.run.known(callee)
+    solution = view.run.solution(known)
+    if solution is None:
+        return []
+    found: list[tuple[int, str]] = []
+    inner = View(known, solution, view.run)
+    for keeping in _own_keepings(inner):
+        name = place(keeping.place)
+        record = solution.records.get(keeping.origin)
+        if name is None or not name.startswith("this.") or name.count(".") != 1:
+            continue
+        if record is not None and not record.recording & Recording.ON and keeping.how == "added":
+            continue
+        value = inner.value(keeping.origin, keeping.value)
+        if value.is_number or value.is_detached:
+            continue
+        found.extend(
+            (-origin - 1, name.removeprefix("this."))
+            for origin in _sources(inner, value)
+            if origin < 0
+        )
+    return found
+
+
+def _own_keepings(view: View) -> Iterator[Keeping]:
+    for origin, block, operation in view.operations():
+        if isinstance(operation, Assign):
+            name = place(operation.target)
+            added = _added(name, operation.value) if name is not None else None
+            if added is not None and not isinstance(added, Tuple):
+                yield Keeping(origin, block, operation.target, added, "added", operation.span)
+        elif isinstance(operation, Call) and operation.receiver is not None:
+            effect = view.effect(operation)
+            if effect is not None and effect.inserts and operation.arguments:
+                value = operation.arguments[-1].value
+                yield Keeping(origin, block, operation.receiver, value, "appended", operation.span)
+
+
+def _sources(view: View, value: Value) -> set[int]:
+    """The origins of a value, through copies and arithmetic."""
+    found: set[int] = set()
+    pending = list(value.origins)
+    while pending:
+        origin = pending.pop()
+        if origin in found:
+            continue
+        found.add(origin)
+        record = view.record_of(origin)
+        if record is not None and isinstance(record.operation, Assign):
+            pending.extend(inner for operand in record.operands for inner in operand.origins)
+    return found
+
+
+def retentions(view: View) -> tuple[GraphRetention, ...]:
+    """The values that a function keeps with their graphs."""
+    if not view.evidence.attached and not view.evidence.parameters:
+        return ()
+    all_kept = list(keepings(view))
+    found: dict[tuple[Span, str], GraphRetention] = {}
+    for keeping in all_kept:
+        retention = _retention(view, keeping, all_kept)
+        if retention is not None:
+            found.setdefault((keeping.span, retention.place), retention)
+    return tuple(found.values())
+
+
+def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetention | None:
+    value = view.value(keeping.origin, keeping.value)
+    if not value.may_attach:
+        return None
+    record = view.record_of(keeping.origin)
+    if keeping.how == "added" and record is not None and not record.recording & Recording.ON:
+        return None
+    if not _is_container(view, keeping):
+        return None
+    calls = _backward_calls(view, value)
+    if not calls or _is_read_by_evidence(view, keeping):
+        return None
+    for loop in view.loops_around(keeping.block):
+        inside = {call for call in calls if (call - 1) // 100_000 in loop.body and call > 0}
+        if not inside:
+            continue
+        if loop.bounded or not _outlives(view, keeping, loop, kept):
+            return None
+        siblings = _siblings(view, keeping, kept, loop.body)
+        return _fact(view, keeping, value, min(inside), loop.site, "", siblings)
+    return _repeated(view, keeping, value, calls, kept)
+
+
+def _repeated(
+    view: View, keeping: Keeping, value: Value, calls: set[int], kept: list[Keeping]
+) -> GraphRetention | None:
+    """Kept in a member by a function that is called for every step."""
+    name = place(keeping.place) or ""
+    symbol = view.symbol(keeping.place) or ""
+    if not symbol.startswith(("this.", "::")) or not view.run.is_called_often(view.known):
+        return None
+    if view.loops_around(keeping.block) and not any(call == RETURNED or call > 0 for call in calls):
+        return None
+    if view.is_emptied(None, name, {keeping.origin}):
+        return None
+    record = view.function.record
+    if record is not None and symbol.startswith("this."):
+        merged = view.run.class_scan(record, view.function.filename)
+        if symbol in merged.bounded or symbol in _popped(view, record):
+            return None
+    model, _ = view.run.hook(view.function)
+    repeated = "the framework" if model is not None else "a loop"
+    if model is None:
+        for site in view.known.callers:
+            repeated = f"a loop in `{site.caller.name}`"
+    siblings = _siblings(view, keeping, kept, None)
+    return _fact(view, keeping, value, min(calls), None, repeated, siblings)
+
+
+def _popped(view: View, record: str) -> set[str]:
+    """Members whose elements some method takes out one by one (a window)."""
+    found = set()
+    for method in view.run.methods(record):
+        for _, _, operation in operations(method):
+            if isinstance(operation, Call) and operation.receiver is not None:
+                effect = view.run.effect(operation.name)
+                name = place(operation.receiver)
+                if effect is not None and effect.clears and name and "pop" in operation.name:
+                    found.add(name)
+    return found
+
+
+def _is_container(view: View, keeping: Keeping) -> bool:
+    """Whether the place can keep values: not an object with an ``append`` of its own, not a NumPy
+    array, which takes a number out of the tensor."""
+    name = place(keeping.place)
+    if name is None:
+        return False
+    symbol = view.symbol(keeping.place) or ""
+    scans = [view.run.scan(view.function)]
+    if symbol.startswith("this.") and view.function.record:
+        scans.append(view.run.class_scan(view.function.record, view.function.filename))
+    if any(symbol in scan.bounded or name in scan.bounded for scan in scans):
+        return False
+    if keeping.through or keeping.how == "added":
+        return True
+    held = view.value(keeping.origin, keeping.place)
+    known = view.run.kind_of(view.function, name)
+    if keeping.how == "stored":
+        return bool((held.kind | (known.kind if known else Kind.NOTHING)) & Kind.LIST)
+    is_object = held.kind & (Kind.TENSOR | Kind.MODULE) and not held.kind & Kind.LIST
+    return not (held.records or is_object)
+
+
+def _backward_calls(view: View, value: Value) -> set[int]:
+    """The backward calls that show that a value had a gradient: on it, or on what it is derived
+    from."""
+    calls: set[int] = set()
+    seen: set[int] = set()
+    pending = list(value.origins)
+    while pending:
+        origin = pending.pop()
+        if origin in seen:
+            continue
+        seen.add(origin)
+        if origin < 0:
+            calls |= view.evidence.parameters.get(-origin - 1, frozenset())
+            continue
+        calls |= view.evidence.attached.get(origin, frozenset())
+        record = view.record_of(origin)
+        is_direct = origin in view.evidence.attached
+        if not is_direct and record is not None and record.result.may_attach:
+            pending.extend(inner for o in record.operands for inner in o.origins)
+    return calls
+
+
+def _is_read_by_evidence(view: View, keeping: Keeping) -> bool:
+    """Whether what is kept goes into a gradient itself: then its graph is wanted."""
+    name = place(keeping.place) or ""
+    if keeping.origin in view.evidence.attached and keeping.how == "added":
+        return True
+    for origin in view.evidence.attached:
+        record = view.record_of(origin)
+        if origin != keeping.origin and record is not None:
+            own = isinstance(record.operation, Assign) and record.operation.augmented
+            if not own and any(is_inside(read, name) for read in record.reads):
+                return True
+    for _, _, operation in view.operations():
+        effect = view.effect(operation) if isinstance(operation, Call) else None
+        if effect is not None and effect.backward and isinstance(operation, Call):
+            receiver = place(operation.receiver) if operation.receiver is not None else None
+            if receiver is not None and is_inside(receiver, name):
+                return True
+    return False
+
+
+def _outlives(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) -> bool:
+    """Whether a place is still there, with all it holds, in the next iteration."""
+    name = place(keeping.place) or ""
+    base = view.symbol(keeping.place) or ""
+    same = {other.origin for other in kept if place(other.place) == name}
+    is_held = keeping.how != "added" or bool(keeping.through)
+    if is_held and not base.startswith("this.") and view.assigned_in(loop, base.partition(".")[0]):
+        return False
+    return not view.is_emptied(loop.body, name, same)
+
+
+def _siblings(
+    view: View, keeping: Keeping, kept: list[Keeping], body: frozenset[int] | None
+) -> tuple[Site, ...]:
+    found: dict[str, Site] = {}
+    for other in kept:
+        if other.origin == keeping.origin or (body is not None and other.block not in body):
+            continue
+        name = view.text(other.place)
+        value = view.value(other.origin, other.value)
+        if name == view.text(keeping.place) or "%" in name or not _is_let_go(view, other, value):
+            continue
+        found.setdefault(name, view.site(other.span, name))
+    return tuple(found.values())[:4]
+
+
+def _is_let_go(view: View, keeping: Keeping, value: Value) -> bool:
+    """Whether a value is a tensor that was detached, or the number in one: not just any number."""
+    if not (value.is_number or value.is_detached):
+        return False
+    pending: list[Expression] = [keeping.value]
+    for _ in range(12):
+        if not pending:
+            return False
+        expression = pending.pop()
+        if isinstance(expression, Binary):
+            pending.extend((expression.left, expression.right))
+        elif isinstance(expression, Variable | Member):
+            call = view.defining_call(expression)
+            effect = view.effect(call) if call is not None else None
+            if call is not None and effect is not None and effect.gradient == "detached":
+                inner = call.receiver or (call.arguments[0].value if call.arguments else None)
+                if inner is not None and not isinstance(inner, Member):
+                    return True
+            if isinstance(expression, Member):
+                member = view.run.effect("." + expression.field)
+                if member is not None and member.gradient == "detached":
+                    return True
+    return False
+
+
+def _fact(
+    view: View,
+    keeping: Keeping,
+    value: Value,
+    backward: int,
+    loop: Site | None,
+    repeated: str,
+    siblings: tuple[Site, ...],
+) -> GraphRetention:
+    name = view.text(keeping.value)
+    differentiated = None
+    direct = any(backward in view.evidence.direct.get(origin, ()) for origin in value.origins)
+    steps = _steps(view, value)
+    if backward > 0:
+        record = view.record_of(backward)
+        call = record.operation if record is not None else None
+        if isinstance(call, Call):
+            on = _differentiated_text(view, call)
+            differentiated = view.site(call.span, on)
+            steps += (
+                Step(view.function.filename, call.span, f"the gradient of `{on}` is computed"),
+            )
+    return GraphRetention(
+        name=name,
+        variable=view.variable(keeping.value),
+        place=view.text(keeping.place),
+        how=keeping.how,
+        span=keeping.span,
+        differentiated=differentiated,
+        direct=direct,
+        derived=not any(origin in view.evidence.attached for origin in value.origins),
+        large=value.large,
+        siblings=siblings,
+        loop=loop,
+        repeated=repeated,
+        through=keeping.through,
+        steps=(
+            *steps,
+            Step(
+                view.function.filename,
+                keeping.span,
+                f"`{name}` is {keeping.how} to `{view.text(keeping.place)}` with its graph"
+                if keeping.how != "stored"
+                else f"`{name}` is stored in `{view.text(keeping.place)}` with its graph",
+            ),
+        ),
+    )
+
+
+def _differentiated_text(view: View, call: Call) -> str:
+    effect = view.effect(call)
+    on: Expression | None = call.arguments[0].value if call.arguments else None
+    if effect is not None and effect.backward == "this" and call.receiver is not None:
+        scaled = view.defining_call(call.receiver)
+        positional = call.arguments and not call.arguments[0].keyword
+        if not positional:
+            on = call.receiver
+            if scaled is not None and scaled.arguments and scaled.name.startswith(".scale"):
+                on = scaled.arguments[0].value
+    return view.text(on) if on is not None else "it"
+
+
+def _steps(view: View, value: Value) -> tuple[Step, ...]:
+    for origin in sorted(value.origins):
+        record = view.record_of(origin)
+        if record is not None:
+            operation: Operation = record.operation
+            return (
+                Step(
+                    view.function.filename,
+                    operation.span,
+                    "it is computed here, recorded for gradients",
+                ),
+            )
+    return ()

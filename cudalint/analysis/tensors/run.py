@@ -1,0 +1,391 @@
+"""Follows the tensors of a whole run: functions, what they return to their callers, what callers
+tell of them, and the classes that they belong to."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from cudalint.analysis.flow import Flow
+from cudalint.analysis.link import Linker
+from cudalint.analysis.tensors.evidence import Evidence, gather
+from cudalint.analysis.tensors.lattice import Recording, Value
+from cudalint.analysis.tensors.scan import MODULE, Scan, operations, scan
+from cudalint.analysis.tensors.solver import Solution, solve
+from cudalint.analysis.tensors.transfer import Outcome
+from cudalint.apis.model import HookModel, TensorEffect
+from cudalint.program import Call, Function, FunctionReference, Program, children
+
+MOST_ROUNDS = 4
+"""How often evidence and callers' modes are carried around."""
+MOST_DEPTH = 12
+
+Identity = tuple[str, str]
+
+
+@dataclass
+class CallSite:
+    """A call of a function of the run."""
+
+    caller: Function
+    call: Call
+    origin: int
+    block: int
+
+
+@dataclass
+class Known:
+    """All that is kept of one function."""
+
+    function: Function
+    program: Program
+    solution: Solution | None = None
+    evidence: Evidence = field(default_factory=Evidence)
+    entry: Recording = Recording.NOTHING
+    callers: list[CallSite] = field(default_factory=list)
+    referenced: bool = False
+    """Its name is used as a value: others may call it."""
+    returns_attached: bool = False
+    """A caller computes the gradient of what it returns."""
+
+
+class TensorRun:
+    """The analysis of all Python functions of a run that have to do with tensors."""
+
+    def __init__(self, linker: Linker) -> None:
+        self.linker = linker
+        self.models = linker.models("python")
+        self._known: dict[Identity, Known] = {}
+        self._flows: dict[Identity, Flow] = {}
+        self._scans: dict[Identity, Scan] = {}
+        self._classes: dict[tuple[str, str], Scan] = {}
+        self._methods: dict[str, list[Function]] = defaultdict(list)
+        self._modules: dict[str, bool] = {}
+        self._active: list[Identity] = []
+        self._hooks: dict[Identity, tuple[HookModel | None, str]] = {}
+        for function, program in linker.functions():
+            if program.language != "python":
+                continue
+            identity = _identity(function)
+            self._known[identity] = Known(function, program)
+            if function.record is not None:
+                self._methods[function.record].append(function)
+        self._link_calls()
+
+    # Functions of the run ---------------------------------------------------------------------
+
+    def known(self, function: Function) -> Known:
+        """What is kept of a function."""
+        return self._known[_identity(function)]
+
+    def functions(self) -> Iterable[Known]:
+        """All functions."""
+        return self._known.values()
+
+    def callee(self, caller: Function, call: Call, records: frozenset[str]) -> Function | None:
+        """The function of the run that a call means."""
+        if call.key and call.kind != "constructor":
+            return self.linker.function(call.key, caller.filename)
+        if call.name.startswith(".") and call.receiver is not None:
+            record = next(iter(records)) if len(records) == 1 else None
+            if record is None:
+                return None
+            return self.method(record, call.name[1:], caller.filename)
+        return None
+
+    def method(self, record: str | None, name: str, filename: str) -> Function | None:
+        """A method of a class or of the bases of it that are in the run."""
+        for _ in range(MOST_DEPTH):
+            if record is None:
+                return None
+            found = self.linker.function(f"{record}.{name}", filename)
+            if found is not None:
+                return found
+            known = self.linker.record(record, filename)
+            record = known.bases[0] if known is not None and known.bases else None
+        return None
+
+    def _link_calls(self) -> None:
+        for known in list(self._known.values()):
+            function = known.function
+            for block, index, operation in operations(function):
+                origin = block * 100_000 + index + 1
+                if isinstance(operation, Call):
+                    records = frozenset({function.record} if function.record else ())
+                    own = getattr(operation.receiver, "symbol", None) == "this"
+                    callee = self.callee(function, operation, records if own else frozenset())
+                    if callee is not None and _identity(callee) in self._known:
+                        site = CallSite(function, operation, origin, block)
+                        self._known[_identity(callee)].callers.append(site)
+                    values = [argument.value for argument in operation.arguments]
+                else:
+                    values = [value] if (value := getattr(operation, "value", None)) else []
+                for value in values:
+                    pending = [value]
+                    while pending:
+                        expression = pending.pop()
+                        if isinstance(expression, FunctionReference) and expression.key:
+                            target = self.linker.function(expression.key, function.filename)
+                            if target is not None and _identity(target) in self._known:
+                                self._known[_identity(target)].referenced = True
+                        pending.extend(children(expression))
+
+    # Solving ----------------------------------------------------------------------------------
+
+    def run(self, wanted: Iterable[Known]) -> None:
+        """Solve functions until neither evidence nor modes change any more."""
+        pending = list(wanted)
+        for known in pending:
+            known.entry = self._entry_mode(known)
+        for _ in range(MOST_ROUNDS):
+            changed: dict[Identity, Known] = {}
+            for known in pending:
+                self.solution(known)
+            for known in pending:
+                before = known.evidence
+                known.evidence = gather(known, self)
+                if known.evidence != before:
+                    changed[_identity(known.function)] = known
+            for known in [k for k in self._known.values() if k.solution is not None]:
+                mode, attached = self._entry_mode(known), self._returns_attached(known)
+                if mode != known.entry or attached != known.returns_attached:
+                    known.entry, known.returns_attached = mode, attached
+                    changed[_identity(known.function)] = known
+            for known in list(changed.values()):
+                for site in known.callers:
+                    caller = self.known(site.caller)
+                    if caller.solution is not None:
+                        changed[_identity(site.caller)] = caller
+            for known in changed.values():
+                known.solution = None
+            pending = list(changed.values())
+            if not pending:
+                return
+        for known in pending:
+            self.solution(known)
+
+    def solution(self, known: Known) -> Solution | None:
+        """The solution of a function, made once; ``None`` while it is being made."""
+        if known.solution is None:
+            identity = _identity(known.function)
+            if identity in self._active or len(self._active) > MOST_DEPTH:
+                return None
+            self._active.append(identity)
+            try:
+                known.solution = solve(known.function, self)
+            finally:
+                self._active.pop()
+        return known.solution
+
+    def _entry_mode(self, known: Known) -> Recording:
+        decorated = self._decorated(known.function)
+        if decorated:
+            return decorated
+        model, kind = self.hook(known.function)
+        if model is not None and kind == "without_gradients":
+            return Recording.OFF
+        mode = Recording.NOTHING
+        for site in known.callers:
+            caller = self.known(site.caller)
+            if caller.solution is not None and site.caller is not known.function:
+                record = caller.solution.records.get(site.origin)
+                mode |= record.recording if record is not None else Recording.NOTHING
+        if mode == Recording.OFF and not known.referenced:
+            return mode
+        parent = self._parent(known.function)
+        if parent is not None and not known.callers and known.referenced:
+            return Recording.EITHER
+        return Recording.EITHER if mode == Recording.EITHER else Recording.ON
+
+    def _parent(self, function: Function) -> Function | None:
+        if function.parent is None:
+            return None
+        return self.linker.function(function.parent, function.filename)
+
+    def _decorated(self, function: Function) -> Recording:
+        """What the decorators of a function switch recording to; nothing where they do not."""
+        mode = Recording.NOTHING
+        for text in function.decorators:
+            name = text.partition("(")[0]
+            effect = self.effect(name)
+            if effect is not None and effect.mode:
+                off = effect.mode == "disabled" or text.endswith("(False)")
+                return Recording.OFF if off else Recording.ON
+            if effect is None or not effect.harmless:
+                wrapped = self._wrapper_mode(name, function.filename)
+                mode |= wrapped or Recording.EITHER
+        return mode
+
+    def _wrapper_mode(self, name: str, filename: str) -> Recording:
+        """A decorator of the run that calls what it wraps with recording switched off."""
+        decorator = self.linker.function(name, filename)
+        if decorator is None:
+            return Recording.NOTHING
+        mode = Recording.NOTHING
+        for known in self._known.values():
+            parent = known.function.parent or ""
+            if parent == decorator.key or parent.startswith(decorator.key + ".<locals>"):
+                solution = self.solution(known)
+                for record in solution.records.values() if solution else ():
+                    call = record.operation
+                    if isinstance(call, Call) and call.kind == "indirect":
+                        mode |= record.recording
+        return mode
+
+    def _returns_attached(self, known: Known) -> bool:
+        model, kind = self.hook(known.function)
+        if model is not None and kind == "differentiated":
+            return True
+        return any(
+            site.origin in self.known(site.caller).evidence.attached for site in known.callers
+        )
+
+    def hook(self, function: Function) -> tuple[HookModel | None, str]:
+        """The framework's hook that a method is, and of which sort."""
+        identity = _identity(function)
+        if identity not in self._hooks:
+            self._hooks[identity] = self._find_hook(function)
+        return self._hooks[identity]
+
+    def _find_hook(self, function: Function) -> tuple[HookModel | None, str]:
+        name = function.key.rpartition(".")[2]
+        if function.record is None:
+            return None, ""
+        for model in self.models.hooks:
+            kinds = ("differentiated", "without_gradients", "once")
+            kind = next((kind for kind in kinds if name in getattr(model, kind)), "")
+            if kind and any(
+                base == known or (known.endswith("*") and base.startswith(known[:-1]))
+                for base in self._bases(function.record, function.filename)
+                for known in model.bases
+            ):
+                return model, kind
+        return None, ""
+
+    def _bases(self, record: str | None, filename: str) -> Iterable[str]:
+        pending, seen = [record], set[str]()
+        while pending:
+            name = pending.pop()
+            if name is None or name in seen:
+                continue
+            seen.add(name)
+            yield name
+            known = self.linker.record(name, filename)
+            if known is not None:
+                pending.extend(known.bases)
+
+    # Surroundings of one function -------------------------------------------------------------
+
+    def flow(self, function: Function) -> Flow:
+        """The loops of a function."""
+        identity = _identity(function)
+        if identity not in self._flows:
+            self._flows[identity] = Flow(function)
+        return self._flows[identity]
+
+    def entry(self, function: Function) -> Recording:
+        """Whether operations are recorded when it is called."""
+        return self.known(function).entry or self._entry_mode(self.known(function))
+
+    def effect(self, name: str) -> TensorEffect | None:
+        """What an API function does to tensors."""
+        return self.models.tensor_effect(name)
+
+    def outcome(self, function: Function, call: Call, records: frozenset[str]) -> Outcome | None:
+        """What a call of a function of the run gives back."""
+        own = getattr(call.receiver, "symbol", None) == "this" and function.record
+        callee = self.callee(
+            function, call, frozenset({function.record}) if own and function.record else records
+        )
+        if callee is None or callee.is_generator or _identity(callee) not in self._known:
+            return None
+        solution = self.solution(self.known(callee))
+        if solution is None:
+            return None
+        resets = frozenset(
+            name.removeprefix("this.")
+            for name in (self.scan(callee).clears | set(self.scan(callee).assigned))
+            if name.startswith("this.")
+        )
+        return Outcome(solution.returned, solution.returned_parts, resets)
+
+    def kind_of(self, function: Function, name: str) -> Value | None:
+        """What the whole function, class or module says of a place."""
+        if name.startswith("new "):
+            return MODULE if self.is_module(name[4:]) else None
+        if name == "this":
+            return MODULE if function.record and self.is_module(function.record) else None
+        if name.startswith("this.") and function.record:
+            return self.class_scan(function.record, function.filename).values.get(name)
+        found = self.scan(function).values.get(name)
+        if found is None and name.startswith("::"):
+            module = self.linker.programs.get(function.filename)
+            for other in module.functions if module is not None else ():
+                if other.kind == "module":
+                    found = self.scan(other).values.get(name)
+        if found is None and function.parent is not None:
+            parent = self._parent(function)
+            found = self.scan(parent).values.get(name) if parent is not None else None
+        return found
+
+    def is_module(self, record: str) -> bool:
+        """Whether a class is a module with weights."""
+        if record not in self._modules:
+            self._modules[record] = False
+            self._modules[record] = any(
+                (effect := self.effect(base)) is not None and effect.result == "module"
+                for base in self._bases(record, "")
+                if base != record or "." in base
+            )
+        return self._modules[record]
+
+    def scan(self, function: Function) -> Scan:
+        """What the text of a function says of its places."""
+        identity = _identity(function)
+        if identity not in self._scans:
+            self._scans[identity] = scan(function, self.effect, self.is_module)
+        return self._scans[identity]
+
+    def class_scan(self, record: str, filename: str) -> Scan:
+        """What all methods of a class, and of its bases in the run, say of its members."""
+        key = (record, filename)
+        if key not in self._classes:
+            merged = self._classes[key] = Scan()
+            for name in self._bases(record, filename):
+                for method in self._methods.get(name, ()):
+                    found = self.scan(method)
+                    merged.freezes |= found.freezes
+                    merged.bounded |= found.bounded
+                    merged.clears |= found.clears
+                    for member, value in found.values.items():
+                        if member.startswith("this."):
+                            known = merged.values.get(member)
+                            merged.values[member] = value if known is None else known.join(value)
+        return self._classes[key]
+
+    def methods(self, record: str) -> list[Function]:
+        """The methods of a class with a body in the run."""
+        return self._methods.get(record, [])
+
+    def is_attached(self, function: Function, origin: int) -> bool:
+        """Evidence found before: the gradient of this operation's result is computed."""
+        return origin in self.known(function).evidence.attached
+
+    def is_on_device(self, function: Function, origin: int) -> bool:
+        """Evidence found before: this operation's result is brought to the host later."""
+        return origin in self.known(function).evidence.moved
+
+    def is_called_often(self, known: Known) -> bool:
+        """Whether somebody calls a function in a loop, or a framework does for every batch."""
+        model, kind = self.hook(known.function)
+        if model is not None and kind == "differentiated":
+            return True
+        return any(
+            any(site.block in body for body in self.flow(site.caller).loops.values())
+            for site in known.callers
+        )
+
+
+def _identity(function: Function) -> Identity:
+    return function.filename, function.key

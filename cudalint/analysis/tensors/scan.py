@@ -1,0 +1,153 @@
+"""What the text of a function, class or module says of its places, whatever the order: that one is
+called as a module is, is a list, has its weights frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Value
+from cudalint.analysis.tensors.places import place, root_of
+from cudalint.apis.model import TensorEffect
+from cudalint.program import Assign, Call, Constant, Expression, Function, Member, Operation, Tuple
+
+MODULE = Value(Kind.MODULE, Gradient.UNKNOWN)
+FUNCTION = Value(Kind.FUNCTION, Gradient.UNKNOWN)
+LIST = Value(Kind.LIST, Gradient.DETACHED)
+
+Effects = Callable[[str], TensorEffect | None]
+
+
+def operations(function: Function) -> Iterator[tuple[int, int, Operation]]:
+    """All operations of a function, with their block and position."""
+    for block in function.blocks:
+        for index, operation in enumerate(block.operations):
+            yield block.number, index, operation
+
+
+@dataclass
+class Scan:
+    """What is said of the places of one function."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    clears: set[str] = field(default_factory=set)
+    """Places that are emptied, cut or replaced."""
+    assigned: dict[str, int] = field(default_factory=dict)
+    """How often a place is assigned."""
+    bounded: set[str] = field(default_factory=set)
+    """Lists that hold no more than so many."""
+    calls_backward: bool = False
+    steps: bool = False
+    evaluates: set[str] = field(default_factory=set)
+    freezes: bool = False
+    switches: bool = False
+    needs_gradient: bool = False
+    """It asks for the gradient of something other than weights."""
+
+
+def scan(function: Function, effects: Effects, is_module: Callable[[str], bool]) -> Scan:
+    """Read one function."""
+    found = Scan()
+    made: dict[str, Value] = {}
+    for _, _, operation in operations(function):
+        if isinstance(operation, Call):
+            _scan_call(operation, found, made, effects, is_module)
+        elif isinstance(operation, Assign):
+            _scan_assign(operation, found, made)
+    if found.freezes:
+        found.values = {
+            name: Value(value.kind, value.gradient | Gradient.DETACHED, value.device)
+            if value.kind == Kind.MODULE
+            else value
+            for name, value in found.values.items()
+        }
+    return found
+
+
+def _scan_call(
+    call: Call,
+    found: Scan,
+    made: dict[str, Value],
+    effects: Effects,
+    is_module: Callable[[str], bool],
+) -> None:
+    effect = effects(call.name) if call.name else None
+    target = place(call.target) if call.target is not None else None
+    receiver = place(call.receiver) if call.receiver is not None else None
+    value: Value | None = None
+    if call.kind == "constructor" and call.key and is_module(call.key):
+        value = MODULE
+    elif effect is not None:
+        if effect.result == "module" and not effect.module:
+            value = MODULE
+        elif effect.result == "function":
+            value = Value(Kind.FUNCTION, Gradient.UNKNOWN, large=effect.scalar is None)
+        elif effect.result == "list":
+            value = LIST
+        elif effect.device in ("device", "host", "argument") and receiver in made:
+            value = made[receiver]
+            if effect.device == "device" and value.kind == Kind.MODULE:
+                value = Value(value.kind, value.gradient, Device.DEVICE)
+        if effect.backward:
+            found.calls_backward = True
+        found.steps |= effect.steps
+        found.switches |= bool(effect.mode)
+        if receiver is not None:
+            if effect.module:
+                found.values.setdefault(receiver, MODULE)
+            if effect.evaluates:
+                found.evaluates.add(receiver)
+            if effect.clears:
+                found.clears.add(receiver)
+            if effect.freezes:
+                off = any(
+                    isinstance(argument.value, Constant) and argument.value.value is False
+                    for argument in call.arguments
+                )
+                found.freezes |= off
+                found.needs_gradient |= not off
+        if effect.bound and target is not None:
+            limit = [
+                argument.value for argument in call.arguments if argument.keyword == effect.bound
+            ]
+            if limit or len(call.arguments) > 1:
+                found.bounded.add(target)
+    for argument in call.arguments:
+        if argument.keyword == "requires_grad" and isinstance(argument.value, Constant):
+            found.needs_gradient |= bool(argument.value.value)
+    if target is not None:
+        found.assigned[target] = found.assigned.get(target, 0) + 1
+        if value is not None:
+            made[target] = value
+            if root_of(target) != target or target.startswith("::"):
+                found.values[target] = value
+
+
+def _scan_assign(operation: Assign, found: Scan, made: dict[str, Value]) -> None:
+    target = place(operation.target)
+    if target is None:
+        return
+    source = place(operation.value)
+    value: Value | None = made.get(source) if source is not None else None
+    if source in found.bounded:
+        found.bounded.add(target)
+    if isinstance(operation.value, Tuple) and operation.value.kind != "tuple":
+        value = LIST
+    elif isinstance(operation.value, Tuple):
+        value = LIST if not operation.value.items else None
+    if isinstance(operation.target, Member) and operation.target.field == "requires_grad":
+        asked = operation.value
+        if isinstance(asked, Constant) and asked.value is False:
+            found.freezes = True
+        else:
+            found.needs_gradient = True
+    found.assigned[target] = found.assigned.get(target, 0) + 1
+    if value is not None:
+        made[target] = value
+        if root_of(target) != target or target.startswith("::"):
+            found.values[target] = value
+
+
+def is_list_display(expression: Expression) -> bool:
+    """Whether an expression makes a new container."""
+    return isinstance(expression, Tuple)

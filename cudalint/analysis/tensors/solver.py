@@ -1,0 +1,104 @@
+"""Follows tensors through one function: a worklist over its blocks, until nothing changes."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cudalint.analysis.flow import Flow, successors
+from cudalint.analysis.tensors.lattice import NOTHING, NUMBER, UNKNOWN, Kind, State, Value, join_all
+from cudalint.analysis.tensors.transfer import Record, Surroundings, Transfer
+from cudalint.program import Function, Parameter, Return
+
+MOST_VISITS = 60
+"""Visits of one block; the lattice is finite, this only guards the time on huge functions."""
+
+
+@dataclass
+class Solution:
+    """What the analysis of one function found."""
+
+    function: Function
+    flow: Flow
+    records: dict[int, Record]
+    """By operation."""
+    states: dict[int, State]
+    """At the beginning of each block."""
+    returned: Value = NOTHING
+    returned_parts: Mapping[str, Value] = field(default_factory=dict)
+    """Of a returned tuple or dictionary: values by place within it (``[0]``, ``['loss']``)."""
+
+
+def solve(function: Function, around: Surroundings) -> Solution:
+    """The fixpoint of one function."""
+    flow = around.flow(function)
+    transfer = Transfer(function, around)
+    entry = State(
+        {
+            parameter.symbol: parameter_value(parameter).of(-number - 1)
+            for number, parameter in enumerate(function.parameters)
+        },
+        around.entry(function),
+    )
+    states: dict[int, State] = {0: entry}
+    visits: dict[int, int] = {}
+    queue = [(0, 0)]
+    queued = {0}
+    while queue:
+        _, number = heapq.heappop(queue)
+        queued.discard(number)
+        visits[number] = visits.get(number, 0) + 1
+        if visits[number] > MOST_VISITS:
+            continue
+        block = function.blocks[number]
+        state = states[number]
+        thrown = state
+        for index, operation in enumerate(block.operations):
+            state = transfer.operation(state, operation, number, index)
+            if block.unwind is not None:
+                thrown = thrown.join(state)
+        leaving = [(target, state) for target in successors(block)]
+        if block.unwind is not None:
+            leaving.append((block.unwind, thrown))
+        for target, after in leaving:
+            if not 0 <= target < len(function.blocks):
+                continue
+            known = states.get(target)
+            new = after if known is None else known.join(after)
+            if known is None or new != known:
+                states[target] = new
+                if target not in queued:
+                    queued.add(target)
+                    heapq.heappush(queue, (flow.order.get(target, target), target))
+    solution = Solution(function, flow, transfer.records, states)
+    _add_returned(solution, transfer)
+    return solution
+
+
+def _add_returned(solution: Solution, transfer: Transfer) -> None:
+    values: list[Value] = []
+    parts: dict[str, Value] = {}
+    for number, state in solution.states.items():
+        block = solution.function.blocks[number]
+        terminator = block.terminator
+        if not isinstance(terminator, Return) or terminator.value is None:
+            continue
+        for index, operation in enumerate(block.operations):
+            state = transfer.operation(state, operation, number, index)
+        values.append(transfer.value(state, terminator.value))
+        for name, value in transfer.parts(state, terminator.value):
+            parts[name] = parts[name].join(value) if name in parts else value
+    solution.returned, solution.returned_parts = join_all(values), parts
+
+
+def parameter_value(parameter: Parameter) -> Value:
+    """What a parameter's annotation says of it."""
+    text = parameter.type.text
+    if text in ("int", "float", "bool", "str"):
+        return NUMBER
+    if text.endswith(("nn.Module", "nn.modules.module.Module")):
+        return Value(Kind.MODULE, UNKNOWN.gradient, UNKNOWN.device)
+    if text in ("torch.Tensor", "Tensor"):
+        return Value(Kind.TENSOR, UNKNOWN.gradient, UNKNOWN.device, tensorlike=True, large=True)
+    return UNKNOWN

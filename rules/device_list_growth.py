@@ -1,0 +1,82 @@
+"""GPU603: device tensors collected in a list across iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts
+from cudalint.analysis.facts.tensors import DeviceListGrowth
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding
+from cudalint_rules._wording import quoted
+
+
+class DeviceListGrowthRule(FunctionRule):
+    """Device tensors are collected in a list across iterations.
+
+    ## What it does
+
+    Reports a list that receives one device tensor (PyTorch, CuPy, JAX) per iteration of a loop
+    without a known small bound, and is joined after the loop only to be copied to the host; or that
+    belongs to the module and is never emptied.
+
+    ## Why is this bad?
+
+    Everything that the loop produced is on the device at once, and joining it needs the same amount
+    again. Memory grows with the size of the data set, although the result is wanted on the host.
+
+    ## Example
+
+    ```python
+    for images in loader:
+        predictions.append(model(images.cuda()))
+    return torch.cat(predictions).cpu()
+    ```
+
+    ## Use instead
+
+    ```python
+    for images in loader:
+        predictions.append(model(images.cuda()).cpu())
+    return torch.cat(predictions)
+    ```
+
+    Each copy waits for the device. Where that costs too much, copy every few batches, or into a
+    pinned tensor with `non_blocking=True`.
+
+    ## Known problems
+
+    Silent where the joined tensor is used on the device before it goes to the host, where the list
+    is emptied or bounded within the loop, and for results of one number per iteration.
+
+    ## References
+
+    - PyTorch, [FAQ: Don't accumulate history across your training loop](https://docs.pytorch.org/docs/stable/notes/faq.html)
+    """
+
+    code, name = "GPU603", "device-list-growth"
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the lists that grow on the device."""
+        for growth in facts.tensors.growths if facts.tensors is not None else ():
+            yield self.finding(
+                f"{quoted(growth.name)} stays on the device in {quoted(growth.place)}, one more "
+                f"per iteration of the loop at line {growth.loop.span.row}{_end(growth)}",
+                filename=facts.filename,
+                span=growth.span,
+                function=facts.function,
+                subject=growth.place,
+                steps=growth.steps,
+            )
+
+
+def _end(growth: DeviceListGrowth) -> str:
+    if growth.joined is None:
+        return (
+            f", and nothing in this file empties it; append what is needed of it on the host "
+            f"({quoted(growth.to_host)}), or bound the list"
+        )
+    return (
+        f", only to be joined at line {growth.joined.span.row} and brought to the host "
+        f"({quoted(growth.to_host)}); bring each to the host as it comes"
+    )

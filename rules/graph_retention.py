@@ -1,0 +1,115 @@
+"""GPU601: a loss or metric is kept across iterations together with its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts
+from cudalint.analysis.facts.tensors import GraphRetention
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Finding
+from cudalint_rules._wording import listing, quoted, rows
+
+
+class GraphRetentionRule(FunctionRule):
+    """A loss or metric is kept across iterations together with its graph.
+
+    ## What it does
+
+    Reports a tensor that is added to a running total, or appended to a list, once per training
+    step while it is still attached to the graph that computed it. The evidence is a `backward()`
+    in the same loop: the tensor is what it is called on, or flows into it.
+
+    ## Why is this bad?
+
+    The graph of a tensor lives as long as the tensor. A running total is a chain through the graphs
+    of all steps so far, a list holds one graph each: memory grows with every step until the device
+    is full, long after the line that caused it. `clone()` and `cpu()` do not let go of the graph.
+
+    ## Example
+
+    ```python
+    for batch in loader:
+        loss = criterion(model(batch), batch.y)
+        loss.backward()
+        optimizer.step()
+        total += loss
+    ```
+
+    ## Use instead
+
+    ```python
+        total += loss.item()        # a number; waits for the device
+        losses.append(loss.detach())  # a tensor without a graph; does not wait
+    ```
+
+    ## Known problems
+
+    Silent where the place is emptied, replaced or bounded within the loop, where what it holds goes
+    into a `backward()` itself, and where no `backward()` in sight shows that there is a gradient.
+
+    ## References
+
+    - PyTorch, [FAQ: My model reports "cuda runtime error(2): out of memory"](https://docs.pytorch.org/docs/stable/notes/faq.html)
+    """
+
+    code, name = "GPU601", "graph-retention"
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the values that are kept with their graphs."""
+        for kept in facts.tensors.retentions if facts.tensors is not None else ():
+            yield self.finding(
+                f"{_what(kept)}, once per {_step(kept)}; {_evidence(kept)}{_siblings(kept)}; "
+                f"{_advice(kept)}",
+                filename=facts.filename,
+                span=kept.span,
+                function=facts.function,
+                subject=kept.place,
+                steps=kept.steps,
+            )
+
+
+def _what(kept: GraphRetention) -> str:
+    preposition = "in" if kept.how == "stored" else "to"
+    through = f" (by {quoted(kept.through)})" if kept.through else ""
+    return (
+        f"{quoted(kept.name)} is {kept.how} {preposition} {quoted(kept.place)}{through} "
+        "with its graph"
+    )
+
+
+def _step(kept: GraphRetention) -> str:
+    if kept.loop is not None:
+        return f"iteration of the loop at line {kept.loop.span.row}"
+    return f"step (called by {kept.repeated.replace('`', '')})"
+
+
+def _evidence(kept: GraphRetention) -> str:
+    if kept.differentiated is None:
+        return "its gradient is computed by the caller"
+    line = kept.differentiated.span.row
+    if kept.direct:
+        return f"`backward()` is called on it at line {line}"
+    on = quoted(kept.differentiated.text)
+    if kept.derived:
+        return f"it hangs on the graph of {on}, on which `backward()` is called at line {line}"
+    return f"it goes into {on}, on which `backward()` is called at line {line}"
+
+
+def _siblings(kept: GraphRetention) -> str:
+    if not kept.siblings:
+        return ""
+    names = listing(quoted(site.text) for site in kept.siblings)
+    lines = rows(site.span for site in kept.siblings)
+    if len(kept.siblings) == 1:
+        return f"; its sibling {names} is detached at {lines}"
+    return f"; its siblings {names} are detached at {lines}"
+
+
+def _advice(kept: GraphRetention) -> str:
+    value = kept.variable or "it"
+    if value == "it":
+        return "keep `.item()` or `.detach()` of it"
+    if kept.large:
+        return f"keep {quoted(value + '.detach()')}"
+    return f"keep {quoted(value + '.item()')} or {quoted(value + '.detach()')}"

@@ -1,0 +1,73 @@
+"""GPU602: an inference loop that records every call for gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Confidence, Finding
+from cudalint_rules._wording import quoted
+
+
+class MissingNoGrad(FunctionRule):
+    """An inference loop records every call of the model for gradients that nobody computes.
+
+    ## What it does
+
+    Reports a function that puts a model in evaluation mode with `eval()` and calls it in a loop,
+    with nothing that switches the recording of gradients off: no `torch.no_grad()` or
+    `torch.inference_mode()` around the loop, on the function or around every known call of it.
+
+    ## Why is this bad?
+
+    `eval()` changes how layers such as dropout behave; it does not stop autograd. Each call keeps
+    the activations of all layers until its result dies, several times the memory that inference
+    needs, so that a batch that fits in training may not fit in validation beside it.
+
+    ## Example
+
+    ```python
+    model.eval()
+    for images, labels in loader:
+        scores = model(images.cuda())
+        right += (scores.argmax(1) == labels.cuda()).sum().item()
+    ```
+
+    ## Use instead
+
+    ```python
+    model.eval()
+    with torch.inference_mode():
+        for images, labels in loader:
+            ...
+    ```
+
+    ## Known problems
+
+    Silent where the function computes a gradient, steps an optimizer, hands a result with its graph
+    to its caller, or where the file freezes weights: gradients may be wanted, or are off already.
+    A model whose `forward` switches recording off itself is not seen through a call of the object.
+
+    ## References
+
+    - PyTorch, [Locally disabling gradient computation](https://docs.pytorch.org/docs/stable/notes/autograd.html#locally-disabling-gradient-computation)
+    """
+
+    code, name = "GPU602", "missing-no-grad"
+    confidence = Confidence.MEDIUM
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the recorded inference loops."""
+        for call in facts.tensors.recorded if facts.tensors is not None else ():
+            yield self.finding(
+                f"{quoted(call.model)} is called in the loop at line {call.loop.span.row} with "
+                f"gradients recorded, and nothing here computes one; `eval()` (line "
+                f"{call.evaluated.span.row}) does not switch that off: put the loop under "
+                "`torch.inference_mode()` or `torch.no_grad()`",
+                filename=facts.filename,
+                span=call.span,
+                function=facts.function,
+                subject=call.model,
+                steps=call.steps,
+            )
