@@ -13,6 +13,7 @@ from cudalint.analysis.facts import (
     Site,
     Transfer,
 )
+from cudalint.analysis.lifetimes import lifetimes
 from cudalint.analysis.link import Linker
 from cudalint.analysis.loops import loop_facts
 from cudalint.analysis.ordering.checks import LaunchChecks
@@ -90,6 +91,7 @@ def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
         facts,
         launches=tuple(_opted_in(site, linker, facts.filename) for site in facts.launches),
         copies=tuple(copy for copy in map(linker_copy(linker), facts.copies) if copy),
+        lifetimes=lifetimes(run, linker),
         host_accesses=run.ordering.device_accesses(),
         loops=loop_facts(run),
     )

@@ -16,6 +16,7 @@ from cudalint.analysis.facts import (
     Transfer,
 )
 from cudalint.analysis.recorder import Acquired, overflow_of
+from cudalint.analysis.releases import plain
 from cudalint.analysis.state import State
 from cudalint.analysis.values import (
     Address,
@@ -40,6 +41,7 @@ from cudalint.program import (
     Expression,
     Kernel,
     Launch,
+    Variable,
     render,
     variables,
 )
@@ -209,7 +211,10 @@ def pointee_bytes(run: FunctionRun, expression: Expression) -> int | None:
     for symbol in sorted(variables(expression)):
         info = run.evaluator.variable(symbol)
         if info is not None and info.type.pointee is not None:
-            return info.type.pointee.bytes
+            pointee = info.type.pointee
+            if pointee.kind == "pointer" and not isinstance(plain(expression), Variable):
+                return pointee.pointee.bytes if pointee.pointee is not None else None
+            return pointee.bytes
     return None
 
 
@@ -328,8 +333,8 @@ def _argument_count(
     """What a launch passes where no compiler compares it with the kernel."""
     if not run.python or not isinstance(operation, Launch) or kernel is None:
         return None
-    if operation.kernel_key != kernel.key and kernel.filename != run.filename:
-        return None  # another file's kernel may merely have the same name
+    if operation.kernel_key != kernel.key:
+        return None  # another kernel may merely have the same name
     if any(argument.starred or argument.keyword for argument in operation.arguments):
         return None
     return len(operation.arguments)

@@ -172,7 +172,7 @@ def _check_read(run: FunctionRun, buffer: Buffer, text: str, span: Span, state: 
     if pending is None or state.skipped & run.ordering.waiting_loops(run):
         return
     run.ordering.early_reads.setdefault(
-        span,
+        (span, pending.identity),
         EarlyRead(
             name=pending.name,
             text=text,
@@ -237,8 +237,8 @@ def _host_touches(
             held = _device_memory(run, buffer.value, state)
             if held is not None:
                 _host_access(run, held, run.show(expression), span, writes, name, state)
-            elif isinstance(buffer.value, Pointer) and buffer.value.resource:
-                pass
+            elif isinstance(buffer.value, Pointer):
+                run.ordering.harmless_accesses.add(span)
         if not writes and state.order.pending:
             shown = run.show(expression)
             short = name.lstrip(".").rpartition(".")[2]

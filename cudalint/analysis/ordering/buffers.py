@@ -11,7 +11,6 @@ from cudalint.analysis.state import State, Status
 from cudalint.analysis.values import (
     Address,
     Array,
-    Const,
     Input,
     Operation,
     Pointer,
@@ -25,8 +24,8 @@ from cudalint.program import AddressOf, Call, Expression, Index, Variable
 if TYPE_CHECKING:
     from cudalint.analysis.run import FunctionRun
 
-_ARRAY = "array:"
-"""How the origin of an array starts that a library function returned."""
+_POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_pointer"})
+"""Attributes of arrays that lead to where their memory is."""
 _CONTAINER = re.compile(r"(const )?(std::)?vector<[^<>,]+>( &)?$")
 """A vector with the standard allocator: one with another may hold pinned memory."""
 
@@ -79,8 +78,10 @@ def buffer_at(value: Value) -> Buffer | None:
             return Buffer(("place", location), None, Address(location))
         case Array(origin=origin, owner=owner):
             return Buffer(origin, None if owner else value, value)
-        case Operation(operands=(base,), operator=operator) if operator.startswith("."):
+        case Operation(operands=(base,), operator=operator) if operator in _POINTERS:
             return buffer_at(base)  # array.ctypes.data, array.data
+        case Input(location=("@", Operation() | Array() as base, last)) if last in _POINTERS:
+            return buffer_at(base)
         case Symbol() | Input():
             return Buffer(value, None, value)
         case _:
@@ -127,8 +128,7 @@ def _is_pinned(run: FunctionRun, origin: Symbol) -> bool:
     """Whether the library was asked to page-lock the array that it made."""
     call = made_by(run, origin)
     return call is not None and any(
-        argument.keyword == "pin_memory"
-        and not (isinstance(argument.value, object) and _is_false(run, argument.value))
+        argument.keyword == "pin_memory" and not _is_false(run, argument.value)
         for argument in call.arguments
     )
 
@@ -151,8 +151,3 @@ def at_this_position(run: FunctionRun, root: Hashable) -> bool:
     """Whether a buffer comes from the operation that runs now: it is about to be another one."""
     origin = root.origin if isinstance(root, Symbol) else ""
     return origin.endswith(f"@{run.position.block}.{run.position.index}")
-
-
-def is_null(value: Value) -> bool:
-    """Whether a pointer is null."""
-    return isinstance(value, Const)

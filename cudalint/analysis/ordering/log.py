@@ -30,7 +30,7 @@ class OrderingLog:
         self.data_of: dict[str, Expression] = {}
         """Temporaries that hold the beginning of a container's memory, and the container."""
         self.hazards: dict[Span, StreamHazard] = {}
-        self.early_reads: dict[Span, EarlyRead] = {}
+        self.early_reads: dict[object, EarlyRead] = {}
         self.pageable: dict[Span, PageableCopy] = {}
         self.host_accesses: dict[Span, HostAccess] = {}
         self.harmless_accesses: set[Span] = set()

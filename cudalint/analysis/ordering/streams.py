@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cudalint.analysis.ordering.order import Order, Pending
 from cudalint.analysis.state import State
-from cudalint.analysis.values import Const, Pointer, Symbol, Value, integer
+from cudalint.analysis.values import Const, Pointer, Value, integer
 from cudalint.program import Expression
 
 if TYPE_CHECKING:
@@ -69,8 +69,3 @@ def passes(run: FunctionRun, order: Order, stream: Value) -> Order:
 def waited_for(run: FunctionRun, order: Order, stream: Value) -> Order:
     """The host waits for a stream."""
     return order.drop(lambda pending: comes_after(run, pending, stream))
-
-
-def symbol_of(value: Value) -> Symbol | None:
-    """The resource of a handle made in sight."""
-    return value.resource if isinstance(value, Pointer) else None
