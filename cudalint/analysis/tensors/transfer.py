@@ -259,11 +259,11 @@ class Transfer:
                 for number, item in enumerate(expression.items):
                     yield from self._part(state, f"[{number}]", item)
             return
-            callee = (place(call.receiver) if call.receiver is not None else None) or ""
-        if name is not None:
+        whole = place(expression)
+        if whole is not None:
             for other, value in state.values.items():
-                if other != name and is_inside(other, name):
-                    yield other.removeprefix(name), value
+                if other != whole and is_inside(other, whole):
+                    yield other.removeprefix(whole), value
 
     def _part(self, state: State, name: str, item: Expression) -> Iterator[tuple[str, Value]]:
         yield name, self.value(state, item)
