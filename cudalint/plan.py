@@ -187,12 +187,17 @@ class _Resolver:
         from cudalint.apis.devices import limits_for
 
         settings = self.settings
-        for key in ("device-memory", "max-transfer"):
+        for key in ("device-memory", "max-transfer", "large-allocation"):
             value = getattr(settings, key.replace("-", "_"))
             if value is not None:
                 self.bytes(key, value)
         try:
-            return limits_for(settings.target, settings.device_memory, settings.max_transfer)
+            return limits_for(
+                settings.target,
+                settings.device_memory,
+                settings.max_transfer,
+                settings.large_allocation,
+            )
         except ValueError as error:
             raise self.error("target", error) from None
 

@@ -10,6 +10,7 @@ from cudalint.analysis.escape import escape_value, guard
 from cudalint.analysis.evaluate import is_status
 from cudalint.analysis.facts import OwnerCopy
 from cudalint.analysis.instantiate import apply_summary
+from cudalint.analysis.lifetimes import idle
 from cudalint.analysis.ordering import effects as ordering
 from cudalint.analysis.recorder import live
 from cudalint.analysis.state import State
@@ -51,6 +52,8 @@ def call(run: FunctionRun, operation: Call, state: State) -> list[State]:
     """All ways in which a call may come back; an exception goes to its handler from here."""
     name = operation.name
     key = operation.key
+    if run.waits:
+        idle.waiting(run, operation, state)
     receiver_family = _receiver_family(run, operation, state)
     if operation.kind == "indirect" or (operation.callee is not None and not name):
         value = (

@@ -18,12 +18,15 @@ from cudalint.analysis.conditions import Conditions
 from cudalint.analysis.evaluate import Evaluator
 from cudalint.analysis.exits import leave
 from cudalint.analysis.facts import DanglingPointer
+from cudalint.analysis.facts.lifetimes import IdleHold
 from cudalint.analysis.flow import Flow
+from cudalint.analysis.lifetimes.idle import waits
 from cudalint.analysis.ordering import observe as ordering
 from cudalint.analysis.ordering.log import OrderingLog
 from cudalint.analysis.recorder import Recorder, live
 from cudalint.analysis.state import Event, State
 from cudalint.analysis.values import (
+    Array,
     Bag,
     Const,
     Input,
@@ -131,6 +134,8 @@ class FunctionRun:
         self._seen: dict[int, set[object]] = {}
         self.position = Position(0, 0, function.span, None)
         self.ordering = OrderingLog(self)
+        self.idle: dict[tuple[str, Span], IdleHold] = {}
+        self.waits = waits(function, self.models)
         self.dangling: dict[str, DanglingPointer] = {}
         """Temporaries that hold a raw pointer into an array that is about to die."""
         self.private_globals = linker.private_globals(function, program)
@@ -244,6 +249,7 @@ class FunctionRun:
                 and root in self.function.variables
                 and root not in self.flow.addressed
                 and not any(True for _ in resources_in(value))
+                and not (self.waits and isinstance(value, Array))
                 and not stores.is_owner(self, root)
                 and self.function.variables[root].storage in ("local", "temporary")
             ):

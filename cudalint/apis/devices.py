@@ -151,6 +151,7 @@ def limits_for(
     targets: tuple[str, ...] = (),
     device_memory: str | int | None = None,
     max_transfer: str | int | None = None,
+    large_allocation: str | int | None = None,
 ) -> Limits:
     """The limits of the targets: of each, the most generous, so that what exceeds it fails on all.
     No targets means every device that is known. ``ValueError`` says what is wrong."""
@@ -186,6 +187,11 @@ def limits_for(
         device_memory_text=str(device_memory) if given else "",
         max_transfer=(
             parse_bytes(max_transfer) if max_transfer is not None else defaults.max_transfer
+        ),
+        large_allocation=(
+            parse_bytes(large_allocation)
+            if large_allocation is not None
+            else defaults.large_allocation
         ),
     )
 

@@ -113,6 +113,16 @@ class ReturnValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     dtype: str | None = None
     """A parameter name or path, with a default after ``|``: ``dtype|float64``; or ``like PATH``."""
     temporary_bytes: str | None = None
+    """Memory that the call needs only while it runs, beside its result."""
+    second: str | None = None
+    """Element type of a second array of the same shape, which is returned in a tuple with the first
+    (the indices of a sort)."""
+    second_if: str | None = None
+    """Path of the argument without which there is no second array."""
+    workspace: str | None = None
+    """What the first call allocates to keep: its name, a colon and its bytes."""
+    in_place: str | None = None
+    """Path of the array that the call changes and returns."""
     view_of: str | None = None
     """Path of the array whose memory it shares: the result keeps it alive."""
     may_alias: str | None = None
@@ -227,6 +237,8 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Paths of arrays that the result keeps alive."""
     host_reads: tuple[str, ...] = ()
     """Paths of memory that the host reads during the call."""
+    saves: tuple[str, ...] = ()
+    """Paths of the arrays that automatic differentiation keeps for the backward pass."""
     host_writes: tuple[str, ...] = ()
     """Paths of memory that the host writes during the call."""
     synchronizes: bool = False
@@ -339,7 +351,9 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
     names: tuple[str, ...]
     waits: str | None = None
-    """It waits: an amount of seconds, or ``forever`` where only something outside ends it."""
+    """It waits: the path of the seconds, or ``forever`` where only something outside ends it."""
+    unit: float | None = None
+    """The names are types of durations, in units of so many seconds."""
     loads: str | None = None
     """It reads tensors from a file, and this parameter (a path) says on which device they land."""
     restores: bool = False

@@ -15,7 +15,7 @@ _SECTIONS = {
         "exclude", "extend_exclude", "force_exclude", "respect_gitignore", "max_file_size",
         "stdin_filename",
     ),
-    "Devices": ("target", "device_memory", "max_transfer"),
+    "Devices": ("target", "device_memory", "max_transfer", "large_allocation"),
     "Code": ("include_folders", "defines", "standard", "compile_commands", "models"),
     "Output": (
         "output_format", "output_file", "statistics", "color", "quiet", "verbose", "exit_zero",
@@ -122,6 +122,11 @@ setting_options = _options(
     click.option("--device-memory", metavar="SIZE", help="Budget of one allocation: 16GiB."),
     click.option(
         "--max-transfer", metavar="SIZE", help="Largest copy in one piece [default: 256MiB]."
+    ),
+    click.option(
+        "--large-allocation",
+        metavar="SIZE",
+        help="What is large to hold while the program waits [default: 1GiB].",
     ),
     click.option(
         "--models", multiple=True, callback=_paths, metavar="FILE", help="Own API models (TOML)."

@@ -36,6 +36,8 @@ class Limits:
     """How the budget was given (``3GiB``); empty when it is the default."""
     max_transfer: int = 256 * 1024**2
     """The chunk threshold of GPU401: ``--max-transfer``."""
+    large_allocation: int = 1024**3
+    """What GPU607 calls large: ``--large-allocation``."""
 
 
 class Rule(abc.ABC):

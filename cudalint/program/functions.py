@@ -205,6 +205,18 @@ class Parameter(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True
     starred: str = ""
 
 
+class Handler(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+    """An ``except`` clause. While it runs, the exception holds the frames that it passed."""
+
+    kinds: tuple[str, ...]
+    """The exception classes, imports resolved; none where it takes all."""
+    body: Span
+    guarded: Span
+    """The body of its ``try``."""
+    span: Span
+    """The clause's head: its exception classes, or its first word."""
+
+
 FunctionKind = Literal[
     "function", "method", "constructor", "destructor", "lambda", "module", "kernel"
 ]
@@ -234,8 +246,12 @@ class Function(msgspec.Struct, frozen=True, omit_defaults=True):
     is_static: bool = False
     is_generator: bool = False
     decorators: tuple[str, ...] = ()
+    decorator_spans: tuple[Span, ...] = ()
+    """Where they stand, in the same order (Python)."""
     returns: Type | None = None
     in_macro: bool = False
+    handlers: tuple[Handler, ...] = ()
+    """Python's ``except`` clauses, in order."""
 
 
 class Field(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):

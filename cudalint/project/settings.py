@@ -77,6 +77,8 @@ class Settings(
     """The budget of one allocation: ``16GiB``."""
     max_transfer: str | int | None = None
     """The largest copy that should go in one piece: ``256MiB``."""
+    large_allocation: str | int | None = None
+    """From what size on memory should not be held while the program waits: ``1GiB``."""
     models: tuple[str, ...] = ()
     """Own API models: TOML files."""
 

@@ -269,7 +269,9 @@ def lower_function(outer: FunctionLowering, defined: Defined) -> None:
             is_static=is_static,
             is_generator=state.is_generator,
             decorators=outer.decorators(node.decorators),
+            decorator_spans=tuple(reader.span(d.decorator) for d in node.decorators),
             returns=outer.annotated_type(node.returns) if node.returns is not None else None,
+            handlers=tuple(state.handlers),
         )
     )
 
@@ -298,5 +300,6 @@ def lower_module(reader: ModuleReader, span: Span) -> None:
             state.variables,
             kind="module",
             is_main=True,
+            handlers=tuple(state.handlers),
         ),
     )

@@ -10,7 +10,7 @@ from cudalint.frontends.python.patterns import PatternLowering
 from cudalint.frontends.python.scopes import ClassInfo, Dotted
 from cudalint.frontends.python.state import CleanupFrame
 from cudalint.program.expressions import Constant, Expression, Member, Unknown, Variable
-from cudalint.program.functions import Argument, Throw
+from cudalint.program.functions import Argument, Handler, Throw
 from cudalint.source import Span
 
 _CATCH_ALL = frozenset(["builtins.Exception", "builtins.BaseException"])
@@ -71,6 +71,7 @@ class ExceptionLowering(PatternLowering):
 
     def _handlers(self, node: cst.Try | cst.TryStar, normal: OpenBlock) -> None:
         for handler in node.handlers:
+            self.handlers.append(self._handler(node, handler))
             following: OpenBlock | None = None
             if not self._catches_all(handler.type):
                 taken, following = self.graph.block(), self.graph.block()
@@ -87,6 +88,25 @@ class ExceptionLowering(PatternLowering):
                 return
             self.graph.start(following)
         self.graph.end(Throw(None, self.reader.positions.span_after(node), rethrow=True))
+
+    def _handler(
+        self, node: cst.Try | cst.TryStar, handler: cst.ExceptHandler | cst.ExceptStarHandler
+    ) -> Handler:
+        kind = handler.type
+        kinds = [e.value for e in kind.elements] if isinstance(kind, cst.Tuple) else [kind]
+        names = []
+        for one in kinds:
+            meaning = self.scope.meaning(one) if one is not None else None
+            if one is not None:
+                names.append(
+                    meaning.name if isinstance(meaning, Dotted) else self.short_text(one)
+                )
+        return Handler(
+            tuple(names),
+            self.reader.span(handler.body),
+            self.reader.span(node.body),
+            self.reader.span(kind or handler),
+        )
 
     def _catches_all(self, kind: cst.BaseExpression | None) -> bool:
         if kind is None:

@@ -13,7 +13,7 @@ from cudalint.frontends.python.graph import Graph, OpenBlock
 from cudalint.frontends.python.module import OBJECT, ModuleReader
 from cudalint.frontends.python.scopes import Local, Scope
 from cudalint.program.expressions import Expression, Unknown, Variable
-from cudalint.program.functions import Argument, Assign, Call, VariableInfo
+from cudalint.program.functions import Argument, Assign, Call, Handler, VariableInfo
 from cudalint.source import Span
 
 _LONGEST_TEXT = 80
@@ -50,6 +50,7 @@ class FunctionState(ABC):
         self.graph = Graph()
         self.frames: list[Frame] = []
         self.variables: dict[str, VariableInfo] = {}
+        self.handlers: list[Handler] = []
         self.is_generator = False
         self.known_texts: dict[str, str] = {}
         """Loop variables of unrolled loops that hold a string now."""

@@ -1,0 +1,31 @@
+"""How long device memory is held: handlers, checkpoints, waits, caches and hooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.facts.lifetimes import Lifetimes
+
+if TYPE_CHECKING:
+    from cudalint.analysis.link import Linker
+    from cudalint.analysis.run import FunctionRun
+
+
+def lifetimes(run: FunctionRun, linker: Linker) -> Lifetimes:
+    """What one function does with lifetimes."""
+    idle = tuple(run.idle.values())
+    if not run.python:
+        return Lifetimes(idle=idle)
+    from cudalint.analysis.lifetimes.caches import decorated, dictionaries
+    from cudalint.analysis.lifetimes.checkpoints import checkpoints
+    from cudalint.analysis.lifetimes.hooks import hooks
+    from cudalint.analysis.lifetimes.retries import retries
+
+    function, program, models = run.function, run.program, run.models
+    return Lifetimes(
+        retries=retries(function, linker, models),
+        checkpoints=checkpoints(function, program, models),
+        idle=idle,
+        caches=(*decorated(function, linker, models), *dictionaries(function, program, models)),
+        hooks=hooks(function, linker, models),
+    )

@@ -1,0 +1,169 @@
+"""Tensors read from files without a word on where they go (Python)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.facts.lifetimes import CheckpointLoad
+from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.flow import defined, operands
+from cudalint.analysis.lifetimes.walk import argument, calls, operations, texts, unpacks
+from cudalint.analysis.wording import substitute, written_calls
+from cudalint.program import (
+    Call,
+    Conditional,
+    Constant,
+    Expression,
+    Function,
+    Index,
+    Member,
+    Program,
+    Variable,
+    children,
+    render,
+    variables,
+)
+
+if TYPE_CHECKING:
+    from cudalint.apis.loader import ApiModels
+
+_WEIGHTS = re.compile(
+    r"(^|[^a-z])(ckpts?|check_?points?|weights?|resume|pre_?trained|snapshots?|state_dict)([^a-z]|$)"
+    r"|\.(pth|ckpt)\b",
+    re.IGNORECASE,
+)
+"""Names of files, and of the variables that hold them, that are those of weights."""
+_PARTS = re.compile(r"^((model|net|generator|discriminator|ema|optim(izer)?)_?)?state(_?dict)?$")
+"""Keys of a checkpoint."""
+
+
+def checkpoints(
+    function: Function, program: Program, models: ApiModels
+) -> tuple[CheckpointLoad, ...]:
+    """The loads of a function that leave the device to the file."""
+    found = []
+    written: dict[str, Expression] | None = None
+    for _, call in calls(function):
+        effect = models.lifetime_effect(call.name)
+        if effect is None or effect.loads is None or unpacks(call):
+            continue
+        place = argument(call, effect.loads)
+        if place is not None and not _is_nowhere(place):
+            continue
+        if written is None:
+            written = written_calls(function)
+        path = call.arguments[0].value if call.arguments else None
+        if path is None or _saved_from_host(path, program, models):
+            continue
+        restored, telling = _uses(function, call, models)
+        shown = render(substitute(path, written))
+        found.append(
+            CheckpointLoad(
+                api=call.name,
+                span=call.span,
+                name=render(call.target) if call.target is not None else "",
+                path=shown,
+                explicit=place is not None,
+                restored=restored,
+                weights=telling or _WEIGHTS.search(shown) is not None or _names(function, path),
+            )
+        )
+    return tuple(found)
+
+
+def _is_nowhere(place: Expression) -> bool:
+    """``None``, or ``None`` except on the CPU."""
+    if isinstance(place, Conditional):
+        return any(_is_nowhere(part) for part in (place.then, place.otherwise))
+    return isinstance(place, Constant) and place.value is None
+
+
+def _names(function: Function, path: Expression) -> bool:
+    """Whether what the path was made of says that it holds weights."""
+    read = variables(path)
+    for at in operations(function):
+        if defined(at.operation) in read and any(
+            _WEIGHTS.search(text) for part in operands(at.operation) for text in texts(part)
+        ):
+            return True
+    return False
+
+
+def _uses(function: Function, load: Call, models: ApiModels) -> tuple[Site | None, bool]:
+    """Where the weights are copied into a module; whether the keys that are read are those of a
+    checkpoint, or the result is used as a module."""
+    if load.target is None:
+        return None, False
+    held = {render(load.target)}
+    restored: Site | None = None
+    telling = False
+    for _ in range(3):  # what is taken out of it, and out of that
+        for at in operations(function):
+            operation = at.operation
+            reads = list(operands(operation))
+            if not any(_reads(part, held) for part in reads):
+                continue
+            telling = telling or any(
+                _PARTS.match(key) for part in reads for key in _keys(part, held)
+            )
+            if isinstance(operation, Call) and operation is not load:
+                effect = models.lifetime_effect(operation.name)
+                known = models.tensor_effect(operation.name) if operation.name else None
+                if effect is not None and effect.restores:
+                    restored = restored or Site(function.filename, operation.span, operation.name)
+                    telling = True
+                if known is not None and known.module and operation.receiver is not None:
+                    telling = telling or _reads(operation.receiver, held)
+            target = getattr(operation, "target", None)
+            if target is not None:
+                held.add(render(target))
+    return restored, telling
+
+
+def _reads(expression: Expression, held: set[str]) -> bool:
+    pending = [expression]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Variable | Member) and render(current) in held:
+            return True
+        pending.extend(children(current))
+    return False
+
+
+def _keys(expression: Expression, held: set[str]) -> list[str]:
+    found = []
+    pending = [expression]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Index) and _reads(current.base, held):
+            found += list(texts(current.index))
+        pending.extend(children(current))
+    return found
+
+
+def _saved_from_host(path: Expression, program: Program, models: ApiModels) -> bool:
+    """Whether the same file writes there, and what it writes was moved to the CPU."""
+    wanted = render(path)
+    for other in program.functions:
+        for _, call in calls(other):
+            effect = models.lifetime_effect(call.name)
+            if effect is None or effect.stores is None or len(call.arguments) < 2:
+                continue
+            if render(call.arguments[1].value) == wanted and _is_host(other, call, models):
+                return True
+    return False
+
+
+def _is_host(function: Function, save: Call, models: ApiModels) -> bool:
+    value = save.arguments[0].value
+    read = variables(value)
+    for _ in range(3):
+        for _, call in calls(function):
+            if isinstance(call.target, Variable) and call.target.symbol in read:
+                effect = models.tensor_effect(call.name)
+                if effect is not None and effect.device == "host":
+                    return True
+                if call.receiver is not None:
+                    read = read | variables(call.receiver)
+    return False

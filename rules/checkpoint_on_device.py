@@ -1,0 +1,94 @@
+"""GPU605: tensors loaded to the GPU that they were saved from (Python)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import CheckpointLoad, FunctionFacts, is_shown
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Confidence, Finding
+from cudalint_rules._wording import steps_at
+
+
+class CheckpointOnDevice(FunctionRule):
+    """A checkpoint is loaded without `map_location`, onto the GPU that it was saved from.
+
+    ## What it does
+
+    Reports `torch.load` and `torch.jit.load` without `map_location` (or with `None`) where the file
+    holds weights: they go into a `load_state_dict`, the keys that are read are those of a
+    checkpoint, or the file is named like one. Other loads are reported with low confidence, which
+    `--preview` shows.
+
+    ## Why is this bad?
+
+    Tensors go back to the device that they were saved from. The weights are then on the GPU twice,
+    the model's and the checkpoint's, with the optimizer's state beside them, for as long as the
+    checkpoint is referenced. With several processes all of them load onto GPU 0. On a machine
+    without that GPU the load fails.
+
+    ## Example
+
+    ```python
+    model = Net().cuda()
+    checkpoint = torch.load("latest.pth")
+    model.load_state_dict(checkpoint["model"])
+    ```
+
+    ## Use instead
+
+    ```python
+    model = Net().cuda()
+    checkpoint = torch.load("latest.pth", map_location="cpu")
+    model.load_state_dict(checkpoint["model"])
+    ```
+
+    `load_state_dict` copies the values to where the parameters are; the checkpoint itself can stay
+    on the host.
+
+    ## Known problems
+
+    Whether the file was written from a GPU is not visible where it is read. A file that this
+    program writes from tensors that it moved to the CPU is not reported; one that another program
+    wrote so is.
+
+    ## References
+
+    - PyTorch, [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)
+    - PyTorch,
+      [Saving and loading models across devices](https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html#saving-loading-model-across-devices)
+    """
+
+    code, name = "GPU605", "checkpoint-on-device"
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the loads that leave the device to the file."""
+        for load in facts.lifetimes.checkpoints if facts.lifetimes else ():
+            yield self._finding(load, facts)
+
+    def _finding(self, load: CheckpointLoad, facts: FunctionFacts) -> Finding:
+        missing = "`map_location=None`" if load.explicit else "no `map_location`"
+        what = f"`{load.name}`" if is_shown(load.name) else "what it loads"
+        twice = ""
+        if load.restored is not None:
+            twice = (
+                f", beside the weights of the module that it fills on line {load.restored.span.row}"
+            )
+        return self.finding(
+            f"{load.api} with {missing}: {what} goes to the GPU that it was saved from{twice}; "
+            'pass `map_location="cpu"`',
+            filename=facts.filename,
+            span=load.span,
+            function=facts.function,
+            subject=load.name if is_shown(load.name) else load.api,
+            steps=steps_at(
+                (load.restored,) if load.restored else (), "the weights are copied from it here"
+            ),
+            confidence=self._confidence(load),
+        )
+
+    @staticmethod
+    def _confidence(load: CheckpointLoad) -> Confidence:
+        if load.restored is not None:
+            return Confidence.HIGH
+        return Confidence.MEDIUM if load.weights else Confidence.LOW

@@ -1,0 +1,100 @@
+"""GPU609: a hook that nobody removes, or not when an exception passes (Python)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import FunctionFacts, Hook
+from cudalint.analysis.rules import FunctionRule
+from cudalint.findings.finding import Confidence, Finding, Severity, Step
+
+
+class UnremovedHook(FunctionRule):
+    """A hook stays on a module when the call that needed it is over.
+
+    ## What it does
+
+    Reports a module hook whose handle is thrown away by a function that hooks a module which it was
+    given and then runs it: every call adds another hook. Reports a `yield` between the hook and its
+    removal without `try/finally`; and, as an `info`, a call of the module between them that may
+    raise.
+
+    ## Why is this bad?
+
+    The module keeps the function, and the function what it captured: the list that it fills, the
+    tensors in it. Each further call adds another hook that runs in every forward pass from then on,
+    and keeps another list of activations on the device.
+
+    ## Example
+
+    ```python
+    def features(model, image):
+        found = []
+        model.layer4.register_forward_hook(lambda m, i, output: found.append(output))
+        model(image)
+        return found[0]
+    ```
+
+    ## Use instead
+
+    ```python
+    def features(model, image):
+        found = []
+        handle = model.layer4.register_forward_hook(lambda m, i, output: found.append(output))
+        try:
+            model(image)
+        finally:
+            handle.remove()
+        return found[0]
+    ```
+
+    The handle is a context manager, too: `with layer.register_forward_hook(record): ...`.
+
+    ## Known problems
+
+    Hooks that a function installs without running the module are meant to stay and not reported;
+    nor are those of tensors, which die with the tensor. A handle that is returned, stored in an
+    object or handed to a function is somebody else's to remove.
+
+    ## References
+
+    - PyTorch,
+      [Module.register_forward_hook](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_forward_hook)
+    """
+
+    code, name = "GPU609", "unremoved-hook"
+
+    def check(self, facts: FunctionFacts) -> Iterator[Finding]:
+        """Yield the hooks that stay."""
+        for hook in facts.lifetimes.hooks if facts.lifetimes else ():
+            yield self._skipped(hook, facts) if hook.skipped else self._discarded(hook, facts)
+
+    def _discarded(self, hook: Hook, facts: FunctionFacts) -> Finding:
+        lost = f"`{hook.handle}` is never removed" if hook.handle else "its handle is thrown away"
+        return self.finding(
+            f"the hook on `{hook.module}` stays: {lost}, so that each call of `{facts.function}` "
+            "adds another; keep the handle and call its `remove()` in a `finally`",
+            filename=facts.filename,
+            span=hook.span,
+            function=facts.function,
+            subject=hook.module,
+        )
+
+    def _skipped(self, hook: Hook, facts: FunctionFacts) -> Finding:
+        assert hook.skipped is not None and hook.removal is not None
+        row, removal = hook.skipped.span.row, hook.removal.span.row
+        what = "an exception in the `with` body" if hook.yields else "an exception"
+        return self.finding(
+            f"the hook on `{hook.module}` stays when {what} leaves line {row}: its removal on "
+            f"line {removal} is skipped; put that in a `finally`",
+            filename=facts.filename,
+            span=hook.span,
+            function=facts.function,
+            subject=hook.module,
+            steps=(
+                Step(facts.filename, hook.skipped.span, "an exception may pass here"),
+                Step(facts.filename, hook.removal.span, "and skips the removal"),
+            ),
+            severity=None if hook.yields else Severity.INFO,
+            confidence=None if hook.yields else Confidence.MEDIUM,
+        )
