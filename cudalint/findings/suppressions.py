@@ -192,20 +192,27 @@ def _parse(comments: Comments, source: Source) -> Iterator[Suppression]:
         span = Span(comment.row, comment.column, comment.end_row, comment.end_column)
         target = _in_cell(_target_rows(comment, comments), comment, source)
         following = _in_cell(_row_range(comments.next_code_row(comment.end_row)), comment, source)
+        if not comment.in_string:
+            target, following = comments.with_strings(target), comments.with_strings(following)
         for match in _OURS.finditer(comment.text):
             word = match["word"].lower()
             codes = _codes(match["codes"])
             if word == "file-ignore":
+                if comment.in_string:
+                    continue  # quoted, more likely than meant
                 rows = None
             else:
                 rows = following if word == "ignore-next-line" else target
-            # Without a code it silences nothing, and GPU001 says so.
-            yield Suppression(_text(match), span, codes, rows if codes else range(0))
+            # Without a code it silences nothing, and GPU001 says so. A string may only quote one.
+            yield Suppression(
+                _text(match), span, codes, rows if codes else range(0), not comment.in_string
+            )
         if noqa := _NOQA.search(comment.text):
             codes = _codes((noqa["codes"] or "").partition(":")[2].upper())
             ours = tuple(code for code in codes if code.startswith("GPU"))
-            if ours or not codes:
-                row = None if noqa["file"] else range(comment.row, comment.row + 1)
+            if (ours or not codes) and not comment.in_string:
+                line = range(comment.row, comment.row + 1)
+                row = None if noqa["file"] else comments.with_strings(line)
                 text = _text(noqa).lstrip("# ")
                 yield Suppression(text, span, ours, row, judged=bool(ours))
         for match in _NOLINT.finditer(comment.text):
@@ -223,7 +230,8 @@ def _parse(comments: Comments, source: Source) -> Iterator[Suppression]:
                         break
             else:
                 rows = following if word == "NEXTLINE" else range(comment.row, comment.end_row + 1)
-                yield Suppression(_text(match), span, nolint, rows, judged=bool(nolint))
+                judged = bool(nolint) and not comment.in_string
+                yield Suppression(_text(match), span, nolint, rows, judged)
     for begin in open_ranges:
         yield _ranged(begin, last_row)
 
