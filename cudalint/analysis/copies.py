@@ -15,7 +15,7 @@ from cudalint.analysis.facts import (
     Site,
     Transfer,
 )
-from cudalint.analysis.recorder import Acquired, overflow_of
+from cudalint.analysis.recorder import Acquired, Extent, overflow_of
 from cudalint.analysis.releases import plain
 from cudalint.analysis.state import State
 from cudalint.analysis.values import (
@@ -321,23 +321,34 @@ def _record_launch(
             shared_bytes=integer(shared),
             shared_text=text,
             kernel=kernel,
-            argument_count=_argument_count(run, operation, kernel),
+            argument_count=_argument_count(run, operation, kernel, block),
             argument_spaces=spaces,
         ),
     )
 
 
 def _argument_count(
-    run: FunctionRun, operation: Launch | Call, kernel: Kernel | None
+    run: FunctionRun, operation: Launch | Call, kernel: Kernel | None, block: Extent
 ) -> int | None:
     """What a launch passes where no compiler compares it with the kernel."""
     if not run.python or not isinstance(operation, Launch) or kernel is None:
         return None
-    if operation.kernel_key != kernel.key:
+    if operation.kernel_key != kernel.key or not _is_only(run, kernel):
         return None  # another kernel may merely have the same name
+    if kernel.dialect == "cuda" and not any(block):
+        return None  # perhaps PyCUDA's older form of a prepared call, without a block
     if any(argument.starred or argument.keyword for argument in operation.arguments):
         return None
     return len(operation.arguments)
+
+
+def _is_only(run: FunctionRun, kernel: Kernel) -> bool:
+    """Whether all kernels of its name in the file take as many arguments."""
+    return all(
+        len(other.parameters) == len(kernel.parameters)
+        for other in run.program.kernels
+        if other.name == kernel.name
+    )
 
 
 def _array_space(run: FunctionRun, expression: Expression, state: State) -> str | None:

@@ -102,8 +102,10 @@ def declared_space(uses: Uses, expression: Expression) -> str | None:
     """Where the arrays of a variable's declared class live (``table: np.ndarray``)."""
     if not isinstance(expression, Variable):
         return None
-    info = uses.run.evaluator.variable(expression.symbol)
-    model = uses.run.models.lookup(info.type.text) if info is not None and uses.python else None
+    declared = next(
+        (p.type for p in uses.run.function.parameters if p.symbol == expression.symbol), None
+    )
+    model = uses.run.models.lookup(declared.text) if declared is not None else None
     return model.returns.space if model is not None and model.returns is not None else None
 
 
