@@ -91,7 +91,7 @@ def written_by_hand() -> frozenset[str]:
     names: set[str] = set()
     for file in NATIVE.iterdir():
         if file.suffix in (".hpp", ".cpp"):
-            names.update(re.findall(r"^API\((\w+)\)", file.read_text("utf-8"), re.MULTILINE))
+            names.update(re.findall(r"^API\w*\((\w+)\)", file.read_text("utf-8"), re.MULTILINE))
     return frozenset(names)
 
 

@@ -1,0 +1,147 @@
+// The beginning and the end of the process, its forks, its crashes, and the host's `free`.
+#pragma once
+
+namespace ledger {
+
+struct sigaction previous_fault[2];
+
+inline void on_fault(int signal, siginfo_t* info, void* context) {
+    ThreadState& t = thread();
+    Address address = Address(info->si_addr);
+    if (t.copying) {
+        t.copying = false;
+        t.fault = address;
+        siglongjmp(t.escape, 1);
+    }
+    Memory& memory = runtime().memory;
+    bool on_device = memory.in_device_range(address), on_host = memory.in_host_range(address);
+    if ((on_device || on_host) && writer().active()) {
+        Record record{};
+        record.kind = VIOLATION;
+        record.address = address;
+        record.thread = thread_number();
+        std::string text;
+        const auto* gone = memory.find_gone(address);
+        Allocation* live = memory.find(address);
+        record.detail = on_device && !gone ? HOST_DEREFERENCE : USE_AFTER_FREE;
+        if (on_host && !gone) record.detail = OUT_OF_BOUNDS;
+        text = on_device ? "the host reads or writes device memory"
+                         : "the host reads or writes beyond its pinned or managed memory";
+        if (gone) text = "the host reads or writes memory that was freed";
+        if (live) record.bytes = live->bytes;
+        // The fault's own address first, then the stack below it.
+        Stack stack;
+#if defined(__x86_64__)
+        const ucontext_t* at = (const ucontext_t*)context;
+        stack.frames[stack.count++] = Address(at->uc_mcontext.gregs[REG_RIP]) + 1;
+        Stack below;
+        bool pointers = configuration().frame_pointers;
+        configuration().frame_pointers = true;
+        capture(below, (void*)at->uc_mcontext.gregs[REG_RBP]);
+        configuration().frame_pointers = pointers;
+        for (size_t i = 0; i < below.count && stack.count < Stack::most; i++)
+            stack.frames[stack.count++] = below.frames[i];
+#endif
+        std::lock_guard<std::recursive_mutex> guard(writer().mutex);
+        note_modules();
+        record.stack = writer().stack(stack.frames, stack.count);
+        record.family = writer().literal(gone ? gone->second.family : live ? live->family : "device");
+        record.text = writer().string(text);
+        writer().event(record);
+    }
+    // What was there before takes it from here: the same instruction faults again.
+    sigaction(signal, &previous_fault[signal == SIGBUS], nullptr);
+}
+
+inline void watch_faults() {
+    struct sigaction action{};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, &previous_fault[0]);
+    sigaction(SIGBUS, &action, &previous_fault[1]);
+}
+
+inline void before_fork() {
+    runtime().mutex.lock();
+    writer().mutex.lock();
+}
+
+inline void after_fork_parent() {
+    writer().mutex.unlock();
+    runtime().mutex.unlock();
+}
+
+inline void after_fork_child() {
+    writer().mutex.unlock();
+    runtime().mutex.unlock();
+    // CUDA does not survive a fork: the child of a process that used it gets errors.
+    if (runtime().used) runtime().inherited = true;
+    writer().open(true);
+}
+
+__attribute__((constructor(101))) void begin() {
+    configuration();
+    runtime();
+    writer().open(false);
+    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    if (simulating()) watch_faults();
+}
+
+__attribute__((destructor)) void finish() {
+    Record record{};
+    record.kind = END;
+    record.thread = thread_number();
+    {
+        std::lock_guard<std::recursive_mutex> guard(writer().mutex);
+        writer().event(record);
+    }
+    writer().close();
+}
+
+using FreeFunction = void (*)(void*);
+
+inline FreeFunction real_free() {
+    static FreeFunction function = (FreeFunction)dlsym(RTLD_NEXT, "free");
+    return function;
+}
+
+// The host frees what it cannot.
+__attribute__((noinline)) inline bool misfreed(void* pointer, void* frame) {
+    Memory& memory = runtime().memory;
+    Address address = Address(pointer);
+    Call call("free", frame, Needs::Nothing);
+    Allocation* live = memory.find(address);
+    const auto* gone = memory.find_gone(address);
+    const char* family = live ? live->family : gone ? gone->second.family : "device";
+    if (live)
+        call.misuse(WRONG_DEALLOCATOR, family, address, live->bytes,
+                    std::string(family) + " memory is released by free or delete");
+    else
+        call.misuse(gone ? DOUBLE_FREE : INVALID_POINTER, family, address, 0,
+                    "free or delete of an address of the device's range");
+    return true;
+}
+
+}  // namespace ledger
+
+#if defined(__GLIBC__)
+extern "C" void __libc_free(void*);
+
+extern "C" EXPORT void free(void* pointer) {
+    static bool ready = false;  // Before main, and while the ledger itself begins.
+    if (__builtin_expect(pointer != nullptr, 1)) {
+        if (!ready && ledger::writer().active()) ready = true;
+        if (ready && simulating()) {
+            ledger::Memory& memory = runtime().memory;
+            Address address = Address(pointer);
+            if (memory.in_device_range(address) || memory.in_host_range(address)) {
+                ledger::misfreed(pointer, __builtin_frame_address(0));
+                // glibc would find no heap there, and end the program.
+                abort();
+            }
+        }
+    }
+    __libc_free(pointer);
+}
+#endif
