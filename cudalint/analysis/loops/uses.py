@@ -323,11 +323,7 @@ def _written_elsewhere(run: FunctionRun) -> Iterator[str]:
         inner = function.parent == run.function.key
         for block in function.blocks:
             for operation in block.operations:
-                for target in targets(operation):
-                    yield from shared_names(target, run.python)
-                if isinstance(operation, Call | Launch):
-                    for operand in operands(operation):
-                        yield from (n for n in names(operand) if n.startswith(("::", "this.")))
-                if inner:
-                    for operand in operands(operation):
-                        yield from names(operand)
+                found = [n for t in targets(operation) for n in shared_names(t, run.python)]
+                if inner or isinstance(operation, Call | Launch):
+                    found += [n for operand in operands(operation) for n in names(operand)]
+                yield from (n for n in found if inner or n.startswith(("::", "this.")))
