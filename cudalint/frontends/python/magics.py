@@ -16,7 +16,7 @@ _COMMAND = re.compile(r"[ \t]*(?P<mark>%%?|!!?|\?\??|[,;/])")
 _TIMED = re.compile(r"%(?:time|timeit)\b(?:[ \t]+-\w+(?:[ \t]+\d+)?)*[ \t]+(?=\S)")
 _COMPOUND = re.compile(r"(?:async|class|def|for|if|try|while|with)\b")
 _ASSIGNED = re.compile(r"[ \t]*[A-Za-z_][\w., \t*\[\]'\"]*=[ \t]*(?P<command>[%!][ \t]*[\w~./{$])")
-_QUESTION = re.compile(r"[ \t]*(?:[^#'\"]+|[\w.*\[\]'\"]+)\?[ \t\r]*\Z")
+_QUESTION = re.compile(r"[^#'\"]+|[\w.*\[\]'\"]+")
 _TOKEN = re.compile(
     r"""
     (?P<newline>\n)
@@ -84,8 +84,9 @@ def _without_magic(line: str) -> str | None:
         start = assigned.start("command")
         # Not a number: nobody knows what a command prints.
         return line[:start] + "_".ljust(len(line) - start)
-    if _QUESTION.match(line):
-        start = len(line) - len(line.lstrip())
+    words = line.strip()
+    if words.endswith("?") and _QUESTION.fullmatch(words):
+        start = line.index(words)
         return line[:start] + "0".ljust(len(line) - start)
     return None
 

@@ -138,6 +138,9 @@ def _source(filename: str, cells: list[_Cell]) -> Source:
         python = python_of(code)
         if python is None:
             continue
+        if python.endswith("\\"):
+            # It must not go on in the next cell.
+            python = f"{python[:-1]} "
         if _is_indented(python):
             # IPython takes the indentation away; here columns stay.
             texts.append("if True:")
