@@ -9,7 +9,16 @@ import msgspec
 from cudalint.frontends.python.embedded.holes import depends_on_hole, tainted_names
 from cudalint.frontends.python.embedded.paths import FileTexts
 from cudalint.frontends.python.embedded.texts import Text
-from cudalint.program import Function, Kernel, Parameter, Program, Record, SharedArray, Type
+from cudalint.program import (
+    Dropped,
+    Function,
+    Kernel,
+    Parameter,
+    Program,
+    Record,
+    SharedArray,
+    Type,
+)
 from cudalint.source import Source, Span
 
 _KEYS = frozenset(["key", "kernel_key", "record", "parent"])
@@ -47,10 +56,20 @@ class Placer:
             dropped=tuple(
                 msgspec.structs.replace(part, span=self._place(part.span)[1])
                 for part in program.dropped
-                if part.reason != "missing header"  # its compiler has headers of its own
-                and self._place(part.span)[0] == filename
+                if self._is_lost(part, filename)
             ),
         )
+
+    def _is_lost(self, part: Dropped, filename: str) -> bool:
+        """Whether something is worth telling that could not be read. Its compiler has headers of
+        its own, and what a hole would hold nobody can read."""
+        if part.reason == "missing header" or self._place(part.span)[0] != filename:
+            return False
+        first, last = self._offsets(part.span)
+        start = self._text.value.rfind("\n", 0, first) + 1
+        end = self._text.value.find("\n", max(last, first))
+        code = self._text.value[start : end if end >= 0 else None]
+        return not depends_on_hole(code, self._tainted)
 
     def _whole(self, part: Any) -> Any:
         """A function, class or kernel; those of headers stay as they are."""

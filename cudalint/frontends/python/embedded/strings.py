@@ -254,6 +254,9 @@ class StringReader:
                 text = self._text(first, scope, depth + 1)
                 return texts.cleaned(text) if text is not None else None
             if meaning.name in _IDENTITIES and first is not None:
+                known = fold(first, scope)
+                if isinstance(known, Constant) and isinstance(known.value, int | float):
+                    return texts.standing_for(str(known.value), *self._offsets(first))
                 return self._text(first, scope, depth + 1)
         if isinstance(meaning, Defined):
             values = self._reader.returned(meaning)
