@@ -179,6 +179,8 @@ class Binding:
 
     def _shape(self, text: str) -> tuple[Value, ...] | None:
         shape = parse_shape(text, self.parameters)
+        if shape.kind == "function":
+            return None  # the path engine does not follow arithmetic on arrays
         if shape.kind == "like" and shape.like is not None:
             array = self._value(shape.like)
             return _shape_of(array)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from cudalint.analysis.facts import (
     Allocation,
+    Capacity,
     FunctionFacts,
     LaunchSite,
     Misuse,
@@ -94,6 +95,7 @@ def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
         lifetimes=lifetimes(run, linker),
         host_accesses=run.ordering.device_accesses(),
         loops=loop_facts(run),
+        capacity=Capacity(peak=peak) if (peak := run.native_peak.peak()) is not None else None,
     )
 
 
@@ -136,12 +138,23 @@ def _enrich(facts: FunctionFacts, bound: FunctionFacts, steps: tuple[Step, ...])
     """Sizes that only the bound run knows."""
     return replace(
         facts,
+        capacity=_larger(facts.capacity, bound.capacity, steps),
         allocations=tuple(
             _sized_allocation(mine, bound.allocations, steps) for mine in facts.allocations
         ),
         transfers=tuple(_sized_transfer(mine, bound.transfers, steps) for mine in facts.transfers),
         launches=tuple(_sized_launch(mine, bound.launches, steps) for mine in facts.launches),
     )
+
+
+def _larger(
+    mine: Capacity | None, bound: Capacity | None, steps: tuple[Step, ...]
+) -> Capacity | None:
+    """The larger of two peaks."""
+    ours = mine.peak.bytes if mine is not None and mine.peak is not None else 0
+    if bound is None or bound.peak is None or bound.peak.bytes <= ours:
+        return mine
+    return Capacity(peak=replace(bound.peak, steps=steps))
 
 
 def _sized_allocation(

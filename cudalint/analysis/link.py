@@ -203,6 +203,11 @@ class Linker:
         self._runs[identity] = run
         return run
 
+    def finished_run(self, key: str, filename: str) -> FunctionRun | None:
+        """The analysis of the function that a call means, if it has been made already."""
+        found = self._definition(key, filename)
+        return self._runs.get((found[0].filename, key)) if found is not None else None
+
     def summary(self, key: str, filename: str) -> tuple[Summary | None, Function | None]:
         """What a function of the run does to its callers."""
         found = self._definition(key, filename)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from cudalint.analysis import calls, copies, releases, stores
+from cudalint.analysis import calls, launches, releases, stores
 from cudalint.analysis.conditions import Conditions
 from cudalint.analysis.evaluate import Evaluator
 from cudalint.analysis.exits import leave
@@ -23,6 +23,7 @@ from cudalint.analysis.flow import Flow
 from cudalint.analysis.lifetimes.idle import waits
 from cudalint.analysis.ordering import observe as ordering
 from cudalint.analysis.ordering.log import OrderingLog
+from cudalint.analysis.footprint.native import NativePeak
 from cudalint.analysis.recorder import Recorder, live
 from cudalint.analysis.state import Event, State
 from cudalint.analysis.values import (
@@ -115,6 +116,7 @@ class FunctionRun:
         self.evaluator.constants = dict(constants or {})
         self.conditions = Conditions()
         self.recorder = Recorder(function, self.filename)
+        self.native_peak = NativePeak()
         self.flow = Flow(function)
         self.python = program.language == "python"
         self.outcomes: list[Outcome] = []
@@ -281,13 +283,15 @@ class FunctionRun:
                 stores.assign(self, operation, state)
                 return [state]
             case Call():
-                return calls.call(self, operation, state)
+                returned = calls.call(self, operation, state)
+                self.native_peak.observe(self, returned, operation)
+                return returned
             case Launch():
                 for argument in operation.arguments:
                     releases.check_use(
                         self, argument.value, "a kernel launch", operation.span, state
                     )
-                copies.launch(self, operation, state)
+                launches.launch(self, operation, state)
                 return [state]
             case Delete(place=place):
                 stores.delete(self, place, state)

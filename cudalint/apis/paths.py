@@ -7,9 +7,11 @@
 - An *amount* is arithmetic (``+ - * / //``, parentheses) over numbers, paths, ``template_bytes``
   (the size of the first template argument) and the functions of ``FUNCTIONS``.
 - A *shape* is ``args`` (the positional arguments, or the one sequence among them), ``like PATH``,
-  ``range(PATH, ...)`` (as Python's ``range`` counts) or amounts with commas between them, each with
-  an optional default: ``N, M|N``.
-- An *element type* is a literal (``float64``), ``like PATH``, or ``PATH|default``.
+  ``range(PATH, ...)`` (as Python's ``range`` counts), one of ``SHAPE_FUNCTIONS`` of paths
+  (``reduce(a, axis, keepdims)``) or amounts with commas between them, each with an optional
+  default: ``N, M|N``.
+- An *element type* is a literal (``float64``), ``like PATH``, one of ``DTYPE_FUNCTIONS`` of paths
+  (``promote(a, b)``), or ``PATH|default``, where the default may be any of these but a path.
 - A *direction* is a literal (``host-to-device``), or ``PATH|default``.
 
 All results are frozen and cached: the analysis may parse the same text again at no cost.
@@ -44,6 +46,36 @@ DTYPES = frozenset(
     }
 )
 """Literal element types."""
+
+
+SHAPE_FUNCTIONS = frozenset(
+    {
+        "broadcast",  # of an elementwise operation on arrays
+        "reduce",  # array, axis, keepdims
+        "matmul",  # left, right
+        "concatenate",  # sequence of arrays, axis
+        "stack",  # sequence of arrays, axis
+        "transpose",  # array, axes: all reversed where there are none
+        "swap",  # array, axis, axis
+        "squeeze",  # array, axis
+        "unsqueeze",  # array, axis
+        "flatten",  # array: one axis
+        "outer",  # left, right
+        "repeat",  # array, times, axis
+        "tile",  # array, times for each axis
+        "resize",  # array, extent, axis
+        "expand",  # array, extents (-1: as it is)
+        "select",  # condition, one, other: as broadcast; unknown with the condition alone
+    }
+)
+DTYPE_FUNCTIONS = frozenset(
+    {
+        "promote",  # of an elementwise operation on arrays and numbers
+        "floating",  # as promote; integers become the library's default float
+        "accumulated",  # of a sum: small integers grow
+        "real",  # complex numbers become real ones
+    }
+)
 
 
 class Path(msgspec.Struct, frozen=True):
@@ -91,20 +123,25 @@ class Dimension(msgspec.Struct, frozen=True):
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """``kind`` is ``arguments``, ``like``, ``range`` or ``dimensions``. One dimension may also turn
-    out to be a sequence: the whole shape."""
+    """``kind`` is ``arguments``, ``like``, ``range``, ``function`` or ``dimensions``. One dimension
+    may also turn out to be a sequence: the whole shape."""
 
-    kind: Literal["arguments", "like", "range", "dimensions"]
+    kind: Literal["arguments", "like", "range", "function", "dimensions"]
     like: Path | None = None
     dimensions: tuple[Dimension, ...] = ()
+    function: str = ""
+    paths: tuple[Path, ...] = ()
 
 
 class ElementType(msgspec.Struct, frozen=True):
-    """The element type at ``path`` (``like``: of the array there), else ``default``."""
+    """The element type at ``path`` (``like``: of the array there), else ``default``, else what
+    ``function`` makes of the arrays at ``paths``."""
 
     path: Path | None = None
     like: bool = False
     default: str | None = None
+    function: str = ""
+    paths: tuple[Path, ...] = ()
 
 
 class CopyDirection(msgspec.Struct, frozen=True):
@@ -275,7 +312,20 @@ def parse_shape(text: str, parameters: Parameters = ()) -> Shape:
     if text.startswith("range(") and text.endswith(")"):
         items = text[len("range(") : -1]
         return Shape("range", dimensions=_dimensions(items, parameters))
+    function, paths = _function(text, parameters, SHAPE_FUNCTIONS)
+    if function:
+        return Shape("function", function=function, paths=paths)
     return Shape("dimensions", dimensions=_dimensions(text, parameters))
+
+
+def _function(
+    text: str, parameters: Parameters, known: frozenset[str]
+) -> tuple[str, tuple[Path, ...]]:
+    """``name(path, path)``, if it is one of those known."""
+    name, bracket, rest = text.partition("(")
+    if not bracket or name not in known or not rest.endswith(")"):
+        return "", ()
+    return name, tuple(parse_path(part.strip(), parameters) for part in rest[:-1].split(","))
 
 
 def _dimensions(text: str, parameters: Parameters) -> tuple[Dimension, ...]:
@@ -299,7 +349,19 @@ def parse_dtype(text: str, parameters: Parameters = ()) -> ElementType:
         return ElementType(parse_path(text.removeprefix("like ").strip(), parameters), like=True)
     if text in DTYPES and text not in parameters:
         return ElementType(default=text)
+    function, paths = _function(text, parameters, DTYPE_FUNCTIONS)
+    if function:
+        return ElementType(function=function, paths=paths)
     path, bar, default = (part.strip() for part in text.partition("|"))
+    function, paths = _function(default, parameters, DTYPE_FUNCTIONS)
+    if function:
+        return ElementType(parse_path(path, parameters), function=function, paths=paths)
+    if default.startswith("like "):
+        return ElementType(
+            parse_path(path, parameters),
+            function="promote",
+            paths=(parse_path(default.removeprefix("like ").strip(), parameters),),
+        )
     if bar and default not in DTYPES:
         raise ValueError(f"`{text}`: `{default}` is no element type")
     return ElementType(parse_path(path, parameters), default=default or None)

@@ -97,6 +97,8 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
         yield "returns.dtype", result.dtype, parse_dtype
         yield "returns.temporary_bytes", result.temporary_bytes, parse_amount
         yield "returns.view_of", result.view_of, parse_path
+        yield "returns.second_if", result.second_if, parse_path
+        yield "returns.in_place", result.in_place, parse_path
         yield "returns.may_alias", result.may_alias, parse_path
     if (launch := function.launches) is not None:
         yield "launches.kernel", launch.kernel, parse_path

@@ -76,6 +76,9 @@ class Slice(msgspec.Struct, frozen=True, tag="slice"):
     lower: Expression | None = None
     upper: Expression | None = None
     step: Expression | None = None
+    subscripts: tuple[Expression, ...] = ()
+    """All subscripts where there are several (``a[:, None, 2:5]``): slices, whose base means
+    nothing, ``None``, ``Unknown("...")`` and indices."""
 
 
 class Dereference(msgspec.Struct, frozen=True, tag="dereference"):
@@ -165,8 +168,9 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (base,)
         case Index(base=base, index=index):
             return (base, index)
-        case Slice(base=base, lower=lower, upper=upper, step=step):
-            return (base, *(part for part in (lower, upper, step) if part is not None))
+        case Slice(base=base, lower=lower, upper=upper, step=step, subscripts=subscripts):
+            bounds = (part for part in (lower, upper, step) if part is not None)
+            return (base, *bounds, *subscripts)
         case Dereference(pointer=operand) | AddressOf(place=operand):
             return (operand,)
         case Unary(operand=operand) | Cast(operand=operand):
@@ -214,6 +218,14 @@ def _grouped(expression: Expression, level: int) -> str:
     return text
 
 
+def _bounds(subscript: Expression) -> str:
+    if not isinstance(subscript, Slice):
+        return "None" if subscript == Constant(None) else render(subscript)
+    left = render(subscript.lower) if subscript.lower is not None else ""
+    right = render(subscript.upper) if subscript.upper is not None else ""
+    return f"{left}:{right}"
+
+
 def render(expression: Expression) -> str:
     """The expression as a person would write it, for messages."""
     match expression:
@@ -231,10 +243,9 @@ def render(expression: Expression) -> str:
             return f"{render(base)}[...]"
         case Index(base=base, index=index):
             return f"{render(base)}[{render(index)}]"
-        case Slice(base=base, lower=lower, upper=upper):
-            left = render(lower) if lower is not None else ""
-            right = render(upper) if upper is not None else ""
-            return f"{render(base)}[{left}:{right}]"
+        case Slice(base=base, subscripts=subscripts):
+            parts = [_bounds(part) for part in subscripts or (expression,)]
+            return f"{render(base)}[{', '.join(parts)}]"
         case Dereference(pointer=pointer):
             return f"*{render(pointer)}"
         case AddressOf(place=place):

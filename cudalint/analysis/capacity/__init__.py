@@ -19,15 +19,18 @@ def with_capacity(
     from cudalint.analysis.capacity.churn import churn
     from cudalint.analysis.capacity.flushes import flushes
     from cudalint.analysis.capacity.pools import held_pools
+    from cudalint.analysis.footprint import peaks_of
 
     found = []
     flushed = {id(run): tuple(flushes(run)) for run in runs}
     churned = churn(runs, flushed)
+    peaks = peaks_of(runs)
     for run, one in zip(runs, facts, strict=True):
         capacity = Capacity(
             flushes=flushed[id(run)],
             churn=churned.get(id(run), ()),
             pools=tuple(held_pools(run)),
+            peak=peaks.get(id(run), one.capacity.peak if one.capacity is not None else None),
         )
         found.append(one if capacity == Capacity() else replace(one, capacity=capacity))
     return tuple(found)

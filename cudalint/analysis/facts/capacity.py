@@ -92,6 +92,10 @@ class Peak:
     """Where ``span`` is, if in a function that this one calls."""
     steps: tuple[Step, ...] = ()
     """The calls on the way there."""
+    function: str = ""
+    """The function whose code is at ``span``; empty: this one."""
+    inherited: bool = False
+    """A function that it calls needs as much by itself."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import libcst as cst
+import msgspec
 
 from cudalint.frontends.python.constants import (
     constant,
@@ -322,6 +323,7 @@ class ExpressionLowering(FunctionState):
         base = self.lower(node.value)
         indices: list[Expression] = []
         view: Slice | None = None
+        subscripts: list[Expression] = []
         for element in node.slice:
             part = element.slice
             if isinstance(part, cst.Slice):
@@ -329,6 +331,7 @@ class ExpressionLowering(FunctionState):
                     self.lower(bound) if bound is not None else None
                     for bound in (part.lower, part.upper, part.step)
                 )
+                subscripts.append(Slice(Unknown(), lower, upper, step))
                 if view is None:
                     view = Slice(base, lower, upper, step) if not indices else Slice(base)
             elif isinstance(part, cst.Index):
@@ -336,6 +339,10 @@ class ExpressionLowering(FunctionState):
                 if isinstance(part.value, cst.Ellipsis) or value == NONE:
                     view = view or Slice(base)
                 indices.append(value)
+                dots = isinstance(part.value, cst.Ellipsis)
+                subscripts.append(Unknown("...") if dots else value)
+        if view is not None and len(subscripts) > 1:
+            return msgspec.structs.replace(view, subscripts=tuple(subscripts))
         if view is not None:
             return view
         return Index(base, indices[0] if len(indices) == 1 else Tuple(tuple(indices)))

@@ -1,0 +1,405 @@
+"""Calls: what API models, functions of the run and Python's own functions do to memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cudalint.analysis.footprint.backward import backward
+from cudalint.analysis.footprint.builtin import BUILTINS
+from cudalint.analysis.footprint.expressions import (
+    allocate,
+    connected,
+    current_span,
+    evaluate,
+    store,
+)
+from cudalint.analysis.footprint.objects import (
+    NOTHING,
+    Array,
+    Bound,
+    Instance,
+    Items,
+    Memory,
+    Name,
+    Node,
+    Plain,
+    Raw,
+    text_of,
+    unknown,
+)
+from cudalint.analysis.footprint.results import Arguments, named_dtype
+from cudalint.analysis.footprint.state import Frame, State
+from cudalint.apis.model import ApiFunction
+from cudalint.apis.paths import parse_path
+from cudalint.program import Call, Function, Member, Variable, render, variables
+
+if TYPE_CHECKING:
+    from cudalint.analysis.footprint.machine import Machine
+
+_LIBRARIES = ("cupy", "torch", "numpy", "jax", "numba", "pycuda")
+_MODULE_CALLS = ("forward", "__call__")
+
+
+def call(machine: Machine, operation: Call, state: State) -> list[State]:
+    """All ways in which a call may come back."""
+    depth = len(state.operands)
+    receiver = None
+    if operation.receiver is not None:
+        receiver = evaluate(machine, operation.receiver, state)
+        state.operands.append(receiver)
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for argument in operation.arguments:
+        value = evaluate(machine, argument.value, state)
+        state.operands.append(value)
+        if argument.keyword is not None:
+            keywords[argument.keyword] = value
+        elif argument.starred == "*" and isinstance(value, Items):
+            positional += value.items
+        elif not argument.starred:
+            positional.append(value)
+    function, this = _callee(machine, operation, receiver, state)
+    if function is not None:
+        # The callee's variables hold the arguments now; temporaries are nobody else's.
+        del state.operands[depth:]
+        _forget_read(state, operation)
+        return _enter(machine, operation, function, this, positional, keywords, state)
+    arguments = Arguments(receiver, positional, keywords, ())
+    result = _result(machine, operation, receiver, arguments, state)
+    del state.operands[depth:]
+    if operation.target is not None:
+        store(machine, operation.target, result, state)
+    return [state]
+
+
+def _forget_read(state: State, operation: Call) -> None:
+    frame = state.frame
+    parts = [argument.value for argument in operation.arguments]
+    if operation.receiver is not None:
+        parts.append(operation.receiver)
+    for symbol in {symbol for part in parts for symbol in variables(part)}:
+        if symbol.startswith("%") and not frame.live_after(symbol):
+            frame.env.pop(symbol, None)
+
+
+# Functions of the run ---------------------------------------------------------------------------
+
+
+def _callee(
+    machine: Machine, operation: Call, receiver: Any, state: State
+) -> tuple[Function | None, Any]:
+    """The function of the run that a call means, and what it is called on."""
+    if len(state.frames) > 8:
+        return None, None
+    key, this = operation.key, receiver
+    filename = state.frame.function.filename
+    if operation.kind == "indirect" or not operation.name:
+        value = evaluate(machine, operation.callee, state) if operation.callee else None
+        if isinstance(value, Name):
+            key = value.key
+        elif isinstance(value, Bound):
+            key, this = value.key, value.this
+        elif isinstance(value, Instance):
+            key, this = _method(machine, value, _MODULE_CALLS, filename), value
+    elif isinstance(receiver, Instance) and operation.name.startswith("."):
+        key = _method(machine, receiver, (operation.name[1:],), filename)
+    elif operation.kind == "constructor" and key is not None:
+        record = machine.linker.record(key, filename)
+        if record is not None:
+            this = Instance(record.key)
+            key = _method(machine, this, ("__init__",), filename)
+            if key is None and operation.target is not None:
+                store(machine, operation.target, this, state)
+    function = machine.linker.function(key, filename) if key else None
+    if function is None or not function.blocks or function.is_generator:
+        return None, None
+    if sum(frame.function is function for frame in state.frames) > 1:
+        return None, None
+    return function, this
+
+
+def _method(
+    machine: Machine, instance: Instance, names: tuple[str, ...], filename: str
+) -> str | None:
+    record = machine.linker.record(instance.record, filename)
+    for name in names if record is not None else ():
+        key = f"{instance.record}.{name}"
+        if record is not None and machine.linker.function(key, filename) is not None:
+            return key
+    return None
+
+
+def _enter(
+    machine: Machine,
+    operation: Call,
+    function: Function,
+    this: Any,
+    positional: list[Any],
+    keywords: dict[str, Any],
+    state: State,
+) -> list[State]:
+    frame = Frame(function, machine.flow(function))
+    waiting = list(positional)
+    for parameter in function.parameters:
+        if parameter.symbol == "this":
+            frame.env["this"] = this
+        elif parameter.starred == "*":
+            frame.env[parameter.symbol] = Items(waiting, "tuple")
+            waiting = []
+        elif parameter.name in keywords:
+            frame.env[parameter.symbol] = keywords[parameter.name]
+        elif waiting and not parameter.keyword_only:
+            frame.env[parameter.symbol] = waiting.pop(0)
+        elif parameter.default is not None:
+            frame.env[parameter.symbol] = evaluate(machine, parameter.default, state)
+        else:
+            frame.env[parameter.symbol] = unknown(parameter.name)
+    held = state.operands
+    state.operands = []
+    state.frames.append(frame)
+    positional.clear()
+    keywords.clear()
+    after: list[State] = []
+    for value, one in machine.follow(state):
+        one.operands = held
+        if operation.target is not None:
+            store(machine, operation.target, value, one)
+        after.append(one)
+    return after
+
+
+# API models -------------------------------------------------------------------------------------
+
+
+def _result(
+    machine: Machine, operation: Call, receiver: Any, arguments: Arguments, state: State
+) -> Any:
+    name = operation.name
+    model = _model(machine, name, receiver)
+    effect = machine.models.tensor_effect(name) if name else None
+    if effect is not None and effect.backward is not None:
+        loss = receiver if isinstance(receiver, Array) else next(iter(arguments.positional), None)
+        if isinstance(loss, Array):
+            backward(machine, state, loss)
+        return NOTHING
+    if effect is not None and effect.mode == "disabled":
+        return Name(name)
+    if name in (".__enter__", ".__exit__") and isinstance(receiver, Name):
+        entered = machine.models.tensor_effect(receiver.name)
+        if entered is not None and entered.mode == "disabled":
+            state.recording = name == ".__exit__"
+        return receiver
+    if name == ".__enter__":
+        return receiver
+    builtin = BUILTINS.get(name.removeprefix("builtins.")) if name.startswith("builtins.") else None
+    if builtin is not None:
+        return builtin(arguments.positional)
+    if model is None:
+        return _unmodelled(machine, operation, arguments, state)
+    arguments.parameters = model.parameters
+    if model.asks_device:
+        return Plain(True)
+    _release(model, arguments)
+    for path in model.inserts:
+        if isinstance(receiver, Items):
+            receiver.items.append(arguments.at(path))
+    acquired = _acquire(machine, model, operation, arguments, state)
+    if acquired is not None:
+        return acquired
+    if model.aliases is not None:
+        return arguments.at(model.aliases) or unknown()
+    if model.returns is None:
+        return unknown(", ".join(filter(None, map(text_of, arguments.positional))))
+    return _returned(machine, model, operation, arguments, state)
+
+
+def _model(machine: Machine, name: str, receiver: Any) -> ApiFunction | None:
+    if not name.startswith("."):
+        return machine.models.lookup(name) if name else None
+    family = (receiver.space or "array") if isinstance(receiver, Array) else None
+    model = machine.models.lookup_method(name, family)
+    return model if model is None or model.receiver is None or family is not None else None
+
+
+def _unmodelled(machine: Machine, operation: Call, arguments: Arguments, state: State) -> Any:
+    """Nothing is known of it: what it returns, if it is given arrays, may be another array."""
+    arrays = [value for value in arguments.all() if isinstance(value, Array)]
+    if any(array.space == "device" for array in arrays) and operation.target is not None:
+        text = operation.name.lstrip(".").rpartition(".")[2]
+        if text:
+            machine.peaks.unknown.setdefault(f"{text}(...)")
+    texts = [text for value in arguments.all() if (text := text_of(value))]
+    return unknown(", ".join(dict.fromkeys(texts)))
+
+
+def _release(model: ApiFunction, arguments: Arguments) -> None:
+    releases = model.releases if isinstance(model.releases, tuple) else (model.releases,)
+    for release in releases:
+        if parse_path(release.handle, model.parameters).root == "current":
+            continue
+        value = arguments.at(release.handle)
+        if isinstance(value, Raw):
+            value.released = True
+
+
+def _acquire(
+    machine: Machine, model: ApiFunction, operation: Call, arguments: Arguments, state: State
+) -> Any:
+    acquisitions = model.acquires if isinstance(model.acquires, tuple) else (model.acquires,)
+    for acquisition in acquisitions:
+        family = machine.models.families.get(acquisition.family)
+        if family is None or family.kind != "memory" or family.space not in ("device", "array"):
+            continue
+        path = parse_path(acquisition.handle, model.parameters)
+        if path.root != "return":
+            continue
+        size = arguments.amount(acquisition.bytes) if acquisition.bytes else None
+        texts = ", ".join(filter(None, map(text_of, arguments.positional)))
+        memory = Memory(
+            size,
+            current_span(state),
+            render(operation.target) if operation.target is not None else operation.name,
+            state.frame.function.filename,
+            texts or operation.name,
+        )
+        raw = Raw(memory)
+        if acquisition.managed or family.managed:
+            value: Any = Array(memory, None, None, "")
+            state.operands.append(value)
+        else:
+            value = raw
+            state.raws.append(raw)
+        machine.peaks.observe(state, memory.span)
+        if path.steps and isinstance(path.steps[0], int):
+            items: list[Any] = [unknown() for _ in range(path.steps[0] + 1)]
+            items[path.steps[0]] = value
+            return Items(items, "tuple")
+        return value
+    return None
+
+
+# Arrays -----------------------------------------------------------------------------------------
+
+
+def _returned(
+    machine: Machine, model: ApiFunction, operation: Call, arguments: Arguments, state: State
+) -> Any:
+    returns = model.returns
+    assert returns is not None
+    if returns.in_place is not None:
+        return arguments.at(returns.in_place)
+    operands = _arrays(arguments)
+    library = _library(operation.name, operands)
+    torch = library == "torch"
+    base = arguments.at(returns.view_of) if returns.view_of else None
+    base = base if isinstance(base, Array) else None
+    aliased = arguments.at(returns.may_alias) if returns.may_alias else None
+    aliased = aliased if isinstance(aliased, Array) else None
+    shape, reason = arguments.shape(returns.shape, base) if returns.shape else (None, "")
+    dtype = arguments.dtype(returns.dtype, torch) if returns.dtype else None
+    device = (
+        arguments.at("device") if "device" in model.parameters else arguments.keywords.get("device")
+    )
+    if named_dtype(device) is not None:
+        dtype, device = named_dtype(device), None
+    if base is not None:
+        shown = base.shape if shape is None and returns.shape is None else shape
+        return Array(base.memory, shown, dtype or base.dtype, base.library, base.space,
+                     base.node, unknown=reason or base.unknown)  # fmt: skip
+    space = _space(returns.space, device, operands)
+    if aliased is not None:
+        dtype = dtype or aliased.dtype
+        if aliased.space == space and aliased.dtype == dtype:
+            return aliased
+        shape = aliased.shape if shape is None else shape
+    if dtype is None and "fill_value" in model.parameters:
+        dtype = arguments.dtype("like fill_value", torch)
+    if dtype is None and returns.dtype is not None and not operands:
+        dtype = _of_items(arguments, torch)
+    out = arguments.at("out") if "out" in model.parameters else None
+    if isinstance(out, Array):
+        return out
+    if space != "device":
+        if space is None and not operands:
+            return unknown(reason)
+        return Array(None, shape, dtype, library, space, unknown=reason)
+    if returns.workspace is not None and torch:
+        machine.keep(state, returns.workspace)
+    temporary = arguments.amount(returns.temporary_bytes) if returns.temporary_bytes else 0
+    name = _shown(operation)
+    result = allocate(machine, state, shape, dtype, library, name, reason, temporary or 0)
+    _connect(model, result, arguments, operands, state)
+    second_if = arguments.at(returns.second_if) if returns.second_if else None
+    if (
+        returns.second is not None
+        and (returns.second_if is None or second_if is not None)
+        and torch
+    ):
+        state.operands.append(result)
+        second = allocate(machine, state, shape, returns.second, library, name, reason)
+        state.operands.pop()
+        return Items([result, second], "tuple")
+    return result
+
+
+def _connect(
+    model: ApiFunction, result: Array, arguments: Arguments, operands: list[Array], state: State
+) -> None:
+    saved: list[Memory] = []
+    for path in model.saves:
+        value = result if path == "return" else arguments.at(path)
+        if isinstance(value, Array) and value.memory is not None:
+            saved.append(value.memory)
+    wanted = arguments.keywords.get("requires_grad")
+    if isinstance(wanted, Plain) and wanted.value is True:
+        size = result.memory.bytes if result.memory is not None else 0
+        result.node = Node((), (), size, leaf=result)
+    else:
+        result.node = connected(state, result, operands, tuple(saved))
+
+
+def _arrays(arguments: Arguments) -> list[Array]:
+    found: list[Array] = []
+    for value in arguments.all():
+        values = value.items if isinstance(value, Items) else [value]
+        found += [one for one in values if isinstance(one, Array)]
+    return found
+
+
+def _library(name: str, operands: list[Array]) -> str:
+    first = name.split(".")[0].replace("cupyx", "cupy")
+    if first in _LIBRARIES:
+        return first
+    return next((array.library for array in operands), "")
+
+
+def _space(declared: str, device: Any, operands: list[Array]) -> str | None:
+    if isinstance(device, Array):
+        return device.space
+    if isinstance(device, Plain) and not (device.known and device.value is None):
+        if not device.known:
+            return None
+        if isinstance(device.value, str):
+            return "device" if device.value.startswith(("cuda", "gpu")) else "host"
+        return "device"
+    if device is not None and not isinstance(device, Plain):
+        return None
+    if declared == "same":
+        spaces = [array.space for array in operands]
+        return "device" if "device" in spaces else next(iter(spaces), None)
+    return None if declared == "unknown" else declared
+
+
+def _of_items(arguments: Arguments, torch: bool) -> str | None:
+    """The element type of an array made of numbers."""
+    values = [value for value in arguments.positional if isinstance(value, Items)]
+    return Arguments(None, values, {}, ("data",)).dtype("like data", torch) if values else None
+
+
+def _shown(operation: Call) -> str:
+    target = operation.target
+    if isinstance(target, Variable) and not target.symbol.startswith("%"):
+        return target.name
+    if isinstance(target, Member):
+        return render(target)
+    return f"{operation.name.lstrip('.').rpartition('.')[2]}(...)"

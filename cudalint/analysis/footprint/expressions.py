@@ -1,0 +1,426 @@
+"""Expressions of a Python program, with the memory that their temporaries take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cudalint.analysis.footprint.arrays import Shape, broadcast, multiplied
+from cudalint.analysis.footprint.objects import (
+    NOTHING,
+    Array,
+    Instance,
+    Items,
+    Memory,
+    Name,
+    Node,
+    Plain,
+    Range,
+    text_of,
+    unknown,
+)
+from cudalint.analysis.footprint.results import combine, shape_of, whole
+from cudalint.analysis.footprint.state import State
+from cudalint.analysis.values import Const, constant
+from cudalint.analysis.values import apply as fold
+from cudalint.program import (
+    Binary,
+    Cast,
+    Conditional,
+    Constant,
+    Expression,
+    FunctionReference,
+    Index,
+    Member,
+    Slice,
+    Tuple,
+    Unary,
+    Unknown,
+    Variable,
+    render,
+)
+from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis.footprint.machine import Machine
+
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_ELEMENTWISE = frozenset({"+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>"})
+_SAVING = frozenset({"*", "/", "**", "@"})
+
+
+def current_span(state: State) -> Span:
+    """Where the operation that runs stands."""
+    block = state.frame.flow.blocks[state.frame.block]
+    if state.frame.index < len(block.operations):
+        return block.operations[state.frame.index].span
+    return getattr(block.terminator, "span", state.frame.function.span)
+
+
+def allocate(
+    machine: Machine,
+    state: State,
+    shape: Shape | None,
+    dtype: str | None,
+    library: str,
+    name: str,
+    reason: str = "",
+    temporary: int = 0,
+) -> Array:
+    """A new array on the device, and the most that is alive while it is made."""
+    array = Array(None, shape, dtype, library, "device", unknown=reason)
+    memory = Memory(
+        array.nbytes(), current_span(state), name, state.frame.function.filename, reason or name
+    )
+    array.memory = memory
+    state.operands.append(array)
+    machine.peaks.observe(state, memory.span, temporary, "what the call needs while it runs")
+    state.operands.pop()
+    return array
+
+
+# Evaluation -------------------------------------------------------------------------------------
+
+
+def evaluate(machine: Machine, expression: Expression, state: State) -> Any:
+    """The value of an expression; its temporaries are alive while it is evaluated."""
+    match expression:
+        case Constant(value=value):
+            return Plain(value)
+        case Variable():
+            return _variable(machine, expression, state)
+        case Member(base=base, field=field):
+            return _member(machine, expression, evaluate(machine, base, state), field)
+        case Index(base=base, index=index):
+            return _index(machine, base, index, state)
+        case Slice():
+            return _slice(machine, expression, state)
+        case Unary(operator=operator, operand=operand):
+            return _unary(machine, expression, operator, evaluate(machine, operand, state), state)
+        case Binary():
+            return _binary(machine, expression, state)
+        case Conditional(condition=condition, then=then, otherwise=otherwise):
+            decided = evaluate(machine, condition, state)
+            if isinstance(decided, Plain) and decided.known:
+                return evaluate(machine, then if decided.value else otherwise, state)
+            first = evaluate(machine, then, state)
+            return first if isinstance(first, Array) else evaluate(machine, otherwise, state)
+        case Cast(operand=operand):
+            return evaluate(machine, operand, state)
+        case Tuple(items=items, kind=kind):
+            return _items(machine, items, kind, state)
+        case FunctionReference(name=name, key=key):
+            return Name(name, key)
+        case Unknown(text=text, reads=reads):
+            for part in reads:
+                evaluate(machine, part, state)
+            return unknown(text if text.isidentifier() else "")
+        case _:
+            return unknown(render(expression))
+
+
+def _items(machine: Machine, items: tuple[Expression, ...], kind: str, state: State) -> Items:
+    depth = len(state.operands)
+    for item in items:
+        state.operands.append(evaluate(machine, item, state))
+    values = state.operands[depth:]
+    del state.operands[depth:]
+    return Items(values[1::2] if kind == "dict" else values, kind)
+
+
+def _variable(machine: Machine, variable: Variable, state: State) -> Any:
+    for frame in reversed(state.frames):
+        if variable.symbol in frame.env:
+            return frame.env[variable.symbol]
+        if not variable.symbol.startswith("::"):
+            break
+    info = machine.program.variables.get(variable.symbol)
+    if info is not None and info.constant is not None:
+        return evaluate(machine, info.constant, state)
+    return unknown(variable.name)
+
+
+def _member(machine: Machine, expression: Member, base: Any, field: str) -> Any:
+    if isinstance(base, Name):
+        return Name(f"{base.name}.{field}", base.key)
+    if isinstance(base, Instance):
+        return base.fields.get(field, unknown(f"self.{field}"))
+    if not isinstance(base, Array):
+        return unknown(render(expression))
+    match field:
+        case "shape" if base.shape is not None:
+            return Items([_known(extent, base.unknown) for extent in base.shape], "tuple")
+        case "nbytes":
+            return _known(base.nbytes(), base.unknown)
+        case "ndim" if base.shape is not None:
+            return Plain(len(base.shape))
+        case "dtype" if base.dtype is not None:
+            return Name(f"{base.library or 'numpy'}.{base.dtype}")
+        case "device" if base.space is not None:
+            return Plain("cuda" if base.space == "device" else "cpu")
+        case "T" | "mT":
+            shape = None if base.shape is None else base.shape[::-1]
+            return Array(base.memory, shape, base.dtype, base.library, base.space, base.node,
+                         unknown=base.unknown)  # fmt: skip
+        case "data" | "real" | "imag" | "flat":
+            return Array(base.memory, base.shape, base.dtype, base.library, base.space,
+                         unknown=base.unknown)  # fmt: skip
+        case "grad" if base.gradient is not None:
+            return Array(base.gradient, base.shape, base.dtype, base.library, base.space)
+        case "size" if base.library != "torch":
+            elements = 1
+            for extent in base.shape or (None,):
+                elements = -1 if extent is None or elements < 0 else elements * extent
+            return _known(elements if elements >= 0 else None, base.unknown)
+        case _:
+            return unknown()
+
+
+def _known(number: int | None, text: str) -> Plain:
+    return unknown(text) if number is None else Plain(number)
+
+
+# Parts of arrays --------------------------------------------------------------------------------
+
+
+def _index(machine: Machine, base: Expression, index: Expression, state: State) -> Any:
+    value = evaluate(machine, base, state)
+    if isinstance(index, Unknown) and index.text == "each":
+        symbol = base.symbol if isinstance(base, Variable) else ""
+        return _element(value, state.frame.elements.get(symbol, 0))
+    state.operands.append(value)
+    at = evaluate(machine, index, state)
+    state.operands.pop()
+    if isinstance(value, Items):
+        number = whole(at)
+        if number is not None and -len(value.items) <= number < len(value.items):
+            return value.items[number]
+        return value.items[0] if value.items else unknown()
+    if isinstance(value, Array):
+        return _part(machine, state, value, at, machine.show(state, Index(base, index)))
+    return unknown(text_of(value))
+
+
+def _element(value: Any, number: int) -> Any:
+    if isinstance(value, Items):
+        return value.items[min(number, len(value.items) - 1)] if value.items else unknown()
+    if isinstance(value, Range):
+        if value.start is None or value.step is None:
+            return unknown(text_of(value))
+        return Plain(value.start + number * value.step)
+    if isinstance(value, Array):
+        return _view(value, value.shape[1:] if value.shape else None)
+    return unknown(text_of(value))
+
+
+def _view(base: Array, shape: Shape | None) -> Array:
+    return Array(base.memory, shape, base.dtype, base.library, base.space, base.node,
+                 unknown=base.unknown)  # fmt: skip
+
+
+def _part(machine: Machine, state: State, base: Array, at: Any, text: str) -> Array:
+    """``base[at]``: a view, or a copy where arrays or lists select."""
+    keys = at.items if isinstance(at, Items) and at.kind == "tuple" else [at]
+    selecting = [key for key in keys if isinstance(key, Array | Items)]
+    if base.shape is None:
+        return _view(base, None)
+    if selecting:
+        shape: Shape | None = (None,)
+        mask = any(isinstance(key, Array) and key.dtype == "bool" for key in selecting)
+        if not mask and len(keys) == 1:
+            inner = shape_of(selecting[0])
+            shape = None if inner is None else (*inner, *base.shape[1:])
+        if base.space != "device":
+            return Array(None, shape, base.dtype, base.library, base.space)
+        return allocate(machine, state, shape, base.dtype, base.library, text, f"`{text}`")
+    shape_left: list[int | None] = []
+    extents = list(base.shape)
+    for key in keys:
+        if isinstance(key, Plain) and key.known and key.value is None:
+            shape_left.append(1)
+        elif isinstance(key, Range):
+            extent = extents.pop(0) if extents else None
+            shape_left.append(_sliced(key, extent))
+        elif isinstance(key, Plain) and key.text == "...":
+            rest = len(extents) - (len(keys) - 1 - keys.index(key))
+            shape_left += [extents.pop(0) for _ in range(max(rest, 0))]
+        elif extents:
+            extents.pop(0)
+    return _view(base, (*shape_left, *extents))
+
+
+def _sliced(key: Range, extent: int | None) -> int | None:
+    if extent is None:
+        return None
+    if key.start is None or key.stop is None or key.step is None:
+        return None
+    stop = extent if key.stop == _END else key.stop
+    return len(range(*slice(key.start, stop, key.step).indices(extent)))
+
+
+_END = 1 << 62
+
+
+def _bounds(machine: Machine, part: Slice, state: State) -> Range:
+    def bound(expression: Expression | None, default: int) -> int | None:
+        if expression is None:
+            return default
+        value = evaluate(machine, expression, state)
+        return default if value == NOTHING else whole(value)
+
+    return Range(bound(part.lower, 0), bound(part.upper, _END), bound(part.step, 1))
+
+
+def _subscript(machine: Machine, part: Expression, state: State) -> Any:
+    if isinstance(part, Slice):
+        return _bounds(machine, part, state)
+    return unknown("...") if part == Unknown("...") else evaluate(machine, part, state)
+
+
+def _slice(machine: Machine, expression: Slice, state: State) -> Any:
+    base = evaluate(machine, expression.base, state)
+    state.operands.append(base)
+    bounds = _bounds(machine, expression, state)
+    if expression.subscripts and isinstance(base, Array):
+        keys = [_subscript(machine, part, state) for part in expression.subscripts]
+        state.operands.pop()
+        return _part(machine, state, base, Items(keys, "tuple"), machine.show(state, expression))
+    state.operands.pop()
+    if isinstance(base, Array):
+        return _part(machine, state, base, bounds, machine.show(state, expression))
+    if isinstance(base, Items):
+        if None in (bounds.start, bounds.stop, bounds.step):
+            return Items(list(base.items), base.kind)
+        return Items(base.items[bounds.start : bounds.stop : bounds.step], base.kind)
+    return unknown(text_of(base))
+
+
+# Operators --------------------------------------------------------------------------------------
+
+
+def _unary(machine: Machine, whole_: Unary, operator: str, value: Any, state: State) -> Any:
+    if operator == "len":
+        if isinstance(value, Items | Range) and not (isinstance(value, Range) and not value.known):
+            return Plain(len(value.items) if isinstance(value, Items) else len(value))
+        if isinstance(value, Array) and value.shape:
+            return _known(value.shape[0], value.unknown)
+        return unknown(text_of(value))
+    if isinstance(value, Array) and operator in ("-", "~"):
+        if value.space != "device":
+            return Array(None, value.shape, value.dtype, value.library, value.space)
+        state.operands.append(value)
+        result = allocate(machine, state, value.shape, value.dtype, value.library,
+                          machine.show(state, whole_), value.unknown)  # fmt: skip
+        state.operands.pop()
+        result.node = connected(state, result, [value], ())
+        return result
+    if isinstance(value, Plain) and value.known:
+        folded = fold(operator, Const(value.value))
+        return Plain(constant(folded)) if isinstance(folded, Const) else unknown()
+    return unknown(text_of(value))
+
+
+def _binary(machine: Machine, expression: Binary, state: State) -> Any:
+    left = evaluate(machine, expression.left, state)
+    state.operands.append(left)
+    right = evaluate(machine, expression.right, state)
+    state.operands.append(right)
+    try:
+        if isinstance(left, Array) or isinstance(right, Array):
+            return _array_operation(machine, expression, left, right, state)
+        return _plain_operation(expression.operator, left, right)
+    finally:
+        del state.operands[-2:]
+
+
+def _plain_operation(operator: str, left: Any, right: Any) -> Any:
+    if isinstance(left, Items) and isinstance(right, Items) and operator == "+":
+        return Items([*left.items, *right.items], left.kind)
+    if isinstance(left, Items) and operator == "*" and (times := whole(right)) is not None:
+        return Items(left.items * min(times, 64), left.kind)
+    if isinstance(left, Plain) and isinstance(right, Plain) and left.known and right.known:
+        operator = {"/": "true/", "is": "=="}.get(operator, operator)
+        folded = fold(operator, Const(left.value), Const(right.value))
+        if isinstance(folded, Const):
+            return Plain(folded.value)
+    if isinstance(left, Name) and isinstance(right, Name) and operator in ("==", "is", "!="):
+        return Plain((left.name == right.name) == (operator != "!="))
+    texts = dict.fromkeys(text for value in (left, right) if (text := text_of(value)))
+    return unknown(", ".join(texts))
+
+
+def _array_operation(
+    machine: Machine, expression: Binary, left: Any, right: Any, state: State
+) -> Any:
+    operator = expression.operator
+    arrays = [value for value in (left, right) if isinstance(value, Array)]
+    library = next((array.library for array in arrays if array.library != "numpy"), "numpy")
+    torch = library == "torch"
+    if operator == "@":
+        shape = multiplied(shape_of(left), shape_of(right))
+    elif operator in _COMPARISONS or operator in _ELEMENTWISE:
+        shape = broadcast(map(_operand_shape, (left, right)))
+    else:
+        return unknown()
+    if operator in _COMPARISONS:
+        dtype: str | None = "bool"
+    else:
+        function = "floating" if operator == "/" else "promote"
+        dtype = combine(function, [left, right], torch)
+    if not any(array.space == "device" for array in arrays):
+        return Array(None, shape, dtype, library, arrays[0].space)
+    reason = ", ".join(dict.fromkeys(t for v in (left, right) if (t := text_of(v))))
+    if operator == "@" and torch:
+        machine.keep(state, "cuBLAS workspace:33554432")
+    result = allocate(
+        machine, state, shape, dtype, library, machine.show(state, expression), reason
+    )
+    saved = [array.memory for array in arrays] if operator in _SAVING else []
+    result.node = connected(state, result, arrays, tuple(m for m in saved if m is not None))
+    return result
+
+
+def _operand_shape(value: Any) -> Shape | None:
+    return () if isinstance(value, Plain) else shape_of(value)
+
+
+def connected(
+    state: State, result: Array, inputs: list[Array], saved: tuple[Memory, ...]
+) -> Node | None:
+    """The node of automatic differentiation behind a result, if it has one."""
+    parents = tuple(array.node for array in inputs if array.node is not None)
+    if not parents or not state.recording:
+        return None
+    size = result.memory.bytes if result.memory is not None else 0
+    return Node(saved, parents, size)
+
+
+# Places -----------------------------------------------------------------------------------------
+
+
+def store(machine: Machine, target: Expression, value: Any, state: State) -> None:
+    """``target = value``."""
+    match target:
+        case Variable(symbol=symbol):
+            frame = state.frame
+            if symbol.startswith("::") and frame.function.kind != "module":
+                for other in state.frames:
+                    if symbol in other.env:
+                        frame = other
+                        break
+            frame.env[symbol] = value
+        case Member(base=base, field=field):
+            owner = evaluate(machine, base, state)
+            if isinstance(owner, Instance):
+                owner.fields[field] = value
+            elif isinstance(owner, Array) and field == "grad":
+                owner.gradient = None
+        case Index(base=base, index=index):
+            owner = evaluate(machine, base, state)
+            if isinstance(owner, Items):
+                number = whole(evaluate(machine, index, state))
+                if number is not None and -len(owner.items) <= number < len(owner.items):
+                    owner.items[number] = value
+                elif isinstance(value, Array | Items):
+                    owner.items.append(value)
+        case _:
+            pass

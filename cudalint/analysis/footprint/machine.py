@@ -1,0 +1,313 @@
+"""Runs a Python function's program with sizes for values, to see what memory is alive when.
+
+CPython counts references: what no variable, no operand of the expression at hand and no object
+that is alive refers to is gone at once. So memory that is alive is what can be reached.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from cudalint.analysis.flow import Flow
+from cudalint.analysis.footprint import calls
+from cudalint.analysis.footprint.expressions import evaluate, store
+from cudalint.analysis.footprint.objects import (
+    NOTHING,
+    Array,
+    Instance,
+    Items,
+    Memory,
+    Plain,
+    Range,
+    unknown,
+)
+from cudalint.analysis.footprint.state import Frame, Peaks, State
+from cudalint.analysis.wording import substitute, written_calls
+from cudalint.program import (
+    Assign,
+    Block,
+    Branch,
+    Call,
+    Delete,
+    Expression,
+    Function,
+    Jump,
+    Launch,
+    Program,
+    Return,
+    Unary,
+    Unknown,
+    Use,
+    Variable,
+    render,
+)
+
+if TYPE_CHECKING:
+    from cudalint.analysis.link import Linker
+
+MOST_STATES = 4
+MOST_RESULTS = 2
+MOST_OPERATIONS = 6000
+MOST_DEPTH = 8
+MOST_ELEMENTS = 512
+EXACT = 8
+"""Iterations of a loop that are followed one by one; of longer ones the first and the last."""
+
+
+class Machine:
+    """Follows one function and what it calls."""
+
+    def __init__(self, function: Function, program: Program, linker: Linker) -> None:
+        self.function = function
+        self.program = program
+        self.linker = linker
+        self.models = linker.models(program.language)
+        self.peaks = Peaks(function.filename)
+        self.operations = 0
+        self._written: dict[int, Any] = {}
+        self._flows: dict[int, Flow] = {id(function): Flow(function)}
+
+    def run(self) -> Machine:
+        """Follow the function with nothing known of its parameters."""
+        frame = Frame(self.function, self.flow(self.function))
+        for parameter in self.function.parameters:
+            if parameter.symbol == "this":
+                frame.env["this"] = Instance(self.function.record or "")
+            else:
+                frame.env[parameter.symbol] = unknown(parameter.name)
+        self.follow(State([frame]))
+        return self
+
+    def flow(self, function: Function) -> Flow:
+        """The shape of a function, made once."""
+        if id(function) not in self._flows:
+            self._flows[id(function)] = Flow(function)
+        return self._flows[id(function)]
+
+    # Paths ------------------------------------------------------------------------------------
+
+    def follow(self, state: State) -> list[tuple[Any, State]]:
+        """Run the topmost frame to its ends: what it returns, in states without it."""
+        frame = state.frame
+        flow = frame.flow
+        results: list[tuple[Any, State]] = []
+        pending: dict[int, list[State]] = {0: [state]}
+        queue = [(0, 0)]
+        if not flow.blocks:
+            return [(unknown(), self._left(state))]
+        while queue:
+            _, number = heapq.heappop(queue)
+            for one in pending.pop(number, ()):
+                for target, after in self._block(flow.blocks[number], one, results):
+                    if target not in flow.order:
+                        continue
+                    self._arrive(flow, number, target, after)
+                    waiting = pending.setdefault(target, [])
+                    if not waiting:
+                        heapq.heappush(queue, (flow.order[target], target))
+                    waiting.append(after)
+                    if len(waiting) > MOST_STATES:
+                        waiting.remove(min(waiting, key=State.total))
+            if self.operations > MOST_OPERATIONS:
+                break
+        results.sort(key=lambda result: -result[1].total())
+        return results[:MOST_RESULTS]
+
+    def _left(self, state: State) -> State:
+        state.frames.pop()
+        return state
+
+    @staticmethod
+    def _arrive(flow: Flow, source: int, target: int, state: State) -> None:
+        body = flow.loops.get(target)
+        if body is None:
+            return
+        visits = state.frame.visits
+        visits[target] = visits.get(target, 0) + 1 if source in body else 0
+
+    def _block(
+        self, block: Block, state: State, results: list[tuple[Any, State]]
+    ) -> list[tuple[int, State]]:
+        states = [state]
+        for index, operation in enumerate(block.operations):
+            self.operations += 1
+            if self.operations > MOST_OPERATIONS:
+                return []
+            after: list[State] = []
+            for one in states:
+                one.frame.block, one.frame.index = block.number, index
+                after += self._operate(operation, one)
+            states = after[:MOST_STATES]
+            for one in states:
+                self._drop_temporaries(one)
+        leaving: list[tuple[int, State]] = []
+        for one in states:
+            one.frame.block, one.frame.index = block.number, len(block.operations)
+            leaving += self._terminate(block, one, results)
+        return leaving
+
+    @staticmethod
+    def _drop_temporaries(state: State) -> None:
+        """Temporaries that nothing reads any more."""
+        frame = state.frame
+        gone = [
+            symbol
+            for symbol in frame.env
+            if symbol.startswith("%") and not frame.live_after(symbol)
+        ]
+        for symbol in gone:
+            del frame.env[symbol]
+
+    def _terminate(
+        self, block: Block, state: State, results: list[tuple[Any, State]]
+    ) -> list[tuple[int, State]]:
+        match block.terminator:
+            case Jump(target=target):
+                return [(target, state)]
+            case Return(value=value):
+                found = NOTHING if value is None else evaluate(self, value, state)
+                if state.frame.function.kind == "constructor":
+                    found = state.frame.env.get("this", NOTHING)
+                results.append((found, self._left(state)))
+                return []
+            case Branch() as branch:
+                return self._branch(block, branch, state)
+            case _:
+                return []
+
+    def show(self, state: State, expression: Expression) -> str:
+        """An expression as the source has it: calls in place of their temporaries."""
+        function = state.frame.function
+        if id(function) not in self._written:
+            self._written[id(function)] = written_calls(function)
+        return render(substitute(expression, self._written[id(function)]))
+
+    def keep(self, state: State, workspace: str) -> None:
+        """A library allocates a workspace, once."""
+        name, _, size = workspace.rpartition(":")
+        if name not in state.kept:
+            span = self.function.span
+            state.kept[name] = Memory(int(size), span, name, self.function.filename)
+
+    # Branches ---------------------------------------------------------------------------------
+
+    def _branch(self, block: Block, branch: Branch, state: State) -> list[tuple[int, State]]:
+        frame = state.frame
+        body = frame.flow.loops.get(block.number)
+        if isinstance(branch.condition, Unknown) and branch.condition.text.startswith("except "):
+            return [(branch.otherwise, state)]
+        if body is not None and (branch.then in body) != (branch.otherwise in body):
+            inside = branch.then if branch.then in body else branch.otherwise
+            outside = branch.otherwise if inside == branch.then else branch.then
+            again = self._again(block.number, branch.condition, inside == branch.then, state)
+            if again:
+                frame.lengths[block.number] = [
+                    (value, len(value.items))
+                    for value in frame.env.values()
+                    if isinstance(value, Items)
+                ]
+            else:
+                self._extrapolate(block.number, branch.condition, state)
+            return [(inside if again else outside, state)]
+        condition = evaluate(self, branch.condition, state)
+        truth = _truth(condition)
+        if truth is not None:
+            return [(branch.then if truth else branch.otherwise, state)]
+        return [(branch.then, state.fork()), (branch.otherwise, state)]
+
+    def _again(self, header: int, condition: Expression, when: bool, state: State) -> bool:
+        frame = state.frame
+        done = frame.visits.get(header, 0)
+        if isinstance(condition, Unary) and condition.operator == "more":
+            total = self._length(condition.operand, state)
+            if isinstance(condition.operand, Variable):
+                last = total is not None and total > EXACT and done == 1
+                frame.elements[condition.operand.symbol] = (total or 1) - 1 if last else done
+            if total is not None and total <= EXACT:
+                return done < total
+            return done < 2
+        truth = _truth(evaluate(self, condition, state))
+        if truth is not None and truth != when:
+            return False
+        return done < (EXACT if truth is not None else 2)
+
+    def _length(self, iterable: Expression, state: State) -> int | None:
+        value = evaluate(self, iterable, state)
+        if isinstance(value, Range):
+            return len(value) if value.known else None
+        if isinstance(value, Items):
+            return len(value.items)
+        if isinstance(value, Array) and value.shape:
+            return value.shape[0]
+        return None
+
+    def _extrapolate(self, header: int, condition: Expression, state: State) -> None:
+        """What each further iteration adds to a list, for those that were not followed."""
+        frame = state.frame
+        if not (isinstance(condition, Unary) and condition.operator == "more"):
+            return
+        total = self._length(condition.operand, state)
+        followed = frame.visits.get(header, 0)
+        if total is None or followed < 2 or total <= followed:
+            return
+        for items, before in frame.lengths.get(header, ()):
+            for value in items.items[before:]:
+                if isinstance(value, Array) and value.memory is not None:
+                    self._repeat(items, value, total - followed)
+                    self.peaks.observe(state, value.memory.span)
+
+    @staticmethod
+    def _repeat(items: Items, value: Array, times: int) -> None:
+        """More elements like the last one: each for itself, or, if very many, as one."""
+        one = value.memory
+        assert one is not None
+        if times <= MOST_ELEMENTS:
+            items.items += [replace(value, memory=one.another()) for _ in range(times)]
+        else:
+            more = one.another(times)
+            items.items.append(Array(more, None, value.dtype, value.library))
+
+    # Operations -------------------------------------------------------------------------------
+
+    def _operate(self, operation: object, state: State) -> list[State]:
+        match operation:
+            case Assign():
+                self._assign(operation, state)
+                return [state]
+            case Call():
+                return calls.call(self, operation, state)
+            case Launch():
+                for argument in operation.arguments:
+                    evaluate(self, argument.value, state)
+                return [state]
+            case Delete(place=place):
+                if isinstance(place, Variable):
+                    state.frame.env.pop(place.symbol, None)
+                else:
+                    store(self, place, NOTHING, state)
+                return [state]
+            case Use(value=value):
+                evaluate(self, value, state)
+                return [state]
+            case _:
+                return [state]
+
+    def _assign(self, operation: Assign, state: State) -> None:
+        if isinstance(operation.value, Unknown) and operation.value.text == "uninitialized":
+            return
+        if operation.augmented:
+            old = evaluate(self, operation.target, state)
+            right = getattr(operation.value, "right", None)
+            if isinstance(old, Array) and right is not None:
+                state.operands.append(evaluate(self, right, state))
+                state.operands.pop()
+                return  # in place: no memory
+        store(self, operation.target, evaluate(self, operation.value, state), state)
+
+
+def _truth(value: Any) -> bool | None:
+    if isinstance(value, Plain):
+        return bool(value.value) if value.known else None
+    return bool(value.items) if isinstance(value, Items) else None

@@ -1,0 +1,184 @@
+"""What a Python program's variables hold, as far as it decides the life of device memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from cudalint.analysis.footprint.arrays import Shape, count, item_bytes
+from cudalint.source import Span
+
+GRANULE = 512
+"""Both CuPy's and PyTorch's allocators round sizes up to this."""
+
+
+class Memory:
+    """One piece of device memory. Identity is what counts; copies of a state share it."""
+
+    __slots__ = ("api", "bytes", "count", "filename", "name", "span", "unknown")
+
+    def __init__(
+        self, size: int | None, span: Span, name: str, filename: str, unknown: str = ""
+    ) -> None:
+        self.bytes = 0 if size is None else -(-size // GRANULE) * GRANULE
+        self.unknown = unknown if size is None else ""
+        self.span = span
+        self.name = name
+        self.filename = filename
+        self.count = 1
+
+    def another(self, times: int = 1) -> Memory:
+        """As much memory again, or several times as much."""
+        other = Memory(self.bytes * times, self.span, self.name, self.filename)
+        other.unknown, other.count = self.unknown, times
+        return other
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Memory:
+        return self
+
+
+@dataclass
+class Node:
+    """What automatic differentiation keeps for one operation."""
+
+    saved: tuple[Memory, ...]
+    parents: tuple[Node, ...]
+    bytes: int
+    """Of the operation's result, and so of its gradient."""
+    leaf: Array | None = None
+
+
+@dataclass
+class Array:
+    """An array, or a view of one: ``memory`` is what it keeps alive (``None``: on the host)."""
+
+    memory: Memory | None
+    shape: Shape | None
+    dtype: str | None
+    library: str = ""
+    space: str | None = "device"
+    node: Node | None = None
+    gradient: Memory | None = None
+    unknown: str = ""
+    """What its shape depends on."""
+
+    @property
+    def torch(self) -> bool:
+        """Whether PyTorch's rules hold."""
+        return self.library == "torch"
+
+    def nbytes(self) -> int | None:
+        """The size of its elements."""
+        elements, size = count(self.shape), item_bytes(self.dtype)
+        return None if elements is None or size is None else elements * size
+
+
+@dataclass
+class Raw:
+    """A pointer from an allocation function: alive until it is released."""
+
+    memory: Memory
+    released: bool = False
+
+
+@dataclass
+class Items:
+    """A list, tuple, set or dictionary (its values)."""
+
+    items: list[Any] = field(default_factory=list)
+    kind: str = "list"
+
+
+@dataclass
+class Instance:
+    """An object of a class of the run."""
+
+    record: str
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A number, a string, ``None``: ``value``, if ``known``. ``text`` says what it depends on."""
+
+    value: Any = None
+    known: bool = True
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Name:
+    """A function, a module, an element type."""
+
+    name: str
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A method of an object of the run."""
+
+    this: Any
+    key: str
+
+
+@dataclass(frozen=True)
+class Range:
+    """Python's ``range``."""
+
+    start: int | None
+    stop: int | None
+    step: int | None
+
+    def __len__(self) -> int:
+        return len(range(self.start or 0, self.stop or 0, self.step or 1))
+
+    @property
+    def known(self) -> bool:
+        """Whether its length is."""
+        return None not in (self.start, self.stop, self.step)
+
+
+NOTHING = Plain(None)
+
+
+def unknown(text: str = "") -> Plain:
+    """A value that is not known."""
+    return Plain(None, False, text)
+
+
+def text_of(value: object) -> str:
+    """What an unknown value depends on, for messages."""
+    if isinstance(value, Plain) and not value.known:
+        return value.text
+    if isinstance(value, Array):
+        return value.unknown
+    return ""
+
+
+def memory_in(values: Iterator[Any] | list[Any]) -> dict[Memory, str]:
+    """All memory that some values keep alive."""
+    found: dict[Memory, str] = {}
+    seen: set[int] = set()
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Plain | Name | Range) or value is None or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, Memory):
+            found[value] = ""
+        elif isinstance(value, Array):
+            if value.memory is not None:
+                found[value.memory] = ""
+            pending += (value.node, value.gradient)
+        elif isinstance(value, Node):
+            pending += (*value.saved, *value.parents, value.leaf)
+        elif isinstance(value, Items):
+            pending += value.items
+        elif isinstance(value, Instance):
+            pending += value.fields.values()
+        elif isinstance(value, Bound):
+            pending.append(value.this)
+    return found

@@ -1,0 +1,232 @@
+"""One way through a program, with what its variables hold; and the peak over all of them."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from cudalint.analysis.facts import Holder, Peak
+from cudalint.analysis.flow import Flow
+from cudalint.analysis.footprint.objects import Items, Memory, Raw, memory_in
+from cudalint.findings.finding import Step
+from cudalint.program import Function
+from cudalint.source import Span
+
+MOST_HOLDERS = 12
+
+
+@dataclass
+class Frame:
+    """A function that runs."""
+
+    function: Function
+    flow: Flow
+    env: dict[str, Any] = field(default_factory=dict)
+    visits: dict[int, int] = field(default_factory=dict)
+    elements: dict[str, int] = field(default_factory=dict)
+    """Which element each iterated variable is at."""
+    lengths: dict[int, list[tuple[Items, int]]] = field(default_factory=dict)
+    """How long the lists were when the last iteration of a loop began."""
+    block: int = 0
+    index: int = 0
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Frame:
+        return Frame(
+            self.function,
+            self.flow,
+            copy.deepcopy(self.env, memo),
+            dict(self.visits),
+            dict(self.elements),
+            copy.deepcopy(self.lengths, memo),
+            self.block,
+            self.index,
+        )
+
+    def live_after(self, symbol: str) -> bool:
+        """Whether a variable may still be read after the current operation."""
+        if self.flow.last_read[self.block].get(symbol, -1) > self.index:
+            return True
+        return symbol in self.live_out()
+
+    def live_out(self) -> frozenset[str]:
+        """The variables that are read after the current block."""
+        from cudalint.analysis.flow import successors
+
+        return frozenset().union(
+            *(
+                self.flow.live.get(target, frozenset())
+                for target in successors(self.flow.blocks[self.block])
+            )
+        )
+
+
+@dataclass
+class State:
+    """The frames of one path, and memory that no variable holds."""
+
+    frames: list[Frame]
+    raws: list[Raw] = field(default_factory=list)
+    kept: dict[str, Memory] = field(default_factory=dict)
+    """Workspaces of libraries."""
+    operands: list[Any] = field(default_factory=list)
+    """Values on the stack of the expression that is evaluated."""
+    recording: bool = True
+    """Whether automatic differentiation records."""
+
+    @property
+    def frame(self) -> Frame:
+        """The function that runs."""
+        return self.frames[-1]
+
+    def fork(self) -> State:
+        """An independent copy."""
+        return copy.deepcopy(self)
+
+    def live(self) -> dict[Memory, str]:
+        """All memory that is alive, with the variable that holds it, if any."""
+        found: dict[Memory, str] = {}
+        for frame in reversed(self.frames):
+            for symbol, value in frame.env.items():
+                for memory in memory_in([value]):
+                    if not found.get(memory):
+                        shown = "" if symbol.startswith("%") else _shown(frame, symbol)
+                        found[memory] = shown
+        for memory in memory_in(self.operands):
+            found.setdefault(memory, "")
+        for raw in self.raws:
+            if not raw.released:
+                found.setdefault(raw.memory, "")
+        found.update((memory, name) for name, memory in self.kept.items())
+        return found
+
+    def total(self) -> int:
+        """The bytes that are alive."""
+        return sum(memory.bytes for memory in self.live())
+
+
+def _called_at(frame: Frame) -> Span:
+    operations = frame.flow.blocks[frame.block].operations
+    index = min(frame.index, len(operations) - 1)
+    return operations[index].span if operations else frame.function.span
+
+
+def _shown(frame: Frame, symbol: str) -> str:
+    info = frame.function.variables.get(symbol)
+    return info.name if info is not None else symbol.removeprefix("::")
+
+
+class Peaks:
+    """Collects the largest total of all paths."""
+
+    def __init__(self, filename: str) -> None:
+        self.filename = filename
+        self.bytes = -1
+        self._recorded = -8192
+        self.span = Span(1, 1, 1, 1)
+        self.where = filename
+        self.function = ""
+        self.steps: tuple[Step, ...] = ()
+        self.holders: tuple[Holder, ...] = ()
+        self.unknown: dict[str, None] = {}
+        self.avoidable: Holder | None = None
+        self.hint = ""
+
+    def observe(self, state: State, span: Span, extra: int = 0, what: str = "") -> None:
+        """Memory was allocated: is this the most so far?"""
+        live = state.live()
+        total = sum(memory.bytes for memory in live) + extra
+        for memory in live:
+            if memory.unknown:
+                self.unknown.setdefault(memory.unknown)
+        if total <= self.bytes:
+            return
+        self.bytes = total
+        if total - self._recorded <= max(4096, total // 1000):
+            return  # what tipped it over is not what fills the device
+        self._recorded = total
+        self.span = span
+        self.where = state.frame.function.filename
+        self.function = state.frame.function.name
+        self.steps = tuple(
+            Step(frame.function.filename, _called_at(frame), f"`{inner.function.name}` is called")
+            for frame, inner in pairwise(state.frames)
+        )
+        held: dict[tuple[str, Span], Holder] = {}
+        for memory, name in live.items():
+            if memory.bytes:
+                shown = name or memory.name
+                earlier = held.get((shown, memory.span))
+                held[shown, memory.span] = Holder(
+                    shown,
+                    memory.bytes + (earlier.bytes if earlier else 0),
+                    memory.span,
+                    temporary=not name,
+                    filename=memory.filename,
+                    count=memory.count + (earlier.count if earlier else 0),
+                )
+        holders = list(held.values())
+        if extra:
+            holders.append(Holder(what or "workspace", extra, span, True, self.where))
+        holders.sort(key=lambda holder: (-holder.bytes, holder.span))
+        self.holders = tuple(holders[:MOST_HOLDERS])
+        self._advise(state, live)
+
+    def _advise(self, state: State, live: dict[Memory, str]) -> None:
+        """The largest piece that is alive for no good reason."""
+        self.avoidable, self.hint = None, ""
+        frame = state.frame
+        dead: list[tuple[Memory, str]] = []
+        for symbol, value in frame.env.items():
+            if symbol.startswith(("%", "::")) or symbol == "this" or frame.live_after(symbol):
+                continue
+            if frame.flow.last_read[frame.block].get(symbol, -1) == frame.index:
+                continue  # the operation itself still needs it
+            if frame.function.kind == "module":
+                continue
+            held = [m for m in memory_in([value]) if m.bytes]
+            dead += [(memory, _shown(frame, symbol)) for memory in held]
+        others = memory_in(
+            [
+                value
+                for one in state.frames
+                for symbol, value in one.env.items()
+                if one is not frame or frame.live_after(symbol) or symbol == "this"
+            ]
+        )
+        operands = memory_in(state.operands)
+        enough = self.bytes // 20
+        free = [(m, n) for m, n in dead if m not in others and m not in operands]
+        free = [(m, n) for m, n in free if m.bytes > enough]
+        if free:
+            memory, name = max(free, key=lambda pair: pair[0].bytes)
+            self.avoidable = Holder(name, memory.bytes, memory.span, filename=memory.filename)
+            self.hint = f"`{name}` is not used any more: `del {name}` before"
+            return
+        made = memory_in(state.operands[-1:])
+        temporary = [
+            memory
+            for memory, name in live.items()
+            if not name and memory in operands and memory not in made and memory.bytes > enough
+        ]
+        if temporary:
+            memory = max(temporary, key=lambda m: m.bytes)
+            self.avoidable = Holder(memory.name, memory.bytes, memory.span, True, memory.filename)
+            self.hint = f"`{memory.name}` is a temporary: compute it in place (`out=`, `+=`)"
+
+    def peak(self) -> Peak | None:
+        """What was found; ``None`` where nothing was allocated."""
+        if self.bytes <= 0 and not self.unknown:
+            return None
+        return Peak(
+            max(self.bytes, 0),
+            self.span,
+            self.holders,
+            tuple(self.unknown),
+            self.avoidable,
+            self.hint,
+            filename=self.where if self.where != self.filename else "",
+            steps=self.steps,
+            function=self.function,
+        )
