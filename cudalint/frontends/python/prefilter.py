@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import re
 
-_LIBRARIES = re.compile(
-    rb"cuda|cupy|numba|torch|\brmm|cudf|cuml|cugraph|cuspatial|\braft|\bjax|triton|lightning"
-    rb"|tensorrt|nvrtc|nccl|nvmath|cutlass|\bgpu|warp\b|\bhip\b|cu[A-Z][a-z]+[A-Z]",
-    re.ASCII,
+_LIBRARIES = (
+    b"torch", b"cuda", b"triton", b"cupy", b"numba", b"cudf", b"cuml", b"cugraph", b"cuspatial",
+    b"lightning", b"tensorrt", b"nvrtc", b"nccl", b"nvmath", b"cutlass",
+)  # fmt: skip
+"""Searched one by one: several times faster than one expression with all of them."""
+_WORDS = tuple(
+    (word, re.compile(pattern, re.ASCII))
+    for word, pattern in (
+        (b"gpu", rb"\bgpu"),
+        (b"jax", rb"\bjax"),
+        (b"rmm", rb"\brmm"),
+        (b"raft", rb"\braft"),
+        (b"warp", rb"warp\b"),
+        (b"hip", rb"\bhip\b"),
+        (b"cu", rb"cu[A-Z][a-z]+[A-Z]"),
+    )
 )
+"""Names that are parts of other words as well."""
 
 
 def mentions_cuda(data: bytes) -> bool:
     """Whether a Python file may use CUDA; false only where none of its libraries is named."""
-    return _LIBRARIES.search(data) is not None
+    return any(name in data for name in _LIBRARIES) or any(
+        word in data and pattern.search(data) is not None for word, pattern in _WORDS
+    )
 
 
 _EMBEDDED = re.compile(r"__global__|\.cuh?\b|cuda_runtime|\bcuda[A-Z]\w+\(|<<<")
