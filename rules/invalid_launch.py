@@ -10,9 +10,13 @@ from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
 from cudalint.findings.rule import Limits
 from cudalint_rules._shared_memory import kernel_step
-from cudalint_rules._wording import plural, quoted
+from cudalint_rules._wording import format_bytes, plural, quoted
 
 _AXES = "xyz"
+_WARP = 32
+_LOCAL = 512 * 1024
+"""Of local memory for a thread, on every device: CUDA C++ Programming Guide, Technical
+Specifications."""
 
 
 class InvalidLaunch(FunctionRule):
@@ -23,7 +27,9 @@ class InvalidLaunch(FunctionRule):
     Compares the constant dimensions of a launch with the limits that hold for every device: 1024
     threads for a block, 1024 x 1024 x 64 along its axes, 2147483647 x 65535 x 65535 blocks for a
     grid, at least one of each, and no more threads than the kernel's `__launch_bounds__` promise.
-    In Python, where no compiler does it, also the number of arguments with the kernel's parameters.
+    In Python, where no compiler does it, also the number of arguments with the kernel's parameters,
+    the local arrays of a Numba kernel with the 512 KiB that a thread can have, and Triton's
+    `num_warps`, which is a power of two, with the threads of a block.
 
     ## Why is this bad?
 
@@ -105,6 +111,19 @@ def _reason(launch: LaunchSite, limits: Limits) -> str | None:
     total = f"{size} = {threads}" if " x " in size else str(threads)
     if threads > limits.threads_per_block:
         return f"a block of {total} threads is more than {limits.threads_per_block}"
+    if launch.warps is not None and (launch.warps < 1 or launch.warps & (launch.warps - 1)):
+        return f"num_warps is {launch.warps}, not a power of two"
+    if launch.warps is not None and launch.warps * _WARP > limits.threads_per_block:
+        return (
+            f"{launch.warps} warps are {launch.warps * _WARP} threads, more than "
+            f"{limits.threads_per_block}"
+        )
+    local = sum(array.bytes or 0 for array in launch.kernel.local) if launch.kernel else 0
+    if local > _LOCAL:
+        return (
+            f"its local arrays take {format_bytes(local)} for each thread, more than "
+            f"{format_bytes(_LOCAL)}"
+        )
     promised = launch.kernel.max_threads if launch.kernel else None
     if promised and threads > promised:
         return f"a block of {total} threads breaks its __launch_bounds__({promised})"

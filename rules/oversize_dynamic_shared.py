@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts
+from cudalint.analysis.facts import FunctionFacts, LaunchSite, StagedMemory
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._shared_memory import breakdown, kernel_step, needed_bytes
-from cudalint_rules._wording import format_bytes, quoted
+from cudalint_rules._wording import format_bytes, format_kibibytes, listing, quoted
 
 
 class OversizeDynamicShared(FunctionRule):
@@ -18,7 +18,8 @@ class OversizeDynamicShared(FunctionRule):
 
     Adds the dynamic shared memory of a launch to the static one of its kernel, and compares the sum
     with the largest amount that a block can opt in to on the targets given with `--target`; without
-    targets, on any device.
+    targets, on any device. For a Triton kernel, adds up the tiles that it loads in a loop for
+    `tl.dot`, times `num_stages - 1`.
 
     ## Why is this bad?
 
@@ -50,11 +51,17 @@ class OversizeDynamicShared(FunctionRule):
     ## Known problems
 
     Only amounts that are known when the code is read: constants, also through constant arguments.
+    What a Triton kernel needs is estimated from below: the pipeliner keeps as many buffers of a
+    tile as there are stages between its load and its use, one more for asynchronous tensor cores,
+    and pads them. Where the element type is out of sight, half precision is assumed, and the
+    finding is shown with `--preview` alone. Configurations of an autotuner, which skips what does
+    not fit, are not looked at.
 
     ## References
 
     - CUDA C++ Programming Guide,
       [Technical Specifications per Compute Capability](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#features-and-technical-specifications)
+    - Triton, [Software pipelining](https://triton-lang.org/main/python-api/generated/triton.Config.html)
     - CUDA C++ Programming Guide,
       [Execution Configuration](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#execution-configuration)
     """
@@ -66,6 +73,8 @@ class OversizeDynamicShared(FunctionRule):
         """Yield the launches that no target accepts."""
         limit = self.limits.largest_shared
         for launch in facts.launches:
+            if launch.staged is not None and launch.staged.bytes > limit:
+                yield self._staged(facts, launch, launch.staged)
             needed = needed_bytes(launch, self.limits)
             if needed is None or needed <= limit:
                 continue
@@ -78,6 +87,20 @@ class OversizeDynamicShared(FunctionRule):
                 subject=launch.kernel_name,
                 steps=(*launch.steps, *kernel_step(launch, "the kernel is defined here")),
             )
+
+    def _staged(self, facts: FunctionFacts, launch: LaunchSite, staged: StagedMemory) -> Finding:
+        tiles = listing(quoted(tile.name) for tile in launch.kernel.staged) if launch.kernel else ""
+        return self.finding(
+            f"{quoted(launch.kernel_name)} needs at least {format_kibibytes(staged.bytes)} of "
+            f"shared memory for each block, to load {tiles} ahead in {staged.stages} stages; "
+            f"{self._offer()}",
+            filename=facts.filename,
+            span=launch.span,
+            function=facts.function,
+            subject=launch.kernel_name,
+            confidence=Confidence.LOW if staged.assumed else Confidence.MEDIUM,
+            steps=(*launch.steps, *kernel_step(launch, "the kernel is defined here")),
+        )
 
     def _offer(self) -> str:
         most = format_bytes(self.limits.largest_shared)

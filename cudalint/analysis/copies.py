@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cudalint.analysis import stores
+from cudalint.analysis import launches
 from cudalint.analysis.binding import Binding
 from cudalint.analysis.evaluate import nbytes
 from cudalint.analysis.facts import (
     Endpoint,
     Fill,
-    LaunchSite,
     Site,
     Transfer,
 )
-from cudalint.analysis.recorder import Acquired, Extent, overflow_of
+from cudalint.analysis.launches import amount_text
+from cudalint.analysis.recorder import Acquired, overflow_of
 from cudalint.analysis.releases import plain
 from cudalint.analysis.state import State
 from cudalint.analysis.values import (
@@ -35,12 +35,8 @@ from cudalint.analysis.values import (
 )
 from cudalint.apis.model import ApiFunction, CopyEffect, Family
 from cudalint.program import (
-    Call,
     Cast,
-    Constant,
     Expression,
-    Kernel,
-    Launch,
     Variable,
     render,
     variables,
@@ -75,9 +71,9 @@ def record(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, st
     if model.sets is not None:
         _fill(run, binding, model, name, state)
     if model.launches is not None:
-        _launch_call(run, binding, model, state)
+        launches.launch_call(run, binding, model, state)
     if model.opts_in is not None:
-        _opt_in(run, binding, model)
+        launches.opt_in(run, binding, model)
 
 
 # Copies and fills -------------------------------------------------------------------------------
@@ -97,7 +93,7 @@ def _copy(
         size = None if rows is None else _product(size, rows)
     if isinstance(size, Operation) and size.operator in ("nbytes", "unknown:shape"):
         size = None
-    text = _text(binding, copy.bytes)
+    text = amount_text(binding, copy.bytes)
     to = _endpoint(run, binding, copy.to, size, state, returned)
     source = _endpoint(run, binding, copy.source, size, state)
     direction = direction_of(run, binding, copy.direction)
@@ -167,7 +163,7 @@ def _fill(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, sta
             value_text=render(expression) if expression is not None else "",
             bytes=integer(size),
             element_bytes=model.sets.element_bytes,
-            bytes_text=_text(binding, model.sets.bytes),
+            bytes_text=amount_text(binding, model.sets.bytes),
         ),
     )
 
@@ -176,16 +172,6 @@ def _written(expression: Expression) -> Expression:
     while isinstance(expression, Cast):
         expression = expression.operand
     return expression
-
-
-def _text(binding: Binding, amount: str | None) -> str:
-    if amount is None:
-        return ""
-    try:
-        expression = binding.expression(amount)
-    except ValueError:
-        return ""
-    return render(expression) if expression is not None else ""
 
 
 def _endpoint(
@@ -273,153 +259,6 @@ def _ratio(above: Value | None, below: Value | None) -> int | None:
         return None
     quotient = integer(divide(above, below))
     return quotient if quotient is not None and quotient > 1 else None
-
-
-# Launches ---------------------------------------------------------------------------------------
-
-
-def launch(run: FunctionRun, operation: Launch, state: State) -> None:
-    """A kernel launch: its configuration as far as it is constant."""
-    shared = (
-        run.evaluator.value(operation.shared, state) if operation.shared is not None else Const(0)
-    )
-    _record_launch(
-        run,
-        operation.kernel,
-        operation.kernel_key,
-        operation,
-        _extent(run, operation.grid, state),
-        _extent(run, operation.block, state),
-        shared,
-        render(operation.shared) if operation.shared is not None else "",
-        tuple(_array_space(run, argument.value, state) for argument in operation.arguments),
-    )
-    if operation.target is not None:
-        location = run.evaluator.location(operation.target, state)
-        if location is not None:
-            stores.store(run, state, location, run.position.symbol("launch"), operation.span)
-
-
-def _record_launch(
-    run: FunctionRun,
-    name: str,
-    key: str | None,
-    operation: Launch | Call,
-    grid: tuple[int | None, int | None, int | None],
-    block: tuple[int | None, int | None, int | None],
-    shared: Value,
-    text: str,
-    spaces: tuple[str | None, ...] = (),
-) -> None:
-    kernel = run.linker.kernel(key, name, run.filename)
-    run.recorder.launch(
-        LaunchSite(
-            kernel_name=name,
-            span=operation.span,
-            grid=grid,
-            block=block,
-            shared_bytes=integer(shared),
-            shared_text=text,
-            kernel=kernel,
-            argument_count=_argument_count(run, operation, kernel, block),
-            argument_spaces=spaces,
-        ),
-    )
-
-
-def _argument_count(
-    run: FunctionRun, operation: Launch | Call, kernel: Kernel | None, block: Extent
-) -> int | None:
-    """What a launch passes where no compiler compares it with the kernel."""
-    if not run.python or not isinstance(operation, Launch) or kernel is None:
-        return None
-    if operation.kernel_key != kernel.key or not _is_only(run, kernel):
-        return None  # another kernel may merely have the same name
-    if kernel.dialect == "cuda" and not any(block):
-        return None  # perhaps PyCUDA's older form of a prepared call, without a block
-    if any(argument.starred or argument.keyword for argument in operation.arguments):
-        return None
-    return len(operation.arguments)
-
-
-def _is_only(run: FunctionRun, kernel: Kernel) -> bool:
-    """Whether all kernels of its name in the file take as many arguments."""
-    return all(
-        len(other.parameters) == len(kernel.parameters)
-        for other in run.program.kernels
-        if other.name == kernel.name
-    )
-
-
-def _array_space(run: FunctionRun, expression: Expression, state: State) -> str | None:
-    value = run.evaluator.value(expression, state)
-    return value.space if isinstance(value, Array) else None
-
-
-def _extent(
-    run: FunctionRun, expression: Expression, state: State
-) -> tuple[int | None, int | None, int | None]:
-    value = run.evaluator.value(expression, state)
-    location = run.evaluator.location(expression, state)
-    if location is not None and any(key != location for key, _ in state.below(location)):
-        parts = [integer(state.read((*location, f".{axis}"))) for axis in "xyz"]
-        return (parts[0], parts[1], parts[2])
-    return _triple(value)
-
-
-def _triple(value: Value) -> tuple[int | None, int | None, int | None]:
-    if isinstance(value, Sequence) and value.kind in ("dim3", "tuple", "list", "initializer"):
-        numbers: list[int | None] = [integer(item) for item in value.items[:3]]
-        numbers += [1] * (3 - len(numbers))
-        return (numbers[0], numbers[1], numbers[2])
-    number = integer(value)
-    return (number, 1, 1) if number is not None else (None, None, None)
-
-
-def _launch_call(run: FunctionRun, binding: Binding, model: ApiFunction, state: State) -> None:
-    effect = model.launches
-    assert effect is not None
-    kernel = binding.value(effect.kernel)
-    name, key = (kernel.name, kernel.key) if isinstance(kernel, FunctionValue) else ("", None)
-    shared = binding.value(effect.shared) if effect.shared is not None else Const(0)
-    _record_launch(
-        run,
-        name or render(binding.expression(effect.kernel) or Constant("kernel")),
-        key,
-        binding.call,
-        _dimensions(run, binding, effect.grid, state),
-        _dimensions(run, binding, effect.block, state),
-        shared if shared is not None else Const(0),
-        _text(binding, effect.shared),
-    )
-
-
-def _dimensions(
-    run: FunctionRun, binding: Binding, paths: tuple[str, ...], state: State
-) -> tuple[int | None, int | None, int | None]:
-    if len(paths) == 1:
-        expression = binding.expression(paths[0])
-        return (1, 1, 1) if expression is None else _extent(run, expression, state)
-    numbers = [integer(binding.value(path)) for path in paths[:3]]
-    return (numbers[0], numbers[1], numbers[2])
-
-
-def _opt_in(run: FunctionRun, binding: Binding, model: ApiFunction) -> None:
-    effect = model.opts_in
-    assert effect is not None
-    if effect.attribute is not None and effect.only:
-        expression = binding.expression(effect.attribute)
-        spelling = render(expression) if expression is not None else ""
-        value = binding.value(effect.attribute)
-        number = str(integer(value)) if integer(value) is not None else ""
-        last = spelling.rpartition(".")[2].rpartition("::")[2]
-        if not {last, spelling, number} & set(effect.only):
-            return
-    kernel = binding.value(effect.kernel)
-    shown = binding.expression(effect.kernel)
-    name = kernel.name if isinstance(kernel, FunctionValue) else render(shown) if shown else ""
-    amount = integer(binding.value(effect.value))
-    run.linker.opt_in(name, -1 if amount is None else amount, run.filename)
 
 
 # Arrays of Python libraries ---------------------------------------------------------------------

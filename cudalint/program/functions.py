@@ -99,6 +99,9 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
     stream: Expression | None = None
     kernel_key: str | None = None
     target: Expression | None = None
+    warps: Expression | None = None
+    stages: Expression | None = None
+    """Triton's ``num_warps`` and ``num_stages``, where the launch gives them."""
 
 
 class Delete(msgspec.Struct, frozen=True, tag="delete"):
@@ -289,6 +292,18 @@ class SharedArray(msgspec.Struct, frozen=True, array_like=True, omit_defaults=Tr
     span: Span
 
 
+class StagedTile(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+    """A block that a Triton kernel loads in a loop and multiplies. The compiler loads it ahead,
+    into several buffers in shared memory: as many as ``num_stages`` less one, or more."""
+
+    name: str
+    extents: tuple[Expression, ...]
+    """Constants, or variables named as the kernel's parameters."""
+    pointer: str
+    """The parameter that points to its elements; empty if that is not known."""
+    span: Span
+
+
 class Kernel(msgspec.Struct, frozen=True, omit_defaults=True):
     """A ``__global__`` function, a Numba kernel or a kernel in embedded CUDA source."""
 
@@ -306,6 +321,9 @@ class Kernel(msgspec.Struct, frozen=True, omit_defaults=True):
     is_template: bool = False
     dialect: Literal["cuda", "numba", "triton", "cupy"] = "cuda"
     """What it is written in: CUDA C++ (also inside a string), or a kind of Python."""
+    staged: tuple[StagedTile, ...] = ()
+    local: tuple[SharedArray, ...] = ()
+    """Arrays of which each thread has its own (Numba's ``cuda.local.array``)."""
 
 
 class Dropped(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):

@@ -15,7 +15,7 @@ from cudalint.analysis.facts.capacity import (
 )
 from cudalint.analysis.facts.classes import ClassFacts, MemberAcquisition
 from cudalint.analysis.facts.functions import FileFacts, FunctionFacts
-from cudalint.analysis.facts.launches import LaunchSite
+from cudalint.analysis.facts.launches import LaunchSite, StagedMemory
 from cudalint.analysis.facts.lifetimes import (
     CheckpointLoad,
     Hook,
@@ -97,6 +97,7 @@ __all__ = [
     "Retry",
     "Site",
     "SlicedDataSet",
+    "StagedMemory",
     "StreamHazard",
     "TensorCache",
     "TensorFacts",

@@ -10,6 +10,16 @@ from cudalint.source import Span
 
 
 @dataclass(frozen=True)
+class StagedMemory:
+    """The least shared memory that a Triton launch needs for the tiles that it loads ahead."""
+
+    bytes: int
+    stages: int
+    assumed: bool
+    """The size of an element is not known of some tile; 2 bytes are assumed."""
+
+
+@dataclass(frozen=True)
 class LaunchSite:
     """A kernel launch with what is known of its configuration."""
 
@@ -28,5 +38,8 @@ class LaunchSite:
     argument_count: int | None = None
     """How many arguments the launch passes, all of them by position; ``None`` where that is not
     known or not comparable with ``kernel.parameters`` (unpacking, keywords, Triton)."""
+    warps: int | None = None
+    """Triton's ``num_warps``."""
+    staged: StagedMemory | None = None
     argument_spaces: tuple[str | None, ...] = ()
     """Where the arrays among the arguments live, in order; ``None``: unknown, or no array."""

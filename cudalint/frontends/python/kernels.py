@@ -10,6 +10,7 @@ import libcst as cst
 from cudalint.frontends.python.bindings import all_parameters, children
 from cudalint.frontends.python.constants import fold
 from cudalint.frontends.python.scopes import Defined, Dotted, Scope
+from cudalint.frontends.python.triton import staged_tiles
 from cudalint.program.expressions import (
     Constant,
     Expression,
@@ -89,8 +90,11 @@ def read_kernel(defined: Defined, scope: Scope, reader: ModuleReader) -> Kernel:
     shared: list[SharedArray] = []
     dynamic: str | None = None
     inner = reader.function_scope(node, scope, defined.key)
-    for name, size, span_node in _shared_arrays(node, inner, set(), 0):
-        if size == 0:
+    local: list[SharedArray] = []
+    for name, kind, size, span_node in _arrays(node, inner, set(), 0):
+        if kind == "local":
+            local.append(SharedArray(name, size, reader.span(span_node)))
+        elif size == 0:
             dynamic = name
         else:
             shared.append(SharedArray(name, size, reader.span(span_node)))
@@ -104,6 +108,7 @@ def read_kernel(defined: Defined, scope: Scope, reader: ModuleReader) -> Kernel:
         )
         for item in all_parameters(node.params)
     )
+    dialect = _dialect(node, scope)
     return Kernel(
         defined.key,
         node.name.value,
@@ -112,7 +117,9 @@ def read_kernel(defined: Defined, scope: Scope, reader: ModuleReader) -> Kernel:
         tuple(shared),
         dynamic,
         parameters,
-        dialect=_dialect(node, scope),
+        dialect=dialect,
+        staged=staged_tiles(node, inner, reader) if dialect == "triton" else (),
+        local=tuple(local),
     )
 
 
@@ -127,11 +134,11 @@ def _dialect(node: cst.FunctionDef, scope: Scope) -> Literal["numba", "triton", 
     return "numba"
 
 
-def _shared_arrays(
+def _arrays(
     node: cst.FunctionDef, scope: Scope, seen: set[int], depth: int
-) -> Iterator[tuple[str, int | None, cst.CSTNode]]:
-    """The shared arrays of a kernel and of the device functions that it calls: name, bytes (0 for
-    a dynamic one, ``None`` if unknown) and where."""
+) -> Iterator[tuple[str, str, int | None, cst.CSTNode]]:
+    """The shared and local arrays of a kernel and of the device functions that it calls: name,
+    kind, bytes (0 for a dynamic one, ``None`` if unknown) and where."""
     if id(node) in seen or depth > 8:
         return
     seen.add(id(node))
@@ -143,29 +150,30 @@ def _shared_arrays(
         if isinstance(current, cst.Call):
             meaning = scope.meaning(current.func)
             if isinstance(meaning, Dotted):
-                size = _shared_call(current, meaning.name, scope)
-                if size != -1:
-                    yield name or "shared array", size, current
+                kind, size = _array_call(current, meaning.name, scope)
+                if kind:
+                    yield name or f"{kind} array", kind, size, current
             elif isinstance(meaning, Defined):
                 home = scope.reader.home_of(meaning)
                 inner = scope.reader.function_scope(meaning.node, home, meaning.key)
-                yield from _shared_arrays(meaning.node, inner, seen, depth + 1)
+                yield from _arrays(meaning.node, inner, seen, depth + 1)
         pending[:0] = [(child, name) for child in children(current)]
 
 
-def _shared_call(call: cst.Call, name: str, scope: Scope) -> int | None:
-    """Bytes of ``cuda.shared.array(shape, dtype)``; -1 for any other call."""
-    if name.endswith("cuda.shared.array"):
+def _array_call(call: cst.Call, name: str, scope: Scope) -> tuple[str, int | None]:
+    """Kind and bytes of ``cuda.shared.array(shape, dtype)``; no kind for any other call."""
+    kind = "local" if name.endswith("cuda.local.array") else "shared"
+    if name.endswith(("cuda.shared.array", "cuda.local.array")):
         shape, dtype = _argument(call, 0, "shape"), _argument(call, 1, "dtype")
     elif name == "cupyx.jit.shared_memory":
         dtype, shape = _argument(call, 0, "dtype"), _argument(call, 1, "size")
     else:
-        return -1
+        return "", None
     elements = _elements(fold(shape, scope)) if shape is not None else None
     if elements == 0:
-        return 0
+        return kind, 0
     item = item_bytes(fold(dtype, scope)) if dtype is not None else None
-    return elements * item if elements is not None and item is not None else None
+    return kind, elements * item if elements is not None and item is not None else None
 
 
 def _argument(call: cst.Call, position: int, name: str) -> cst.BaseExpression | None:

@@ -99,14 +99,17 @@ class LaunchLowering(ExpressionLowering):
     ) -> Expression:
         """``again``: the configuration was evaluated where the launcher was made."""
         parts: list[Expression] = []
+        warps: Expression | None = None
+        stages: Expression | None = None
         nodes = [e.slice.value for e in configuration.slice if isinstance(e.slice, cst.Index)]
         if len(nodes) == 1 and isinstance(nodes[0], cst.Tuple):
             nodes = [element.value for element in nodes[0].elements]
         kernel: Kernel | None = what.kernel
         if kernel is not None and self._is_triton(configuration.value):
             grid = self._grid(configuration)
-            warps = next(
-                (self.lower(a.value) for a in node.args if _keyword(a) == "num_warps"), None
+            warps, stages = (
+                next((self.lower(a.value) for a in node.args if _keyword(a) == option), None)
+                for option in ("num_warps", "num_stages")
             )
             block: Expression = Unknown("num_warps", (warps,) if warps is not None else ())
             shared = stream = None
@@ -118,7 +121,7 @@ class LaunchLowering(ExpressionLowering):
             shared = _given(parts, 3)
         return self._emit(
             node, what.name, grid, block, self.arguments(list(node.args)), target, wanted,
-            shared=shared, stream=stream,
+            shared=shared, stream=stream, warps=warps, stages=stages,
             kernel_key=kernel.key if kernel is not None else kernel_key,
         )  # fmt: skip
 
@@ -290,6 +293,8 @@ class LaunchLowering(ExpressionLowering):
         shared: Expression | None = None,
         stream: Expression | None = None,
         kernel_key: str | None = None,
+        warps: Expression | None = None,
+        stages: Expression | None = None,
     ) -> Expression:
         if target is None and wanted:
             target = self.temporary()
@@ -304,6 +309,8 @@ class LaunchLowering(ExpressionLowering):
                 stream=stream,
                 kernel_key=kernel_key,
                 target=target,
+                warps=warps,
+                stages=stages,
             )
         )
         return target if target is not None else Constant(None)
