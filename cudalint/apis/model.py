@@ -360,6 +360,8 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """It copies the weights that it is given into its receiver."""
     stores: str | None = None
     """It writes the value at this path to a file."""
+    offloads: str | None = None
+    """The parameter that has checkpoints collected on the CPU before they are written."""
     hooks: bool = False
     """It registers a function with its receiver and returns the handle that removes it."""
     unhooks: bool = False

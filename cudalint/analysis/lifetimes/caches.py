@@ -121,9 +121,11 @@ def _decides_size(function: Function, keys: list[Parameter], models: ApiModels) 
     symbols = {key.symbol for key in keys}
     for _, call in calls(function):
         model = models.lookup(call.name) if call.name else None
-        shaped = model is not None and model.returns is not None and model.returns.shape
-        if shaped and any(
-            a.keyword is None and variables(a.value) & symbols for a in call.arguments
+        shape = model.returns.shape if model is not None and model.returns is not None else None
+        if (
+            shape is not None
+            and not shape.startswith("like")
+            and any(a.keyword is None and variables(a.value) & symbols for a in call.arguments)
         ):
             return True
     return False

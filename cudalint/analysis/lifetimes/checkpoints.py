@@ -54,8 +54,8 @@ def checkpoints(
         if written is None:
             written = written_calls(function)
         path = call.arguments[0].value if call.arguments else None
-        if path is None or _saved_from_host(path, program, models):
-            continue
+        if path is None or _saves_from_host(program, models):
+            return ()
         restored, telling = _uses(function, call, models)
         shown = render(substitute(path, written))
         found.append(
@@ -142,28 +142,51 @@ def _keys(expression: Expression, held: set[str]) -> list[str]:
     return found
 
 
-def _saved_from_host(path: Expression, program: Program, models: ApiModels) -> bool:
-    """Whether the same file writes there, and what it writes was moved to the CPU."""
-    wanted = render(path)
-    for other in program.functions:
-        for _, call in calls(other):
-            effect = models.lifetime_effect(call.name)
-            if effect is None or effect.stores is None or len(call.arguments) < 2:
-                continue
-            if render(call.arguments[1].value) == wanted and _is_host(other, call, models):
-                return True
-    return False
+def _saves_from_host(program: Program, models: ApiModels) -> bool:
+    """Whether the file writes checkpoints itself, and all from the CPU."""
+    saves = [
+        _is_host(function, call, models)
+        for function in program.functions
+        for _, call in calls(function)
+        if (effect := models.lifetime_effect(call.name)) is not None and effect.stores
+    ]
+    return bool(saves) and (all(saves) or _offloads(program, models))
+
+
+def _offloads(program: Program, models: ApiModels) -> bool:
+    """Whether a policy says that what is saved is moved to the CPU."""
+    return any(
+        effect.offloads is not None
+        and any(
+            given.keyword == effect.offloads and given.value == Constant(True)
+            for given in call.arguments
+        )
+        for function in program.functions
+        for _, call in calls(function)
+        if (effect := models.lifetime_effect(call.name)) is not None
+    )
 
 
 def _is_host(function: Function, save: Call, models: ApiModels) -> bool:
-    value = save.arguments[0].value
+    """Whether what is saved was moved to the CPU, itself or the module that it is the state of."""
+    value = save.arguments[0].value if save.arguments else None
+    if value is None:
+        return False
     read = variables(value)
+    moved: set[str] = set()
     for _ in range(3):
         for _, call in calls(function):
-            if isinstance(call.target, Variable) and call.target.symbol in read:
-                effect = models.tensor_effect(call.name)
-                if effect is not None and effect.device == "host":
-                    return True
-                if call.receiver is not None:
-                    read = read | variables(call.receiver)
-    return False
+            effect = models.tensor_effect(call.name) if call.name else None
+            result = variables(call.target) if call.target is not None else set()
+            sources = variables(call.receiver) if call.receiver is not None else set()
+            if effect is not None and effect.device == "host":
+                moved |= result | sources
+            elif effect is not None and effect.module and sources & moved:
+                moved |= result
+            if sources & moved and call.receiver is not None:
+                moved |= sources
+            if result & read:
+                read |= sources
+            if result & moved and effect is not None and (effect.module or effect.evaluates):
+                moved |= sources
+    return bool(read & moved)
