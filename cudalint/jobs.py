@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from cudalint import registry
+from cudalint.analysis.facts.capacity import Footprint
 from cudalint.analysis.groups import Links, links_of
 from cudalint.executor import JobError
 from cudalint.findings.finding import Finding
@@ -15,6 +16,9 @@ from cudalint.findings.rule import Limits
 from cudalint.program import Program
 from cudalint.project.reading import Language
 from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis import RunFacts
 
 
 class LoweringJob(msgspec.Struct, array_like=True):
@@ -43,6 +47,8 @@ class AnalysisJob(msgspec.Struct, array_like=True):
     rules: list[str]
     limits: Limits
     models: list[str]
+    footprint: bool = False
+    """Whether the peaks of all functions are wanted."""
 
 
 class AnalysisResult(msgspec.Struct, array_like=True):
@@ -50,6 +56,7 @@ class AnalysisResult(msgspec.Struct, array_like=True):
 
     findings: list[Finding]
     unread: dict[str, list[Span]]
+    footprint: list[Footprint] = []
 
 
 def preload(languages: set[Language]) -> None:
@@ -136,4 +143,12 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
         if program.dropped:
             spans = unread.setdefault(program.filename, [])
             spans += [dropped.span for dropped in program.dropped]
-    return AnalysisResult(findings, unread)
+    return AnalysisResult(findings, unread, _footprints(facts) if order.footprint else [])
+
+
+def _footprints(facts: RunFacts) -> list[Footprint]:
+    return [
+        Footprint(one.filename, one.function, one.span, one.capacity.peak)
+        for one in facts.functions
+        if one.capacity is not None and one.capacity.peak is not None
+    ]

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from cudalint import jobs
+from cudalint.analysis.facts.capacity import Footprint
 from cudalint.analysis.groups import groups_of
 from cudalint.executor import Executor, Handler, Outcome, run_here
 from cudalint.findings.cells import in_cells
@@ -61,6 +62,8 @@ class _Run:
     notes: list[FileError] = field(default_factory=list)
     unread: dict[str, list[Span]] = field(default_factory=dict)
     cache: Cache | None = None
+    footprint: bool = False
+    footprints: list[Footprint] = field(default_factory=list)
 
     def execute(
         self, stage: str, handler: Handler, payloads: Sequence[bytes], seconds: Sequence[float] = ()
@@ -93,6 +96,7 @@ def lint(
     contents: Mapping[Path, bytes] | None = None,
     progress: Progress | None = None,
     supervised: bool = True,
+    footprint: bool = False,
 ) -> Report:
     """Lint files together: what one of them says of another's functions and classes counts.
 
@@ -100,6 +104,7 @@ def lint(
     does not depend on the number of workers, on the cache or on the order of ``files``.
     """
     run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
+    run.footprint = footprint
     run.cache = Cache(plan.cache_folder) if plan.cache_folder else None
     read = list(_read(sorted(files), contents or {}, run))
     cuda_files = sum(
@@ -117,6 +122,7 @@ def lint(
         errors=tuple(sorted(set(run.errors))),
         notes=tuple(sorted(set(run.notes))),
         files=len(analysed),
+        footprints=_footprints(run) if footprint else None,
         sources=sources,
     )
 
@@ -193,6 +199,7 @@ def _analysed(lowered: Mapping[str, Lowered], run: _Run) -> list[Finding]:
     for result in (*results, *more):
         findings += result.findings
         run.unread.update(result.unread)
+        run.footprints += result.footprint
     return findings
 
 
@@ -209,6 +216,7 @@ def _analyse_groups(
             rules=[rule.code for rule in plan.rules],
             limits=plan.limits,
             models=[str(path) for path in plan.models],
+            footprint=run.footprint,
         )
         key = _analysis_key(order, plan)
         kept = run.kept(key, AnalysisResult)
@@ -246,7 +254,14 @@ def _analysis_key(order: jobs.AnalysisJob, plan: Plan) -> str:
         repr(order.rules),
         repr(order.limits),
         repr(order.models),
+        repr(order.footprint),
     )
+
+
+def _footprints(run: _Run) -> tuple[Footprint, ...]:
+    """By place; what several groups of files say of a header is said once."""
+    unique = {(one.filename, one.span, one.function): one for one in run.footprints}
+    return tuple(unique[key] for key in sorted(unique))
 
 
 # Judging ----------------------------------------------------------------------------------------

@@ -55,7 +55,8 @@ SHAPE_FUNCTIONS = frozenset(
         "matmul",  # left, right
         "concatenate",  # sequence of arrays, axis
         "stack",  # sequence of arrays, axis
-        "transpose",  # array, axes: all reversed where there are none
+        "transpose",  # array, axes: all reversed where there are none (PyTorch: two that swap)
+        "permute",  # array, axes: all reversed where there are none
         "swap",  # array, axis, axis
         "squeeze",  # array, axis
         "unsqueeze",  # array, axis

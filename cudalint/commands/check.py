@@ -30,6 +30,7 @@ from cudalint.reports.report import Report
 from cudalint.reports.style import ColorChoice, Style, escaped, use_color
 
 CLEAN, FOUND, FAILED = 0, 1, 2
+_MACHINE_FORMATS = frozenset({"json", "sarif", "github", "gitlab", "junit", "html"})
 _PROGRESS_AFTER = 0.8
 _CUDA_SIGNS = (b"#include", b"__global__", b"<<<", b";\n", b"//")
 
@@ -42,6 +43,7 @@ class CheckOptions:
     output_file: str | None = None
     exit_zero: bool = False
     statistics: bool = False
+    footprint: bool = False
     color: ColorChoice = "auto"
     quiet: bool = False
     verbose: bool = False
@@ -58,7 +60,9 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
         _say(f"rules: {', '.join(rule.code for rule in plan.rules)}")
         _say(f"files found: {len(found.files)}; workers: {plan.jobs}")
     with _progress(options) as progress:
-        report = lint(found.files, plan, contents=contents, progress=progress)
+        report = lint(
+            found.files, plan, contents=contents, progress=progress, footprint=options.footprint
+        )
     errors = {*report.errors, *found.errors}
     errors |= {FileError(name, "does not exist") for name in found.missing}
     report = dataclasses.replace(report, errors=tuple(sorted(errors)))
@@ -134,6 +138,10 @@ def _write(report: Report, plan: Plan, options: CheckOptions, *, summarise: bool
     colored = use_color(sys.stdout, options.color)
     style = Style(colored and target is None, links=colored and to_terminal)
     text = _render(report, kind, style, options)
+    if options.footprint and kind not in _MACHINE_FORMATS and not options.statistics:
+        from cudalint.reports import footprint
+
+        text += ("\n" if text else "") + footprint.render(report, style)
     if target is None:
         _print(text)
     else:

@@ -18,7 +18,7 @@ _SECTIONS = {
     "Devices": ("target", "device_memory", "max_transfer", "large_allocation"),
     "Code": ("include_folders", "defines", "standard", "compile_commands", "models"),
     "Output": (
-        "output_format", "output_file", "statistics", "color", "quiet", "verbose", "exit_zero",
+        "output_format", "output_file", "footprint", "statistics", "color", "quiet", "verbose", "exit_zero",
     ),
     "Running": ("jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
 }  # fmt: skip
@@ -171,6 +171,9 @@ run_options = _options(
     click.option("--stdin-filename", metavar="NAME", help="What to take standard input (-) for."),
     click.option("-o", "--output-file", metavar="FILE", help="Write the report there."),
     click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."),
+    click.option(
+        "--footprint", is_flag=True, help="Show each function's peak of live device memory too."
+    ),
     click.option("--statistics", is_flag=True, help="Show counts for each rule instead."),
     click.option(
         "--color",

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from cudalint import __version__
+from cudalint.analysis.facts.capacity import Footprint
 from cudalint.findings.finding import Finding
 from cudalint.findings.rule import DOCUMENTATION
 from cudalint.reports.report import Report
@@ -24,7 +25,7 @@ def render(report: Report) -> str:
 
 def as_data(report: Report) -> dict[str, Any]:
     """The report as plain data."""
-    return {
+    data: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "cudalint", "version": __version__},
         "findings": [_finding(finding, report) for finding in report.findings],
@@ -41,6 +42,36 @@ def as_data(report: Report) -> dict[str, Any]:
             },
             "by_code": dict(sorted(Counter(finding.code for finding in report.active).items())),
         },
+    }
+    if report.footprints is not None:
+        data["footprint"] = [_footprint(one) for one in report.footprints]
+    return data
+
+
+def _footprint(one: Footprint) -> dict[str, Any]:
+    peak = one.peak
+    return {
+        "filename": one.filename,
+        "function": one.function,
+        "location": {"row": one.span.row, "column": one.span.column},
+        "bytes": peak.bytes,
+        "exact": not peak.unknown,
+        "peak": {
+            "filename": peak.filename or one.filename,
+            "location": {"row": peak.span.row, "column": peak.span.column},
+        },
+        "live": [
+            {
+                "name": holder.name,
+                "bytes": holder.bytes,
+                "filename": holder.filename or one.filename,
+                "location": {"row": holder.span.row, "column": holder.span.column},
+                "temporary": holder.temporary,
+                "count": holder.count,
+            }
+            for holder in peak.holders
+        ],
+        "unknown": list(peak.unknown),
     }
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cudalint.analysis.facts.capacity import Footprint
 from cudalint.findings.finding import Finding, Severity
 from cudalint.project.files import FileError
 from cudalint.source import Source
@@ -23,6 +24,9 @@ class Report:
     """Files that were analysed; files that do not mention CUDA are not."""
     sources: Mapping[str, Source] = field(default_factory=dict)
     """The texts of the files that findings and their steps point at."""
+
+    footprints: tuple[Footprint, ...] | None = None
+    """The peaks of all functions, where they were asked for."""
 
     @property
     def active(self) -> tuple[Finding, ...]:

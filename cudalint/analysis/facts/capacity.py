@@ -99,6 +99,16 @@ class Peak:
 
 
 @dataclass(frozen=True)
+class Footprint:
+    """The peak of one function, for reports."""
+
+    filename: str
+    function: str
+    span: Span
+    peak: Peak
+
+
+@dataclass(frozen=True)
 class Capacity:
     """All of it, for one function."""
 

@@ -337,6 +337,13 @@ def _stack(values: list[Any]) -> Shape | None:
 
 
 def _transpose(values: list[Any]) -> Shape | None:
+    given = [value for value in values[1:] if value is not None]
+    if isinstance(values[0], Array) and values[0].torch and len(given) == 2:
+        return _swap([values[0], *given])
+    return _permute(values)
+
+
+def _permute(values: list[Any]) -> Shape | None:
     shape = shape_of(values[0])
     given = [value for value in values[1:] if value is not None]
     if len(given) == 1 and isinstance(given[0], Items):
@@ -344,9 +351,7 @@ def _transpose(values: list[Any]) -> Shape | None:
     if shape is None or not given or _axes(given[0]) is None:
         return None if shape is None else shape[::-1]
     numbers = [whole(value) for value in given]
-    order = [number % len(shape) for number in numbers if number is not None]
-    if len(order) == 2 < len(shape):
-        return _swap([values[0], *given])
+    order = [number % len(shape) for number in numbers if number is not None] if shape else []
     return tuple(shape[number] for number in order) if len(order) == len(shape) else None
 
 
@@ -445,6 +450,7 @@ _SHAPES = {
     "concatenate": _concatenate,
     "stack": _stack,
     "transpose": _transpose,
+    "permute": _permute,
     "swap": _swap,
     "squeeze": _squeeze,
     "unsqueeze": _unsqueeze,

@@ -1,0 +1,1 @@
+"""Small programs, each with a ``main`` that works on the device."""
