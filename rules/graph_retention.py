@@ -88,6 +88,8 @@ def _evidence(kept: GraphRetention) -> str:
     if kept.differentiated is None:
         return "its gradient is computed by the caller"
     line = kept.differentiated.span.row
+    if kept.inside:
+        return f"{quoted(kept.inside.rpartition('.')[2])} (line {line}) returns it with its graph"
     if kept.direct:
         return f"`backward()` is called on it at line {line}"
     on = quoted(kept.differentiated.text)

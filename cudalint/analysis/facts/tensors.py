@@ -30,6 +30,9 @@ class GraphRetention:
     """The value is computed from what the backward call is on, or what goes into that."""
     large: bool = False
     """It may be more than one number in size."""
+    inside: str = ""
+    """The function of the run that computes the gradient of what it returns, in place of a
+    backward call here."""
     siblings: tuple[Site, ...] = ()
     """Other values that the same loop keeps, detached; ``text`` names where."""
     loop: Site | None = None

@@ -57,7 +57,7 @@ def _tensor_facts(
 
     run = TensorRun(linker)
     filenames = {program.filename for program in relevant}
-    wanted = [known for known in run.functions() if known.function.filename in filenames]
+    wanted = run.interesting(filenames)
     run.run(wanted)
     found = {}
     for known in wanted:

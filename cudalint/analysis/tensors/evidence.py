@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
-from cudalint.analysis.tensors.transfer import Form, Record
+from cudalint.analysis.tensors.places import place
+from cudalint.analysis.tensors.transfer import Form, Record, is_engine
 from cudalint.apis.model import TensorEffect
 from cudalint.program import Call, Constant
 
@@ -43,13 +44,16 @@ def gather(known: Known, run: TensorRun) -> Evidence:
         call = record.operation
         if not isinstance(call, Call):
             continue
+        if record.differentiated:
+            gathering.done(origin)
+        if record.part:
+            continue
         for value in differentiated(record, call, run, known):
             gathering.mark(value, origin, 0)
-    if known.returns_attached:
-        gathering.mark(solution.returned, RETURNED, 0)
-        for value in solution.returned_parts.values():
-            if value.may_attach:
-                gathering.mark(value, RETURNED, 0)
+    for part in known.returns_attached:
+        returned = solution.returned_parts.get(part) if part else solution.returned
+        if returned is not None:
+            gathering.mark(returned, RETURNED, 0)
     return gathering.evidence()
 
 
@@ -63,7 +67,7 @@ def differentiated(record: Record, call: Call, run: TensorRun, known: Known) -> 
         if effect.backward == "this":
             # `accelerator.backward(loss)`: the receiver is an engine, the loss its argument.
             receiver = record.operands[0] if record.operands and offset else None
-            if receiver is not None and not _is_engine(call, receiver):
+            if receiver is not None and not is_engine(call, receiver):
                 return [receiver]
             return [value for value in record.operands[offset : offset + 1] if value.origins]
         return list(record.operands[offset : offset + 1])
@@ -79,16 +83,9 @@ def differentiated(record: Record, call: Call, run: TensorRun, known: Known) -> 
     parameters = run.known(callee).evidence.parameters
     return [
         record.operands[offset + number]
-        for number in parameters
-        if offset + number < len(record.operands)
+        for number, calls in parameters.items()
+        if calls - {RETURNED} and offset + number < len(record.operands)
     ]
-
-
-def _is_engine(call: Call, receiver: Value) -> bool:
-    if not call.arguments or call.arguments[0].keyword:
-        return False
-    first = call.arguments[0].value
-    return not isinstance(first, Constant) and not receiver.kind & Kind.TENSOR
 
 
 def retains(call: Call, effect: TensorEffect) -> bool:
@@ -104,6 +101,8 @@ def retains(call: Call, effect: TensorEffect) -> bool:
 class _Gathering:
     def __init__(self, records: dict[int, Record]) -> None:
         self.records = records
+        self.called = {record.callee for record in records.values() if record.callee}
+        """Objects that are called as functions: models, mostly."""
         self.attached: dict[int, set[int]] = {}
         self.direct: dict[int, set[int]] = {}
         self.parameters: dict[int, set[int]] = {}
@@ -118,6 +117,11 @@ class _Gathering:
             {number: frozenset(calls) for number, calls in self.parameters.items()},
             frozenset(self.moved),
         )
+
+    def done(self, origin: int) -> None:
+        """The gradient of an operation's result has been computed by the operation itself."""
+        self.attached.setdefault(origin, set()).add(origin)
+        self.direct.setdefault(origin, set()).add(origin)
 
     def mark(self, value: Value, backward: int, depth: int) -> None:
         """The gradient of a value is computed."""
@@ -181,7 +185,11 @@ class _Gathering:
                 for operand in record.operands
             )
         if record.form is Form.CALL:
-            return any(operand.may_attach or operand.tensorlike for operand in record.operands)
+            call = record.operation
+            receiver = getattr(call, "receiver", None)
+            return any(operand.may_attach or operand.tensorlike for operand in record.operands) or (
+                receiver is not None and place(receiver) in self.called
+            )
         return False
 
     def _mark_moved(self, record: Record) -> None:

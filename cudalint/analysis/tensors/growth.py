@@ -5,12 +5,13 @@ from __future__ import annotations
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import DeviceListGrowth
 from cudalint.analysis.tensors.lattice import Device, Kind, Value
-from cudalint.analysis.tensors.places import place, places_read, root_of
+from cudalint.analysis.tensors.places import place, root_of
 from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
+from cudalint.analysis.tensors.transfer import Form
 from cudalint.analysis.tensors.view import View
 from cudalint.apis.model import TensorEffect
 from cudalint.findings.finding import Step
-from cudalint.program import Assign, Call, Expression, Index, Return, Slice
+from cudalint.program import Assign, Call, Index, Return, Slice
 
 MOST_DEPTH = 6
 
@@ -95,54 +96,47 @@ def _is_emptied_anywhere(view: View, name: str) -> bool:
 
 def _joined(view: View, name: str, body: frozenset[int]) -> tuple[Site, str] | None:
     """Where the list becomes one tensor that does nothing else than go to the host."""
-    for _, block, operation in view.operations():
-        if not isinstance(operation, Call) or block in body or operation.target is None:
+    for origin, block, operation in view.operations():
+        if not isinstance(operation, Call) or block in body:
             continue
         effect = view.effect(operation)
         if effect is None or not operation.arguments:
             continue
         if not effect.concatenates or place(operation.arguments[0].value) != name:
             continue
-        how = _goes_to_host(view, operation.target, 0)
+        how = _goes_to_host(view, origin, 0)
         if how:
             return view.site(operation.span, how), how
     return None
 
 
-def _goes_to_host(view: View, target: Expression, depth: int) -> str:
+def _goes_to_host(view: View, origin: int, depth: int) -> str:
     """How the only thing that is done with a value brings it to the host."""
-    name = place(target)
-    if name is None or depth > MOST_DEPTH:
+    if depth > MOST_DEPTH:
         return ""
-    users: list[Assign | Call] = []
-    for _, _, operation in view.operations():
-        if isinstance(operation, Assign):
-            if name in places_read(operation.value):
-                users.append(operation)
-        elif isinstance(operation, Call):
-            read = [argument.value for argument in operation.arguments]
-            read += [operation.receiver] if operation.receiver is not None else []
-            if any(name in places_read(expression) for expression in read):
-                users.append(operation)
+    users = [
+        (other, record)
+        for other, record in view.records.items()
+        if other != origin and any(origin in operand.origins for operand in record.operands)
+    ]
     for number in view.solution.states:
-        terminator = view.function.blocks[number].terminator
-        value = terminator.value if isinstance(terminator, Return) else None
-        if value is not None and name in places_read(value):
-            return ""
+        block = view.function.blocks[number]
+        if isinstance(block.terminator, Return) and block.terminator.value is not None:
+            end = number * 100_000 + len(block.operations) + 1
+            if origin in view.value(end, block.terminator.value).origins:
+                return ""
     if len(users) != 1:
         return ""
-    user = users[0]
+    other, record = users[0]
+    user = record.operation
     if isinstance(user, Assign):
-        same = place(user.value) == name
-        return _goes_to_host(view, user.target, depth + 1) if same else ""
-    effect = view.effect(user)
-    if effect is None:
+        return _goes_to_host(view, other, depth + 1) if record.form is Form.COPY else ""
+    effect = record.effect
+    if effect is None or not isinstance(user, Call):
         return ""
     if _brings_to_host(user, effect):
         return f"{user.name}()" if user.name.startswith(".") else user.name
-    if _keeps_as_is(user, effect) and user.target is not None:
-        return _goes_to_host(view, user.target, depth + 1)
-    return ""
+    return _goes_to_host(view, other, depth + 1) if _keeps_as_is(user, effect) else ""
 
 
 def _brings_to_host(call: Call, effect: TensorEffect) -> bool:

@@ -6,7 +6,7 @@ Each component is a set of what may be; joining is union, and nothing known yet 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 
@@ -72,9 +72,9 @@ class Value:
 
     def join(self, other: Value) -> Value:
         """Either of two values."""
-        if self == other or other == NOTHING:
+        if self is other or self == other or other is NOTHING:
             return self
-        if self == NOTHING:
+        if self is NOTHING:
             return other
         return Value(
             self.kind | other.kind,
@@ -153,17 +153,33 @@ class State:
         """Either of two states."""
         if self is other:
             return self
-        saved = dict(self.saved or {})
+        values = join_maps(self.values, other.values)
+        saved = self.saved or {}
         for name, recording in (other.saved or {}).items():
-            saved[name] = saved.get(name, Recording.NOTHING) | recording
-        return State(join_maps(self.values, other.values), self.recording | other.recording, saved)
+            both = saved.get(name, Recording.NOTHING) | recording
+            if both != saved.get(name):
+                saved = {**saved, name: both}
+        recording = self.recording | other.recording
+        if values is self.values and recording == self.recording and saved == (self.saved or {}):
+            return self
+        return State(values, recording, saved)
+
+    def only(self, live: Callable[[str], bool]) -> State:
+        """The state without the places that nobody reads any more."""
+        values = {name: value for name, value in self.values.items() if live(name)}
+        return self if len(values) == len(self.values) else replace(self, values=values)
 
 
 def join_maps(one: Mapping[str, Value], other: Mapping[str, Value]) -> Mapping[str, Value]:
     """Place by place; a place that one side does not know is the other's."""
     if one is other:
         return one
-    joined = dict(one)
+    new: dict[str, Value] = {}
     for place, value in other.items():
-        joined[place] = joined[place].join(value) if place in joined else value
-    return joined
+        mine = one.get(place)
+        if mine is value:
+            continue
+        joined = value if mine is None else mine.join(value)
+        if mine is None or (joined is not mine and joined != mine):
+            new[place] = joined
+    return {**one, **new} if new else one

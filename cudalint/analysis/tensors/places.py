@@ -46,8 +46,11 @@ def root(expression: Expression) -> str | None:
 
 def root_of(name: str) -> str:
     """The variable that a place is in, by its name."""
-    ends = [end for mark in ".[" if (end := name.find(mark)) > 0]
-    return name[: min(ends)] if ends else name
+    end = name.find(".")
+    bracket = name.find("[")
+    if bracket > 0 and (end <= 0 or bracket < end):
+        end = bracket
+    return name[:end] if end > 0 else name
 
 
 def is_inside(name: str, outer: str) -> bool:

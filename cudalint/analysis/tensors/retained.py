@@ -146,6 +146,9 @@ def _is_computed(view: View, origin: int) -> bool:
         return False
     if record.form is Form.COPY:
         return any(_is_computed(view, inner) for o in record.operands for inner in o.origins)
+    call = record.operation
+    if record.form is Form.CALL and isinstance(call, Call) and call.kind == "indirect":
+        return bool(record.result.gradient & Gradient.UNKNOWN)
     return (
         record.result.may_attach
         and record.form
@@ -173,8 +176,8 @@ def _from_earlier(view: View, loop: Loop, inside: list[int]) -> tuple[Site, bool
             made = [
                 inner
                 for inner in held.origins
-                if inner > 0
-                and (inner - 1) // 100_000 in loop.body
+                if inner in view.records
+                and view.records[inner].block in loop.body
                 and view.records[inner].result.may_attach
             ]
             before = view.state_before(origin).values.get(name)

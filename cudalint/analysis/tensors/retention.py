@@ -177,7 +177,9 @@ def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetent
     if not calls or _is_read_by_evidence(view, keeping):
         return None
     for loop in view.loops_around(keeping.block):
-        inside = {call for call in calls if (call - 1) // 100_000 in loop.body and call > 0}
+        inside = {
+            call for call in calls if call in view.records and view.records[call].block in loop.body
+        }
         if not inside:
             continue
         if loop.bounded or not _outlives(view, keeping, loop, kept):
@@ -265,6 +267,12 @@ def _backward_calls(view: View, value: Value) -> set[int]:
         calls |= view.evidence.attached.get(origin, frozenset())
         record = view.record_of(origin)
         is_direct = origin in view.evidence.attached
+        if not is_direct and record is not None and record.part and record.result.may_attach:
+            # Another part of what the same call returned: `result["loss"]` beside `result["kl"]`.
+            for other in view.evidence.attached:
+                made = view.record_of(other)
+                if made is not None and made.operation is record.operation:
+                    calls |= view.evidence.attached[other]
         if not is_direct and record is not None and record.result.may_attach:
             pending.extend(inner for o in record.operands for inner in o.origins)
     return calls
@@ -295,9 +303,17 @@ def _outlives(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) -> 
     name = place(keeping.place) or ""
     base = view.symbol(keeping.place) or ""
     same = {other.origin for other in kept if place(other.place) == name}
-    is_held = keeping.how != "added" or bool(keeping.through)
-    if is_held and not base.startswith("this.") and view.assigned_in(loop, base.partition(".")[0]):
-        return False
+    record = view.record_of(keeping.origin)
+    is_held = keeping.how == "stored" or (record is not None and isinstance(record.operation, Call))
+    variable = base.partition(".")[0]
+    if is_held and not base.startswith("this.") and view.assigned_in(loop, variable):
+        own = {view.records[other].operation for other in same if other in view.records}
+        if any(
+            operation not in own
+            for operation in view.definitions.get(variable, ())
+            if view.is_in(loop, operation)
+        ):
+            return False
     return not view.is_emptied(loop.body, name, same)
 
 
@@ -351,13 +367,15 @@ def _fact(
     siblings: tuple[Site, ...],
 ) -> GraphRetention:
     name = view.text(keeping.value)
-    differentiated = None
+    differentiated, inside = None, ""
     direct = any(backward in view.evidence.direct.get(origin, ()) for origin in value.origins)
     steps = _steps(view, value)
     if backward > 0:
         record = view.record_of(backward)
         call = record.operation if record is not None else None
         if isinstance(call, Call):
+            if record is not None and record.differentiated:
+                inside = call.key or call.name
             on = _differentiated_text(view, call)
             differentiated = view.site(call.span, on)
             steps += (
@@ -374,6 +392,7 @@ def _fact(
         derived=not any(origin in view.evidence.attached for origin in value.origins),
         large=value.large,
         siblings=siblings,
+        inside=inside,
         loop=loop,
         repeated=repeated,
         through=keeping.through,

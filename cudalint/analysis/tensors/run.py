@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from cudalint.analysis.flow import Flow
 from cudalint.analysis.link import Linker
-from cudalint.analysis.tensors.evidence import Evidence, gather
+from cudalint.analysis.tensors.evidence import RETURNED, Evidence, gather
 from cudalint.analysis.tensors.lattice import Recording, Value
 from cudalint.analysis.tensors.scan import MODULE, Scan, operations, scan
 from cudalint.analysis.tensors.solver import Solution, solve
@@ -20,6 +20,8 @@ from cudalint.program import Call, Function, FunctionReference, Program, childre
 MOST_ROUNDS = 4
 """How often evidence and callers' modes are carried around."""
 MOST_DEPTH = 12
+MOST_CALLERS = 3
+"""Callers of callers that are asked whether they record gradients."""
 
 Identity = tuple[str, str]
 
@@ -46,8 +48,10 @@ class Known:
     callers: list[CallSite] = field(default_factory=list)
     referenced: bool = False
     """Its name is used as a value: others may call it."""
-    returns_attached: bool = False
-    """A caller computes the gradient of what it returns."""
+    summary: object = None
+    """What callers see of it; where that changes they are solved again."""
+    returns_attached: frozenset[str] = frozenset()
+    """The parts of what it returns whose gradient a caller computes; empty text: the whole."""
 
 
 class TensorRun:
@@ -78,6 +82,28 @@ class TensorRun:
     def known(self, function: Function) -> Known:
         """What is kept of a function."""
         return self._known[_identity(function)]
+
+    def interesting(self, filenames: set[str]) -> list[Known]:
+        """The functions of some files that compute gradients, put modules in evaluation mode or
+        collect values in loops, and those that call them."""
+        found: dict[Identity, Known] = {}
+        pending = []
+        for known in self._known.values():
+            scan = self.scan(known.function)
+            if known.function.filename in filenames and (
+                scan.calls_backward
+                or scan.evaluates
+                or scan.inserts
+                or self.hook(known.function)[0]
+            ):
+                pending.append((known, 0))
+        while pending:
+            known, depth = pending.pop()
+            if _identity(known.function) not in found:
+                found[_identity(known.function)] = known
+                if depth < MOST_CALLERS:
+                    pending.extend((self.known(site.caller), depth + 1) for site in known.callers)
+        return list(found.values())
 
     def functions(self) -> Iterable[Known]:
         """All functions."""
@@ -152,7 +178,11 @@ class TensorRun:
                 if mode != known.entry or attached != known.returns_attached:
                     known.entry, known.returns_attached = mode, attached
                     changed[_identity(known.function)] = known
-            for known in list(changed.values()):
+            for known in [k for k in self._known.values() if k.solution is not None]:
+                summary = self._summary(known)
+                if summary == known.summary:
+                    continue
+                known.summary = summary
                 for site in known.callers:
                     caller = self.known(site.caller)
                     if caller.solution is not None:
@@ -174,9 +204,31 @@ class TensorRun:
             self._active.append(identity)
             try:
                 known.solution = solve(known.function, self)
+                known.summary = known.summary or self._summary(known)
             finally:
                 self._active.pop()
         return known.solution
+
+    def _summary(self, known: Known) -> object:
+        solution = known.solution
+        if solution is None:
+            return None
+        parts = {name: value.of() for name, value in solution.returned_parts.items()}
+        parameters = {
+            number for number, calls in known.evidence.parameters.items() if calls - {RETURNED}
+        }
+        return solution.returned.of(), parts, self._done(known), parameters
+
+    def _done(self, known: Known) -> frozenset[str]:
+        """The parts of what a function returns whose gradient it has computed itself."""
+        solution, attached = known.solution, known.evidence.attached
+        if solution is None or not attached:
+            return frozenset()
+        return frozenset(
+            part
+            for part, value in (("", solution.returned), *solution.returned_parts.items())
+            if any(attached.get(origin, frozenset()) - {RETURNED} for origin in value.origins)
+        )
 
     def _entry_mode(self, known: Known) -> Recording:
         decorated = self._decorated(known.function)
@@ -233,13 +285,18 @@ class TensorRun:
                         mode |= record.recording
         return mode
 
-    def _returns_attached(self, known: Known) -> bool:
+    def _returns_attached(self, known: Known) -> frozenset[str]:
         model, kind = self.hook(known.function)
         if model is not None and kind == "differentiated":
-            return True
-        return any(
-            site.origin in self.known(site.caller).evidence.attached for site in known.callers
-        )
+            return frozenset({"", "['loss']"})
+        found = set()
+        for site in known.callers:
+            caller = self.known(site.caller)
+            for origin in caller.evidence.attached:
+                record = caller.solution.records.get(origin) if caller.solution else None
+                if record is not None and record.operation == site.call:
+                    found.add(record.part)
+        return frozenset(found)
 
     def hook(self, function: Function) -> tuple[HookModel | None, str]:
         """The framework's hook that a method is, and of which sort."""
@@ -308,7 +365,8 @@ class TensorRun:
             for name in (self.scan(callee).clears | set(self.scan(callee).assigned))
             if name.startswith("this.")
         )
-        return Outcome(solution.returned, solution.returned_parts, resets)
+        done = self._done(self.known(callee))
+        return Outcome(solution.returned, solution.returned_parts, resets, done)
 
     def kind_of(self, function: Function, name: str) -> Value | None:
         """What the whole function, class or module says of a place."""

@@ -37,6 +37,7 @@ class Scan:
     bounded: set[str] = field(default_factory=set)
     """Lists that hold no more than so many."""
     calls_backward: bool = False
+    inserts: bool = False
     steps: bool = False
     evaluates: set[str] = field(default_factory=set)
     freezes: bool = False
@@ -91,6 +92,7 @@ def _scan_call(
         if effect.backward:
             found.calls_backward = True
         found.steps |= effect.steps
+        found.inserts |= bool(effect.inserts) and not (receiver or "%").startswith("%")
         found.switches |= bool(effect.mode)
         if receiver is not None:
             if effect.module:

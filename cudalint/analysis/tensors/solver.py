@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from cudalint.analysis.flow import Flow, successors
 from cudalint.analysis.tensors.lattice import NOTHING, NUMBER, UNKNOWN, Kind, State, Value, join_all
+from cudalint.analysis.tensors.places import root_of
 from cudalint.analysis.tensors.transfer import Record, Surroundings, Transfer
 from cudalint.program import Function, Parameter, Return
 
@@ -56,17 +57,17 @@ def solve(function: Function, around: Surroundings) -> Solution:
         thrown = state
         for index, operation in enumerate(block.operations):
             state = transfer.operation(state, operation, number, index)
-            if block.unwind is not None:
-                thrown = thrown.join(state)
         leaving = [(target, state) for target in successors(block)]
         if block.unwind is not None:
-            leaving.append((block.unwind, thrown))
+            # What the handler sees: none of the block's operations, or all of them.
+            leaving.append((block.unwind, thrown.join(state)))
         for target, after in leaving:
             if not 0 <= target < len(function.blocks):
                 continue
             known = states.get(target)
+            after = after.only(_live_at(flow, target))
             new = after if known is None else known.join(after)
-            if known is None or new != known:
+            if new is not known:
                 states[target] = new
                 if target not in queued:
                     queued.add(target)
@@ -74,6 +75,16 @@ def solve(function: Function, around: Surroundings) -> Solution:
     solution = Solution(function, flow, transfer.records, states)
     _add_returned(solution, transfer)
     return solution
+
+
+def _live_at(flow: Flow, number: int) -> Callable[[str], bool]:
+    live = flow.live.get(number, frozenset())
+
+    def is_live(name: str) -> bool:
+        variable = root_of(name)
+        return variable in live or variable == "this" or variable.startswith("::")
+
+    return is_live
 
 
 def _add_returned(solution: Solution, transfer: Transfer) -> None:

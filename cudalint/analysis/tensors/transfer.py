@@ -45,6 +45,9 @@ from cudalint.program import (
     Variable,
 )
 
+PARTS = 10**12
+"""Numbers of operations end here; those of the parts that they make begin."""
+
 _TESTS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "is"})
 
 
@@ -77,6 +80,10 @@ class Record:
     effect: TensorEffect | None = None
     callee: str = ""
     """The place that is called, of a call of an object."""
+    part: str = ""
+    """Of a part of what a function of the run returns: which (``[0]``, ``['loss']``)."""
+    differentiated: bool = False
+    """The function of the run that made it has already computed its gradient."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +94,8 @@ class Outcome:
     parts: Mapping[str, Value]
     resets: frozenset[str] = frozenset()
     """Members of its receiver that it empties or replaces."""
+    differentiated: frozenset[str] = frozenset()
+    """The parts whose gradient it has computed itself; empty text: the whole."""
 
 
 class Surroundings(Protocol):
@@ -165,7 +174,8 @@ class Transfer:
                     return NUMBER
                 values = [self.value(state, read) for read in reads]
                 like = any(value.tensorlike for value in values)
-                return replace(UNKNOWN, tensorlike=like)
+                origins = join_all(values).origins
+                return replace(UNKNOWN, tensorlike=like, origins=origins)
             case _:
                 return UNKNOWN
 
@@ -262,7 +272,7 @@ class Transfer:
         whole = place(expression)
         if whole is not None:
             for other, value in state.values.items():
-                if other != whole and is_inside(other, whole):
+                if other.startswith(whole) and other != whole and is_inside(other, whole):
                     yield other.removeprefix(whole), value
 
     def _part(self, state: State, name: str, item: Expression) -> Iterator[tuple[str, Value]]:
@@ -329,7 +339,7 @@ class Transfer:
             return state
         values = dict(state.values)
         if not name.endswith(ELEMENT):
-            for other in [other for other in values if is_inside(other, name)]:
+            for other in [o for o in values if o.startswith(name) and is_inside(o, name)]:
                 del values[other]
             values[name] = value.of(origin) if not value.is_number else value
         else:
@@ -365,7 +375,10 @@ class Transfer:
             callee = (place(call.receiver) if call.receiver is not None else "") or ""
         if outcome is not None:
             result = outcome.value.of(origin)
-            parts = {name: value.of(origin) for name, value in outcome.parts.items()}
+            parts = {
+                name: value.of(part_origin(origin, number))
+                for number, (name, value) in enumerate(outcome.parts.items())
+            }
             if result.gradient & Gradient.UNKNOWN or result.may_attach:
                 result = replace(result, tensorlike=result.tensorlike or _like(arguments))
         elif effect is not None and effect.mode:
@@ -401,6 +414,19 @@ class Transfer:
             effect,
             callee,
         )
+        if outcome is not None:
+            whole = replace(self.records[origin], differentiated="" in outcome.differentiated)
+            self.records[origin] = whole
+            for number, (name, value) in enumerate(parts.items()):
+                inner = part_origin(origin, number)
+                value = self._evidence(value, inner, state.recording)
+                parts = {**parts, name: value}
+                self.records[inner] = replace(
+                    whole,
+                    result=value,
+                    part=name,
+                    differentiated=name in outcome.differentiated,
+                )
         state = self._change_receiver(state, call, effect, arguments, outcome, origin)
         if call.target is not None:
             state = self._store(state, call.target, result, origin, parts)
@@ -533,9 +559,11 @@ class Transfer:
             element = name + ELEMENT
             values[element] = values.get(element, NOTHING).join(arguments[-1])
             return replace(state, values=values)
-        if effect is not None and (effect.detaches_receiver or effect.backward == "this"):
+        held = state.values.get(name, UNKNOWN)
+        if effect is not None and (
+            effect.detaches_receiver or (effect.backward == "this" and not is_engine(call, held))
+        ):
             values = dict(state.values)
-            held = values.get(name, UNKNOWN)
             if effect.detaches_receiver:
                 values[name] = replace(held, gradient=Gradient.DETACHED).of(origin)
             elif state.recording & Recording.ON:
@@ -609,6 +637,21 @@ def _switched(call: Call, effect: TensorEffect) -> Recording:
     if isinstance(given, Constant) and isinstance(given.value, bool):
         return Recording.ON if given.value else Recording.OFF
     return Recording.EITHER
+
+
+def part_origin(origin: int, number: int) -> int:
+    """The number of a part of what an operation makes."""
+    return PARTS + origin * 100 + min(number, 99)
+
+
+def is_engine(call: Call, receiver: Value) -> bool:
+    """Whether ``receiver.backward(x)`` computes the gradient of ``x``: the receiver is a
+    framework's engine (``accelerator.backward(loss)``), not a tensor."""
+    if not call.arguments or call.arguments[0].keyword:
+        return False
+    if isinstance(call.arguments[0].value, Constant):
+        return False
+    return not (receiver.tensorlike or receiver.may_attach or receiver.kind & Kind.TENSOR)
 
 
 def _like(values: list[Value]) -> bool:

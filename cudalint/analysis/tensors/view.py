@@ -17,6 +17,7 @@ from cudalint.analysis.tensors.transfer import Record, Transfer
 from cudalint.apis.model import TensorEffect
 from cudalint.program import (
     Assign,
+    Binary,
     Branch,
     Call,
     Constant,
@@ -150,6 +151,10 @@ class View:
         """Whether a variable is assigned anew in a loop."""
         return name in self.flow.assigned[loop.header]
 
+    def is_in(self, loop: Loop, operation: Operation) -> bool:
+        """Whether an operation stands in a loop."""
+        return any(operation in self.function.blocks[number].operations for number in loop.body)
+
     # Names ------------------------------------------------------------------------------------
 
     @cached_property
@@ -181,6 +186,9 @@ class View:
         if isinstance(expression, Variable) and expression.symbol.startswith("%"):
             call = self.defining_call(expression)
             if call is None:
+                for made in self.definitions.get(expression.symbol, ()):
+                    if isinstance(made, Assign):
+                        return self.text(made.value)
                 return "the result"
             if call.receiver is not None and call.name.startswith("."):
                 dots = "..." if call.arguments else ""
@@ -217,6 +225,12 @@ class View:
                 return self.text(expression)
             if isinstance(expression, Index):
                 expression = expression.base
+                continue
+            if isinstance(expression, Binary):
+                left = self.variable(expression.left)
+                expression = expression.right
+                if left:
+                    return left
                 continue
             call = self.defining_call(expression)
             if call is None or call.receiver is None:
