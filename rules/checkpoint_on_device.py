@@ -67,7 +67,7 @@ class CheckpointOnDevice(FunctionRule):
             yield self._finding(load, facts)
 
     def _finding(self, load: CheckpointLoad, facts: FunctionFacts) -> Finding:
-        missing = "`map_location=None`" if load.explicit else "no `map_location`"
+        missing = "a `map_location` of `None`" if load.explicit else "no `map_location`"
         what = f"`{load.name}`" if is_shown(load.name) else "what it loads"
         twice = ""
         if load.restored is not None:

@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING
 from cudalint.analysis.facts.lifetimes import CheckpointLoad
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.flow import defined, operands
-from cudalint.analysis.lifetimes.walk import argument, calls, operations, texts, unpacks
+from cudalint.analysis.lifetimes.walk import (
+    argument,
+    calls,
+    definitions,
+    operations,
+    texts,
+    unpacks,
+)
 from cudalint.analysis.wording import substitute, written_calls
 from cudalint.program import (
+    Assign,
     Call,
     Conditional,
     Constant,
@@ -49,7 +57,7 @@ def checkpoints(
         if effect is None or effect.loads is None or unpacks(call):
             continue
         place = argument(call, effect.loads)
-        if place is not None and not _is_nowhere(place):
+        if place is not None and not _is_nowhere(_looked_up(function, place)):
             continue
         if written is None:
             written = written_calls(function)
@@ -70,6 +78,15 @@ def checkpoints(
             )
         )
     return tuple(found)
+
+
+def _looked_up(function: Function, place: Expression) -> Expression:
+    """What a variable that is given one value holds."""
+    if not isinstance(place, Variable):
+        return place
+    given = definitions(function).get(place.symbol, [])
+    first = given[0] if len(given) == 1 else None
+    return first.value if isinstance(first, Assign) else place
 
 
 def _is_nowhere(place: Expression) -> bool:

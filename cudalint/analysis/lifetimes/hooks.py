@@ -20,6 +20,7 @@ from cudalint.program import (
     Throw,
     Use,
     Variable,
+    children,
     render,
     variables,
 )
@@ -91,7 +92,7 @@ def _handles(function: Function, call: Call) -> set[str] | None:
             operation = at.operation
             if operation is call:
                 continue
-            if not any(variables(part) & held for part in operands(operation)):
+            if not any(_carries(part, held) for part in operands(operation)):
                 continue
             target = getattr(operation, "target", None)
             if isinstance(operation, Call):
@@ -118,6 +119,15 @@ def _handles(function: Function, call: Call) -> set[str] | None:
         if isinstance(leave, Return) and leave.value is not None and variables(leave.value) & held:
             return None
     return held
+
+
+def _carries(expression: Expression, held: set[str]) -> bool:
+    """Whether an expression is a handle or holds one, rather than something read from it."""
+    if isinstance(expression, Variable):
+        return expression.symbol in held
+    if isinstance(expression, Member):
+        return False
+    return any(_carries(part, held) for part in children(expression))
 
 
 _NOT_ITS_OWN = ("parameter", "captured", "global", "static")
