@@ -51,6 +51,11 @@ DEFAULT_SET = [
     "GPU501",
     "GPU505",
     "GPU506",
+    "GPU604",
+    "GPU605",
+    "GPU607",
+    "GPU608",
+    "GPU609",
 ]
 
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

@@ -19,6 +19,7 @@ from cudalint.analysis.lifetimes.walk import (
 from cudalint.analysis.wording import substitute, written_calls
 from cudalint.program import (
     Assign,
+    Branch,
     Call,
     Conditional,
     Constant,
@@ -135,6 +136,11 @@ def _uses(function: Function, load: Call, models: ApiModels) -> tuple[Site | Non
             target = getattr(operation, "target", None)
             if target is not None:
                 held.add(render(target))
+    for block in function.blocks:
+        end = block.terminator
+        value = end.condition if isinstance(end, Branch) else getattr(end, "value", None)
+        if value is not None and any(_PARTS.match(key) for key in _keys(value, held)):
+            telling = True
     return restored, telling
 
 
