@@ -72,7 +72,7 @@ class WholeDatasetOnDevice(FunctionRule):
                 function=facts.function,
                 subject=subject(data.name, data.api),
                 severity=Severity.WARNING if large else Severity.INFO,
-                steps=(Step(facts.filename, data.loop, f"the loop takes {data.slice}"),),
+                steps=(Step(facts.filename, data.loop, f"the loop goes through {data.slice}"),),
             )
 
 

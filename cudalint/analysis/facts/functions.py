@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cudalint.analysis.facts.capacity import Capacity
 from cudalint.analysis.facts.launches import LaunchSite
@@ -39,7 +39,7 @@ class FunctionFacts:
     ordering: OrderingFacts | None = None
     host_accesses: tuple[HostAccess, ...] = ()
     """Reads and writes of the host through device pointers."""
-    loops: LoopFacts = LoopFacts()
+    loops: LoopFacts = field(default_factory=LoopFacts)
     capacity: Capacity | None = None
     """``None`` where there is nothing to say of it."""
     tensors: TensorFacts | None = None
