@@ -28,6 +28,7 @@ from cudalint.program import (
     Index,
     Member,
     Program,
+    Unary,
     Variable,
     children,
     render,
@@ -66,6 +67,7 @@ def checkpoints(
         if path is None or _saves_from_host(program, models):
             return ()
         restored, telling = _uses(function, call, models)
+        named = _WEIGHTS.search(render(substitute(path, written))) or _names(function, path)
         shown = render(substitute(path, written))
         found.append(
             CheckpointLoad(
@@ -75,7 +77,7 @@ def checkpoints(
                 path=shown,
                 explicit=place is not None,
                 restored=restored,
-                weights=telling or _WEIGHTS.search(shown) is not None or _names(function, path),
+                weights=telling or (bool(named) and not _is_kept_whole(function, call)),
             )
         )
     return tuple(found)
@@ -142,6 +144,21 @@ def _uses(function: Function, load: Call, models: ApiModels) -> tuple[Site | Non
         if value is not None and any(_PARTS.match(key) for key in _keys(value, held)):
             telling = True
     return restored, telling
+
+
+def _is_kept_whole(function: Function, load: Call) -> bool:
+    """Whether the result is kept as it is in an object, or counted: no checkpoint is."""
+    if isinstance(load.target, Member):
+        return True
+    for at in operations(function):
+        operation = at.operation
+        if isinstance(operation, Assign) and operation.value == load.target:
+            if isinstance(operation.target, Member):
+                return True
+        for part in operands(operation):
+            if isinstance(part, Unary) and part.operator == "len" and part.operand == load.target:
+                return True
+    return False
 
 
 def _reads(expression: Expression, held: set[str]) -> bool:

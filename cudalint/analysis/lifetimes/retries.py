@@ -75,7 +75,8 @@ def _first(
         call=_shown(first, written),
         span=first.span,
         handler=handler.span,
-        exception=", ".join(handler.kinds) or "any exception",
+        exception=", ".join(kind.removeprefix("builtins.") for kind in handler.kinds)
+        or "any exception",
         others=tuple(
             Site(function.filename, call.span, _shown(call, written))
             for call, _ in others
