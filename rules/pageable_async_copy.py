@@ -75,15 +75,16 @@ class PageableAsyncCopy(FunctionRule):
             return
         several = facts.ordering.streams > 1
         for copy in facts.ordering.pageable:
-            made = f" (line {copy.made_span.row})" if copy.made_span else ""
+            made = f", line {copy.made_span.row}" if copy.made_span else ""
             way = "from" if copy.to_device else "to"
             steps: tuple[Step, ...] = ()
             if copy.made_span:
                 steps = (
                     Step(facts.filename, copy.made_span, f"{quoted(copy.name)} is pageable memory"),
                 )
+            api = readable(copy.api).lstrip(".")
             yield self.finding(
-                f"{readable(copy.api)} on {quoted(copy.stream, 'a stream')} copies {way}"
+                f"{api} on {quoted(copy.stream, 'a stream')} copies {way}"
                 f" {quoted(copy.name)}, which is pageable ({readable(copy.made)}{made}): it does"
                 " not overlap with anything",
                 filename=facts.filename,

@@ -67,7 +67,7 @@ class UncheckedLaunch(FunctionRule):
         (kernel, span), *others = sorted(launches, key=lambda launch: launch[1])
         message = f"no error is looked at after the launch of `{kernel}`"
         if others:
-            message += f", nor after the {len(others)} that follow here"
+            message += f", nor after {len(others)} more here"
         yield self.finding(
             f"{message}: call cudaGetLastError after it",
             filename=facts.filename,

@@ -91,8 +91,9 @@ class UnsynchronizedRead(FunctionRule):
 
 def _message(read: EarlyRead) -> str:
     on = f" on {quoted(read.stream)}" if read.stream else ""
+    api = readable(read.copy_api).lstrip(".")
     wait = f"for {quoted(read.stream)}" if read.stream else "for the stream"
     return (
         f"{read.text} reads {quoted(read.name, 'the copy')} before the host waits {wait}:"
-        f" {readable(read.copy_api)} (line {read.copy_span.row}){on} may still be writing to it"
+        f" {api} (line {read.copy_span.row}){on} may still be writing to it"
     )

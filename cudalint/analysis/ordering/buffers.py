@@ -117,7 +117,7 @@ def space_of(run: FunctionRun, buffer: Buffer, state: State) -> str | None:
                 return "host"
             return None
         case Array(space=space, origin=origin):
-            if space == "host" and _is_pinned(run, origin):
+            if space == "host" and (origin in run.ordering.pinned or _is_pinned(run, origin)):
                 return "pinned"
             return space
         case _:

@@ -76,4 +76,4 @@ def is_calm_operation(
         return not waits(model)
     if operation.key and linker.function(operation.key, filename) is not None:
         return is_calm(linker, operation.key, filename, models.language, trusted)
-    return trusted or model is not None or is_standard(operation.name) or operation.kind == "copy"
+    return trusted or is_standard(operation.name) or operation.kind == "copy"

@@ -56,6 +56,9 @@ def launched(run: FunctionRun, launch: Launch, state: State) -> None:
 
 def modelled(run: FunctionRun, call: Call, name: str, model: ApiFunction, state: State) -> None:
     """A call whose model says what it does."""
+    if model.guess:
+        out_of_sight(run, call, name, state)
+        return
     binding = Binding(call, model.parameters, run.evaluator, state)
     if model.host_reads:
         host_reads(run, binding, model.host_reads, name, state)
@@ -63,6 +66,10 @@ def modelled(run: FunctionRun, call: Call, name: str, model: ApiFunction, state:
         host_writes(run, binding, model.host_writes, name, state)
     if model.acquires:
         state.order = state.order.drop(lambda p: at_this_position(run, p.buffer))
+    if model.returns is not None and model.returns.space == "pinned" and model.returns.view_of:
+        locked = binding.value(model.returns.view_of)
+        if isinstance(locked, Array):
+            run.ordering.pinned.add(locked.origin)
     if model.copies is not None:
         _copied(run, binding, model, model.copies, name, state)
     elif model.order is not None:
@@ -90,6 +97,15 @@ def out_of_sight(run: FunctionRun, call: Call, name: str, state: State) -> None:
         return
     if not checks_status(run, call, state):
         state.order = NOTHING
+
+
+def ended(run: FunctionRun, symbols: Iterable[str], state: State) -> None:
+    """Variables go out of scope: the destructor of a class may wait."""
+    for symbol in symbols if state.order is not NOTHING else ():
+        info = run.evaluator.variable(symbol)
+        if info is not None and info.type.kind == "record" and not is_standard(info.type.text):
+            state.order = NOTHING
+            return
 
 
 # Copies -----------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from cudalint.analysis.facts.ordering import (
     StreamHazard,
 )
 from cudalint.analysis.ordering.walk import Access, accesses_of
+from cudalint.analysis.values import Symbol
 from cudalint.program import Call, Expression, Launch, Operation, Variable
 from cudalint.source import Span
 
@@ -27,6 +28,8 @@ class OrderingLog:
         self.python = run.python
         self.non_blocking: set[str] = set()
         """Origins of the streams that do not wait for the default stream."""
+        self.pinned: set[Symbol] = set()
+        """Arrays whose memory is page-locked in place."""
         self.data_of: dict[str, Expression] = {}
         """Temporaries that hold the beginning of a container's memory, and the container."""
         self.hazards: dict[Span, StreamHazard] = {}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cudalint.analysis.ordering import accesses, effects
 from cudalint.analysis.state import State
-from cudalint.program import Expression, Launch, Operation
+from cudalint.program import Expression, Launch, Operation, ScopeEnd
 from cudalint.source import Span
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ def operation(run: FunctionRun, operation: Operation, state: State) -> None:
     """An operation is about to run: what does the host read and write, what is launched?"""
     if isinstance(operation, Launch):
         effects.launched(run, operation, state)
+    elif isinstance(operation, ScopeEnd):
+        effects.ended(run, operation.symbols, state)
     else:
         accesses.observe(run, operation, operation.span, state)
 
