@@ -152,9 +152,9 @@ def _is_kept_whole(function: Function, load: Call) -> bool:
         return True
     for at in operations(function):
         operation = at.operation
-        if isinstance(operation, Assign) and operation.value == load.target:
-            if isinstance(operation.target, Member):
-                return True
+        whole = isinstance(operation, Assign) and operation.value == load.target
+        if whole and isinstance(getattr(operation, "target", None), Member):
+            return True
         for part in operands(operation):
             if isinstance(part, Unary) and part.operator == "len" and part.operand == load.target:
                 return True
