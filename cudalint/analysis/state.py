@@ -305,7 +305,14 @@ class State:
                 earlier = self.resources.get(before)
                 if earlier is None or earlier.status not in (Status.OWNED, Status.REQUESTED):
                     self.resources[before] = holding
-        self.rename(lambda value: older.get(value) if isinstance(value, Symbol) else None)
+        replaced = older.keys()
+
+        def renamed(value: Value) -> Value | None:
+            if isinstance(value, Symbol):
+                return older.get(value)
+            return value if symbols_in(value).isdisjoint(replaced) else None
+
+        self.rename(renamed)
 
     def choices(self, value: Value) -> frozenset[Const]:
         """The constants that a value is one of; empty where it may be anything."""

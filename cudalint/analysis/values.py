@@ -8,9 +8,10 @@ stays an uninterpreted operation over its operands.
 
 from __future__ import annotations
 
+import functools
 import operator
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Union
 
 import msgspec
@@ -29,7 +30,7 @@ class Const(msgspec.Struct, frozen=True):
     overflow: tuple[str, int, str] | None = None
 
 
-class Symbol(msgspec.Struct, frozen=True):
+class Symbol(msgspec.Struct, frozen=True, cache_hash=True):
     """An unknown value by its origin (an operation of the function).
 
     When a loop runs the operation again, the value of the earlier iterations becomes ``older``.
@@ -39,26 +40,26 @@ class Symbol(msgspec.Struct, frozen=True):
     older: bool = False
 
 
-class Input(msgspec.Struct, frozen=True):
+class Input(msgspec.Struct, frozen=True, cache_hash=True):
     """The value that a location held when the function was entered."""
 
     location: tuple[Any, ...]
 
 
-class Operation(msgspec.Struct, frozen=True):
+class Operation(msgspec.Struct, frozen=True, cache_hash=True):
     """An uninterpreted operation over values."""
 
     operator: str
     operands: tuple[Value, ...]
 
 
-class Polynomial(msgspec.Struct, frozen=True):
+class Polynomial(msgspec.Struct, frozen=True, cache_hash=True):
     """A sum of integer multiples of products of values; the empty product is the constant."""
 
     terms: tuple[tuple[tuple[Value, ...], int], ...]
 
 
-class Pointer(msgspec.Struct, frozen=True):
+class Pointer(msgspec.Struct, frozen=True, cache_hash=True):
     """The pointer to, or handle of, a resource of this function; ``offset`` in elements or bytes,
     only compared with zero."""
 
@@ -66,19 +67,19 @@ class Pointer(msgspec.Struct, frozen=True):
     offset: Value
 
 
-class Bag(msgspec.Struct, frozen=True):
+class Bag(msgspec.Struct, frozen=True, cache_hash=True):
     """One of several resources: an element of an array or container."""
 
     resources: frozenset[Symbol]
 
 
-class Address(msgspec.Struct, frozen=True):
+class Address(msgspec.Struct, frozen=True, cache_hash=True):
     """The address of a variable or of a part of it."""
 
     location: tuple[Any, ...]
 
 
-class Sequence(msgspec.Struct, frozen=True):
+class Sequence(msgspec.Struct, frozen=True, cache_hash=True):
     """A tuple, list, initialiser or ``dim3`` of known length."""
 
     items: tuple[Value, ...]
@@ -92,7 +93,7 @@ class FunctionValue(msgspec.Struct, frozen=True):
     key: str | None = None
 
 
-class Array(msgspec.Struct, frozen=True):
+class Array(msgspec.Struct, frozen=True, cache_hash=True):
     """An array object of a Python library. ``items`` is the number of elements."""
 
     space: str | None
@@ -161,29 +162,43 @@ def mentions(value: Value, symbol: Symbol) -> bool:
     return any(mentions(part, symbol) for part in parts(value))
 
 
+_NO_SYMBOLS: frozenset[Symbol] = frozenset()
+
+
 def symbols_in(value: Value) -> frozenset[Symbol]:
     """All symbols anywhere in a value."""
+    kind = type(value)
+    if kind is Const or kind is FunctionValue or kind is Uninitialized:
+        return _NO_SYMBOLS
+    return _symbols_in(value)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _symbols_in(value: Value) -> frozenset[Symbol]:
+    # States are searched at every block, and hold the same values nearly everywhere.
     if isinstance(value, Symbol):
         return frozenset((value,))
-    if isinstance(value, Const | FunctionValue | Uninitialized):
-        return frozenset()
-    return frozenset().union(*map(symbols_in, parts(value)))
+    return _NO_SYMBOLS.union(*map(symbols_in, parts(value)))
 
 
-def resources_in(value: Value) -> Iterator[Symbol]:
+def resources_in(value: Value) -> tuple[Symbol, ...]:
     """The resources that a value gives access to."""
     match value:
         case Pointer(resource=resource):
-            yield resource
+            return (resource,)
         case Bag(resources=resources):
-            yield from resources
+            return tuple(resources)
         case Array(origin=origin):
-            yield origin
+            return (origin,)
         case Sequence() | Operation() | Polynomial() | Address():
-            for part in parts(value):
-                yield from resources_in(part)
+            return _resources_in(value)
         case _:
-            return
+            return ()
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _resources_in(value: Value) -> tuple[Symbol, ...]:
+    return tuple(resource for part in parts(value) for resource in resources_in(part))
 
 
 def rewrite(value: Value, change: Callable[[Value], Value | None]) -> Value:
