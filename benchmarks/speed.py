@@ -1,4 +1,5 @@
-"""``python -m benchmarks.speed PATH...``: cudalint's time and memory beside clang-tidy's.
+"""``python -m benchmarks.speed PATH...``: cudalint's time and memory beside clang-tidy's, and for
+Python beside flake8's and a bare libcst parse.
 
 Both read the same files with the same flags on the same number of processors, in one run: cudalint
 all files at once, clang-tidy one process per file, as its own ``run-clang-tidy`` does. clang's
@@ -8,7 +9,9 @@ analyzer skips files with errors, so that the comparison counts only files that 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -149,6 +152,72 @@ def cold_and_warm(paths: Sequence[Path], workers: int) -> Iterator[tuple[str, Co
         yield "cold, headers ready", run_cudalint(paths, cache, workers)
 
 
+# Python -----------------------------------------------------------------------------------------
+
+_PARSE = """
+import sys, libcst
+for name in sys.stdin.read().splitlines():
+    with open(name, "rb") as file:
+        try:
+            libcst.parse_module(file.read())
+        except Exception:
+            pass
+"""
+
+_FLAKE8 = """
+from cudalint.flake8_plugin import Plugin
+Plugin.run = lambda self: iter(())
+from flake8.main.cli import main
+main()
+"""
+"""Without cudalint's own plugin."""
+
+
+def run_libcst(paths: Sequence[Path]) -> Cost:
+    """The parser that cudalint uses, and nothing else, in one process."""
+    with tempfile.TemporaryDirectory(prefix="cudalint-speed-") as folder:
+        names = Path(folder) / "names"
+        names.write_text("\n".join(map(str, paths)))
+        script = _PARSE.replace("sys.stdin", f"open({str(names)!r})")
+        return run([sys.executable, "-c", script])
+
+
+def run_flake8(paths: Sequence[Path], workers: int) -> Cost | None:
+    """flake8 with its own checks only; ``None`` where it is not installed."""
+    if importlib.util.find_spec("flake8") is None:
+        return None
+    command = [sys.executable, "-c", _FLAKE8, "--isolated", "-qq", f"-j{workers}"]
+    return run([*command, *map(str, paths)])
+
+
+def compare_python(paths: Sequence[Path], workers: int) -> Iterator[list[str]]:
+    """The rows of Python files."""
+    parse = run_libcst(paths)
+    yield _row("libcst, parse only (1 process)", parse, len(paths))
+    flake8 = run_flake8(paths, workers)
+    if flake8 is not None:
+        yield _row("flake8", flake8, len(paths))
+    for name, cost in cold_and_warm(paths, workers):
+        if "ready" not in name:
+            label = name.partition(",")[0]
+            yield _row(f"cudalint, Python, {label}", cost, len(paths), flake8 or parse)
+
+
+def scan(paths: Sequence[Path], plan: Plan) -> list[str]:
+    """The byte scan alone, over files that are in the system's cache."""
+    from cudalint.frontends.python.prefilter import mentions_cuda
+
+    found = [file for file in discover(paths, plan.settings, plan.root).files if not file.is_cuda]
+    contents = [file.path.read_bytes() for file in found if file.language == "python"]
+    started, used = time.monotonic(), time.process_time()
+    for data in contents:
+        mentions_cuda(data)
+    cost = Cost(time.monotonic() - started, time.process_time() - used, 0, 0)
+    row = _row("byte scan, Python files", cost, len(contents))
+    row[3] = f"{1e6 * cost.processor_seconds / max(len(contents), 1):.0f} us"
+    return row
+
+
 # Output -----------------------------------------------------------------------------------------
 
 
@@ -220,6 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=2, help="processes at a time, for both")
     parser.add_argument("--clang-tidy", metavar="FILE", help="its executable (PyPI: clang-tidy)")
     parser.add_argument("--without-cuda", type=Path, metavar="PATH", help="a tree with no CUDA")
+    parser.add_argument("--sample", type=int, metavar="N", help="only N of the Python files")
     parser.add_argument("--each", action="store_true", help="each file alone as well")
     parser.add_argument("--fail-under", type=float, metavar="TIMES", help="least ratio, cold")
     options = parser.parse_args(arguments)
@@ -232,7 +302,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     executable = options.clang_tidy or find_clang_tidy()
     with tempfile.TemporaryDirectory(prefix="cudalint-speed-") as folder:
         # What breaks should break before clang-tidy has taken its time:
-        run_cudalint([program.file.path for program in programs], Path(folder), options.workers)
+        first = [program.file.path for program in programs if program.file.language == "cuda"]
+        run_cudalint(first or [programs[0].file.path], Path(folder), options.workers)
     rows, ratio, note = [_HEAD], None, "no clang-tidy: `pip install clang-tidy`"
     if cuda and executable:
         found, ratio, note = compare(cuda, plan, executable, options.workers)
@@ -241,12 +312,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         paths = [program.file.path for program in cuda]
         rows += [_row(f"CUDA, {n}", c, len(cuda)) for n, c in cold_and_warm(paths, options.workers)]
     if python:
-        paths = [program.file.path for program in python]
-        rows += [
-            _row(f"Python, {name}", cost, len(python))
-            for name, cost in cold_and_warm(paths, options.workers)
-            if "ready" not in name
-        ]
+        chosen = sorted(program.file.path for program in python)
+        if options.sample and options.sample < len(chosen):
+            chosen = sorted(random.Random(0).sample(chosen, options.sample))
+        rows += compare_python(chosen, options.workers)
+    rows.append(scan(options.paths, plan))
     other = options.without_cuda or Path(sysconfig.get_path("stdlib"))
     with tempfile.TemporaryDirectory(prefix="cudalint-speed-") as folder:
         cost = run_cudalint([other], Path(folder), options.workers)
