@@ -117,7 +117,7 @@ def _uses(function: Function, load: Call, models: ApiModels) -> tuple[Site | Non
         return None, False
     held = {render(load.target)}
     restored: Site | None = None
-    telling = False
+    telling = telling_module = moved = False
     for _ in range(3):  # what is taken out of it, and out of that
         for at in operations(function):
             operation = at.operation
@@ -133,8 +133,11 @@ def _uses(function: Function, load: Call, models: ApiModels) -> tuple[Site | Non
                 if effect is not None and effect.restores:
                     restored = restored or Site(function.filename, operation.span, operation.name)
                     telling = True
-                if known is not None and known.module and operation.receiver is not None:
-                    telling = telling or _reads(operation.receiver, held)
+                of_it = operation.receiver is not None and _reads(operation.receiver, held)
+                if of_it and known is not None and known.device in ("device", "argument"):
+                    moved = True  # a whole module, which goes to its device next
+                if of_it and known is not None and known.module:
+                    telling_module = True
             target = getattr(operation, "target", None)
             if target is not None:
                 held.add(render(target))
@@ -143,7 +146,7 @@ def _uses(function: Function, load: Call, models: ApiModels) -> tuple[Site | Non
         value = end.condition if isinstance(end, Branch) else getattr(end, "value", None)
         if value is not None and any(_PARTS.match(key) for key in _keys(value, held)):
             telling = True
-    return restored, telling
+    return restored, telling or (telling_module and not moved)
 
 
 def _is_kept_whole(function: Function, load: Call) -> bool:
@@ -190,7 +193,27 @@ def _saves_from_host(program: Program, models: ApiModels) -> bool:
         for _, call in calls(function)
         if (effect := models.lifetime_effect(call.name)) is not None and effect.stores
     ]
-    return bool(saves) and (all(saves) or _offloads(program, models))
+    return bool(saves) and (
+        all(saves) or _offloads(program, models) or not _uses_device(program, models)
+    )
+
+
+def _uses_device(program: Program, models: ApiModels) -> bool:
+    """Whether anything in the file may go to a device."""
+    for function in program.functions:
+        for _, call in calls(function):
+            effect = models.tensor_effect(call.name) if call.name else None
+            moves = effect is not None and (
+                effect.device == "device"
+                or (effect.device == "argument" and call.receiver is not None)
+            )
+            if moves or ".cuda" in call.name:
+                return True
+            if any(given.keyword == "device" for given in call.arguments):
+                return True
+            if any(text.startswith("cuda") for a in call.arguments for text in texts(a.value)):
+                return True
+    return False
 
 
 def _offloads(program: Program, models: ApiModels) -> bool:
