@@ -44,7 +44,8 @@ def gather(known: Known, run: TensorRun) -> Evidence:
         call = record.operation
         if not isinstance(call, Call):
             continue
-        if record.differentiated:
+        is_backward = record.effect is not None and record.effect.backward == "this"
+        if record.differentiated or is_backward:
             gathering.done(origin)
         if record.part:
             continue

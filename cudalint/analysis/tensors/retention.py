@@ -378,9 +378,10 @@ def _fact(
                 inside = call.key or call.name
             on = _differentiated_text(view, call)
             differentiated = view.site(call.span, on)
-            steps += (
-                Step(view.function.filename, call.span, f"the gradient of `{on}` is computed"),
-            )
+            said = f"the gradient of `{on}` is computed"
+            if inside:
+                said = f"`{inside.rpartition('.')[2]}` computes its gradient and returns it"
+            steps += (Step(view.function.filename, call.span, said),)
     return GraphRetention(
         name=name,
         variable=view.variable(keeping.value),

@@ -219,7 +219,12 @@ class Transfer:
                 return NUMBER
             if outer.is_detached and outer.kind == Kind.LIST:
                 return NOTHING
-            return replace(self._viewed(state, outer), tensorlike=True)
+            item = replace(self._viewed(state, outer), tensorlike=True)
+            is_part = isinstance(expression.index, Constant) and not outer.kind & Kind.TENSOR
+            if is_part and not outer.may_attach:
+                # `loss, count = criterion(...)`: what is said of one says nothing of the other.
+                return item.of()
+            return item
         if not isinstance(expression, Member):
             return UNKNOWN
         outer = self.value(state, expression.base)
@@ -312,8 +317,6 @@ class Transfer:
             case Index(base=base) if place(source) not in state.values:
                 known = self.value(state, base)
                 form = Form.COPY if known.kind & Kind.LIST and known.may_attach else Form.ELEMENT
-                if isinstance(source.index, Constant) and known.tensorlike:
-                    form = Form.COPY
             case _:
                 form = Form.COPY
         operands = tuple(self.value(state, operand) for operand in _operands(source))
@@ -569,7 +572,10 @@ class Transfer:
             elif state.recording & Recording.ON:
                 gradient = held.gradient & ~(Gradient.UNKNOWN | Gradient.DETACHED)
                 values[name] = replace(
-                    held, kind=Kind.TENSOR, gradient=gradient | Gradient.ATTACHED
+                    held,
+                    kind=Kind.TENSOR,
+                    gradient=gradient | Gradient.ATTACHED,
+                    origins=held.origins or frozenset({origin}),
                 )
             return replace(state, values=values)
         if outcome is not None and outcome.resets:
