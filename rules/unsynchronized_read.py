@@ -93,7 +93,9 @@ def _message(read: EarlyRead) -> str:
     on = f" on {quoted(read.stream)}" if read.stream else ""
     api = readable(read.copy_api).lstrip(".")
     wait = f"for {quoted(read.stream)}" if read.stream else "for the stream"
+    name = quoted(read.name, "the copy")
+    does = f"{name} is read" if read.text == name else f"{read.text} reads {name}"
     return (
-        f"{read.text} reads {quoted(read.name, 'the copy')} before the host waits {wait}:"
+        f"{does} before the host waits {wait}:"
         f" {api} (line {read.copy_span.row}){on} may still be writing to it"
     )

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from cudalint.analysis.binding import Binding
 from cudalint.analysis.facts.ordering import EarlyRead, HostAccess
-from cudalint.analysis.ordering.buffers import Buffer, buffer_of
+from cudalint.analysis.ordering.buffers import PLAIN, Buffer, buffer_of
 from cudalint.analysis.ordering.calm import is_standard
 from cudalint.analysis.ordering.order import Pending
 from cudalint.analysis.ordering.walk import Access
 from cudalint.analysis.recorder import live
 from cudalint.analysis.state import State, Status
-from cudalint.analysis.values import Pointer, Value
+from cudalint.analysis.values import Address, Pointer, Value
 from cudalint.findings.finding import Step
 from cudalint.program import (
     Assign,
@@ -25,6 +25,7 @@ from cudalint.program import (
     Type,
     Variable,
     render,
+    variables,
 )
 from cudalint.source import Span
 
@@ -36,6 +37,8 @@ def observe(run: FunctionRun, operation: Operation | Expression, span: Span, sta
     """The accesses of an operation, a condition or a returned value, before it runs."""
     if isinstance(operation, Launch):
         return  # its arguments are looked at where it is put on its stream
+    if state.order.pending and not run.python:
+        _read_variables(run, operation, span, state)
     accesses = run.ordering.accesses(operation)
     if not accesses or not (state.resources or state.order.pending):
         return
@@ -167,6 +170,36 @@ def _read(run: FunctionRun, access: Access, span: Span, state: State) -> None:
         _check_read(run, buffer, f"`{text}`", span, state)
 
 
+def _read_variables(
+    run: FunctionRun, operation: Operation | Expression, span: Span, state: State
+) -> None:
+    """The copy's target may be a plain variable, by its address."""
+    for pending in state.order.pending:
+        if pending.kind != "download" or not isinstance(pending.buffer, tuple):
+            continue
+        location = pending.buffer[1]
+        info = run.evaluator.variable(location[0]) if len(location) == 1 else None
+        if info is None or info.type.kind not in PLAIN:
+            continue
+        if location[0] in run.ordering.variables(operation):
+            if isinstance(operation, Call) and _may_bind(run, operation, location[0]):
+                continue
+            buffer = Buffer(pending.buffer, None, Address(location))
+            _check_read(run, buffer, f"`{info.name}`", span, state)
+
+
+def _may_bind(run: FunctionRun, call: Call, symbol: str) -> bool:
+    """Whether a call may take a reference to a variable, and not its value."""
+    for number, argument in enumerate(call.arguments):
+        if isinstance(argument.value, Variable) and argument.value.symbol == symbol:
+            whole = Access(argument.value, argument.value, False, argument=number)
+            if not _is_reference(run, call, whole):
+                return False
+        elif symbol in variables(argument.value):
+            return False
+    return True
+
+
 def _check_read(run: FunctionRun, buffer: Buffer, text: str, span: Span, state: State) -> None:
     pending = _download(buffer, state)
     if pending is None or state.skipped & run.ordering.waiting_loops(run):
@@ -174,7 +207,7 @@ def _check_read(run: FunctionRun, buffer: Buffer, text: str, span: Span, state: 
     run.ordering.early_reads.setdefault(
         (span, pending.identity),
         EarlyRead(
-            name=pending.name,
+            name=pending.name.removeprefix("&"),
             text=text,
             span=span,
             copy_api=pending.api,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_pointer"})
 """Attributes of arrays that lead to where their memory is."""
+PLAIN = ("integer", "float", "bool", "enumeration")
+"""Types of variables that hold one number."""
 _CONTAINER = re.compile(r"(const )?(std::)?vector<[^<>,]+>( &)?$")
 """A vector with the standard allocator: one with another may hold pinned memory."""
 
@@ -113,7 +115,7 @@ def space_of(run: FunctionRun, buffer: Buffer, state: State) -> str | None:
             info = run.evaluator.variable(symbol)
             if info is None or info.storage != "local":
                 return None
-            if info.type.kind == "array" or _CONTAINER.match(info.type.text):
+            if info.type.kind in ("array", *PLAIN) or _CONTAINER.match(info.type.text):
                 return "host"
             return None
         case Array(space=space, origin=origin):

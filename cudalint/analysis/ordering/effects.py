@@ -10,6 +10,7 @@ from cudalint.analysis.copies import direction_of
 from cudalint.analysis.facts.ordering import PageableCopy, StreamHazard
 from cudalint.analysis.ordering.accesses import host_reads, host_writes, passed
 from cudalint.analysis.ordering.buffers import (
+    PLAIN,
     Buffer,
     at_this_position,
     buffer_of,
@@ -240,6 +241,8 @@ def _pageable(
         made, span = creation.name, creation.span
     elif isinstance(buffer.root, tuple):
         info = run.evaluator.variable(buffer.root[1][0])
+        if info is not None and info.type.kind in PLAIN:
+            return  # one number: there is nothing to overlap
         if info is not None:
             made = info.type.text
             span = info.span

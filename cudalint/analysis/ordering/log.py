@@ -12,7 +12,7 @@ from cudalint.analysis.facts.ordering import (
     PageableCopy,
     StreamHazard,
 )
-from cudalint.analysis.ordering.walk import Access, accesses_of
+from cudalint.analysis.ordering.walk import Access, accesses_of, values_read
 from cudalint.analysis.values import Symbol
 from cudalint.program import Call, Expression, Launch, Operation, Variable
 from cudalint.source import Span
@@ -40,6 +40,7 @@ class OrderingLog:
         """Where, on some path, host memory is accessed: the code knows what it does."""
         self.streams: set[object] = set()
         self._accesses: dict[int, tuple[Access, ...]] = {}
+        self._variables: dict[int, frozenset[str]] = {}
         self._waiting: frozenset[int] | None = None
         for block in run.function.blocks:
             for operation in block.operations:
@@ -58,6 +59,13 @@ class OrderingLog:
         found = self._accesses.get(id(operation))
         if found is None:
             found = self._accesses[id(operation)] = tuple(accesses_of(operation, self.python))
+        return found
+
+    def variables(self, operation: Operation | Expression) -> frozenset[str]:
+        """The variables whose value an operation or a condition reads, found once."""
+        found = self._variables.get(id(operation))
+        if found is None:
+            found = self._variables[id(operation)] = frozenset(values_read(operation))
         return found
 
     def waiting_loops(self, run: FunctionRun) -> frozenset[int]:

@@ -116,3 +116,30 @@ def _within(
 def _is_value(left: Expression, right: Expression) -> bool:
     """Not a comparison with ``None``."""
     return not any(isinstance(s, Constant) and s.value is None for s in (left, right))
+
+
+def values_read(operation: Operation | Expression) -> Iterator[str]:
+    """The variables whose value is read, not only their address."""
+    match operation:
+        case Assign(value=value, target=target):
+            pending = [value, *(() if isinstance(target, Variable) else (target,))]
+        case Call(arguments=arguments):
+            pending = [argument.value for argument in arguments]
+        case Launch(arguments=arguments):
+            pending = [argument.value for argument in arguments]
+        case Use(value=value):
+            pending = [value]
+        case Delete() | ScopeEnd():
+            pending = []
+        case _:
+            pending = [operation]
+    while pending:
+        expression = pending.pop()
+        if isinstance(expression, Variable):
+            yield expression.symbol
+        elif isinstance(expression, Conditional):
+            pending.append(expression.condition)
+        elif isinstance(expression, Binary) and expression.operator in ("&&", "||"):
+            pending.append(expression.left)
+        elif not isinstance(expression, AddressOf | Unknown):
+            pending.extend(children(expression))
