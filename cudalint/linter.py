@@ -168,19 +168,35 @@ def _lowered(read: Sequence[ReadFile], run: _Run, headers: Path | None) -> dict[
     pending.sort(key=lambda lowering: -len(lowering.job.text))
     if pending:
         jobs.preload({lowering.job.language for lowering in pending})
+    again = _lower_all(pending, lowered, run)
+    for lowering, failure in again:
+        what = f"the CUDA sources in its strings were not read: {failure}"
+        run.notes.append(FileError(lowering.job.filename, what))
+    _lower_all([lowering.without_embedded() for lowering, _ in again], lowered, run)
+    return lowered
+
+
+def _lower_all(
+    pending: Sequence[Lowering], lowered: dict[str, Lowered], run: _Run
+) -> list[tuple[Lowering, str]]:
+    """Lower files. Returns the Python files that failed, with the reason, where the CUDA sources in
+    their strings may be to blame."""
+    again: list[tuple[Lowering, str]] = []
     payloads = [msgspec.msgpack.encode(lowering.job) for lowering in pending]
     for number, outcome in run.execute("reading code", jobs.lower, payloads):
         lowering = pending[number]
-        if outcome.result is None:
+        if outcome.result is None and lowering.job.language == "python" and lowering.job.parse:
+            again.append((lowering, outcome.failure or ""))
+        elif outcome.result is None:
             failure = f"not read: {outcome.failure}"
             run.errors.append(FileError(lowering.job.filename, failure))
-            continue
-        result = msgspec.msgpack.decode(outcome.result, type=Lowered)
-        lowered[lowering.job.filename] = result
-        if run.cache:
-            dependencies = lowering.dependencies(result.includes)
-            run.cache.store(lowering.key, outcome.result, dependencies)
-    return lowered
+        else:
+            result = msgspec.msgpack.decode(outcome.result, type=Lowered)
+            lowered[lowering.job.filename] = result
+            if run.cache:
+                dependencies = lowering.dependencies(result.includes)
+                run.cache.store(lowering.key, outcome.result, dependencies)
+    return again
 
 
 # Analysis ---------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
 import tempfile
 from collections.abc import Iterator
@@ -52,6 +53,11 @@ class Lowering:
     key: str
     """The cache key: everything that decides the result, except included files."""
     path: Path
+
+    def without_embedded(self) -> Lowering:
+        """The same Python file, its strings left alone."""
+        job = msgspec.structs.replace(self.job, parse={})
+        return dataclasses.replace(self, job=job, key=digest("not embedded", self.key))
 
     def dependencies(self, included: list[str]) -> list[str]:
         """The files whose change changes the result: those included, and the places where a

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import os
+import signal
 import string
 import textwrap
 from collections.abc import Callable
@@ -13,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cudalint.cli import check, configuration_of
 from cudalint.frontends.cuda.options import ParseOptions
 from cudalint.frontends.python import read
 from cudalint.frontends.python.embedded import texts
@@ -23,7 +26,11 @@ from cudalint.frontends.python.embedded.texts import Text
 from cudalint.frontends.python.module import ModuleReader
 from cudalint.frontends.python.names import module_name
 from cudalint.frontends.python.parsing import parse
+from cudalint.linter import lint
+from cudalint.plan import make_plan
 from cudalint.program import Launch, Program
+from cudalint.project.files import discover
+from cudalint.reports.report import Report
 from cudalint.source import Source
 
 pytestmark = pytest.mark.filterwarnings("ignore:invalid escape", "ignore:The recursion limit")
@@ -262,6 +269,7 @@ def test_file_next_to_the_script(lower: Callable[..., Program], tmp_path: Path) 
         'Path(__file__).with_name("k.cu").read_text()',
         '(Path(__file__).resolve().parent / "k.cu").read_text()',
         'open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "k.cu")).read()',
+        'open(os.path.dirname(__file__) + "/k.cu").read()',
         "text",
     ):
         program = lower(
@@ -298,3 +306,47 @@ def test_broken_source_is_told_of(lower: Callable[..., Program]) -> None:
 
 def test_no_source_no_libclang(lower: Callable[..., Program]) -> None:
     assert lower("import cupy\na = cupy.zeros(3)\n").embedded == ()
+
+
+# Runs --------------------------------------------------------------------------------------------
+
+SCRIPT = """\
+import cupy
+kernel = cupy.RawKernel(open("k.cu").read(), "f")
+kernel((1,), (2048,), (a,))
+"""
+KERNEL = 'extern "C" __global__ void f(int* a) { __shared__ int t[%d]; a[0] = t[0]; }\n'
+
+
+def codes(folder: Path, **arguments: object) -> tuple[list[str], Report]:
+    options = ["--isolated", "--cache-dir", str(folder / "cache"), str(folder / "script.py")]
+    context = check.make_context("check", options)
+    plan = make_plan(configuration_of((str(folder / "script.py"),), dict(context.params)))
+    found = discover([folder / "script.py"], plan.settings, plan.root)
+    report = lint(found.files, plan, **arguments)  # type: ignore[arg-type]
+    return [f"{Path(f.filename).name} {f.code}" for f in report.active], report
+
+
+def test_cached_until_the_file_read_changes(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    assert codes(tmp_path, supervised=False)[0] == ["script.py GPU304"]
+    (tmp_path / "k.cu").write_text(KERNEL % 20_000)
+    assert codes(tmp_path, supervised=False)[0] == ["k.cu GPU301", "script.py GPU304"]
+    (tmp_path / "k.cu").write_text(KERNEL % 20)
+    assert codes(tmp_path, supervised=False)[0] == ["script.py GPU304"]
+
+
+def test_file_survives_a_source_that_kills_its_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(filename: str, text: str, options: object) -> Program:
+        os.kill(os.getpid(), signal.SIGSEGV)
+        raise AssertionError
+
+    monkeypatch.setattr("cudalint.frontends.cuda.read", crash)
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "k.cu").write_text(KERNEL % 20)
+    found, report = codes(tmp_path)
+    assert found == ["script.py GPU304"]
+    assert report.errors == ()
+    assert any("strings were not read" in note.message for note in report.notes)

@@ -55,6 +55,11 @@ def path_of(
             return absolute(filename)
         case cst.BinaryOperation(operator=cst.Divide()):
             return _joined([inner(node.left), inner(node.right)])
+        case cst.BinaryOperation(operator=cst.Add()):
+            folder, name = inner(node.left), string_value(node.right)
+            if folder is None or not name or "\0" in name:
+                return None
+            return Path(f"{folder}{name}")
         case cst.Attribute() if node.attr.value == "parent":
             base = inner(node.value)
             return base.parent if base is not None else None
