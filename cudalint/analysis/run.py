@@ -20,10 +20,10 @@ from cudalint.analysis.exits import leave
 from cudalint.analysis.facts import DanglingPointer
 from cudalint.analysis.facts.lifetimes import IdleHold
 from cudalint.analysis.flow import Flow
+from cudalint.analysis.footprint.native import NativePeak
 from cudalint.analysis.lifetimes.idle import waits
 from cudalint.analysis.ordering import observe as ordering
 from cudalint.analysis.ordering.log import OrderingLog
-from cudalint.analysis.footprint.native import NativePeak
 from cudalint.analysis.recorder import Recorder, live
 from cudalint.analysis.state import Event, State
 from cudalint.analysis.values import (
