@@ -71,9 +71,7 @@ class CheckpointOnDevice(FunctionRule):
         what = f"`{load.name}`" if is_shown(load.name) else "what it loads"
         twice = ""
         if load.restored is not None:
-            twice = (
-                f", beside the weights of the module that it fills on line {load.restored.span.row}"
-            )
+            twice = f", beside what it fills on line {load.restored.span.row}"
         return self.finding(
             f"{load.api} with {missing}: {what} goes to the GPU that it was saved from{twice}; "
             'pass `map_location="cpu"`',

@@ -43,6 +43,8 @@ _FEW = re.compile(
     re.IGNORECASE,
 )
 """Names of what takes few values in one run."""
+_FEW_RESULTS = 128
+"""What `lru_cache` keeps when nobody says how many; of small tensors, no harm."""
 _FEW_TYPES = ("bool", "device", "dtype", "layout", "Literal", "Enum", "Stream")
 
 
@@ -93,7 +95,8 @@ def _kept(function: Function, linker: Linker, models: ApiModels, bound: int | No
     if function.record is not None and function.kind == "method" and not function.is_static:
         record = linker.record(function.record, function.filename)
         module = record is not None and any(_is_module(base, models) for base in record.bases)
-        return "method" if module or on_device else ""
+        many = bound is None or bound > _FEW_RESULTS
+        return "method" if module or (on_device and many) else ""
     unbounded = [p for p in parameters if not _takes_few(p.name, p.type.text, p.default)]
     if on_device and bound is None and unbounded and _decides_size(function, unbounded, models):
         return "results"

@@ -46,6 +46,12 @@ _WEIGHTS = re.compile(
 """Names of files, and of the variables that hold them, that are those of weights."""
 _PARTS = re.compile(r"^((model|net|generator|discriminator|ema|optim(izer)?)_?)?state(_?dict)?$")
 """Keys of a checkpoint."""
+_NO_WEIGHTS = re.compile(
+    r"rng|sched|scaler|vocab|tokeniz|sampler|loader|data_?set|meter|metric|stats|histor|config"
+    r"|hparams|trainer_state",
+    re.IGNORECASE,
+)
+"""Names of what is saved beside the weights, and holds hardly any tensor."""
 
 
 def checkpoints(
@@ -67,8 +73,9 @@ def checkpoints(
         if path is None or _saves_from_host(program, models):
             return ()
         restored, telling = _uses(function, call, models)
-        named = _WEIGHTS.search(render(substitute(path, written))) or _names(function, path)
         shown = render(substitute(path, written))
+        named = _WEIGHTS.search(shown) is not None or _names(function, path)
+        named = named and not _NO_WEIGHTS.search(shown)
         found.append(
             CheckpointLoad(
                 api=call.name,
@@ -77,7 +84,7 @@ def checkpoints(
                 path=shown,
                 explicit=place is not None,
                 restored=restored,
-                weights=telling or (bool(named) and not _is_kept_whole(function, call)),
+                weights=telling or (named and not _is_kept_whole(function, call)),
             )
         )
     return tuple(found)
@@ -130,7 +137,8 @@ def _uses(function: Function, load: Call, models: ApiModels) -> tuple[Site | Non
             if isinstance(operation, Call) and operation is not load:
                 effect = models.lifetime_effect(operation.name)
                 known = models.tensor_effect(operation.name) if operation.name else None
-                if effect is not None and effect.restores:
+                filled = render(operation.receiver) if operation.receiver is not None else ""
+                if effect is not None and effect.restores and not _NO_WEIGHTS.search(filled):
                     restored = restored or Site(function.filename, operation.span, operation.name)
                     telling = True
                 of_it = operation.receiver is not None and _reads(operation.receiver, held)
