@@ -55,8 +55,9 @@ class OversizeStaticShared(FileRule):
 
     ## Known problems
 
-    Arrays whose size depends on a template parameter are counted as nothing. Arrays in scopes that
-    exclude each other are added up, as `ptxas` does in general.
+    Arrays whose size depends on a template parameter, or on a value that a Python string takes at
+    run time, are counted as nothing. Arrays in scopes that exclude each other are added up, as
+    `ptxas` does in general.
 
     ## References
 

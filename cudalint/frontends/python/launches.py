@@ -34,6 +34,7 @@ _PREPARED = {
 
 
 _SHARED_LIMIT = "max_dynamic_shared_size_bytes"
+_SET_ATTRIBUTE = "pycuda.driver.Function.set_attribute"
 
 
 class LaunchLowering(ExpressionLowering):
@@ -51,6 +52,8 @@ class LaunchLowering(ExpressionLowering):
         if isinstance(function, cst.Attribute):
             if function.attr.value in _PREPARED and _is_device_function(function.value, self):
                 return self._prepared(node, function, target, wanted)
+            if function.attr.value == "set_attribute" and len(node.args) == 2:
+                return self._set_attribute(node, function)
             if not node.args and function.attr.value != "forall":
                 return None
         meaning = self.scope.meaning(function)
@@ -267,6 +270,18 @@ class LaunchLowering(ExpressionLowering):
             shared=keywords.get("shared_size"), stream=head[2] if leading == 3 else None,
             kernel_key=self._kernel_key(what),
         )  # fmt: skip
+
+    def _set_attribute(self, node: cst.Call, function: cst.Attribute) -> Expression | None:
+        """PyCUDA's ``function.set_attribute(attribute, value)``, which may raise a limit."""
+        what = held(function.value, self.scope)
+        if what is None and _SHARED_LIMIT not in self.short_text(node.args[0].value).lower():
+            return None  # an object of another library
+        if what is not None and what.kind not in ("raw_kernel", "module_function"):
+            return None
+        kernel = FunctionReference(what.name if what is not None else "")
+        arguments = (Argument(kernel), *self.arguments(list(node.args)))
+        self.graph.emit(Call(_SET_ATTRIBUTE, arguments, self.reader.span(node)))
+        return Constant(None)
 
     def opt_in(self, target: cst.CSTNode, value: Expression, span: Span) -> None:
         """``kernel.max_dynamic_shared_size_bytes = n``: CuPy's setter makes a CUDA call. A kernel
