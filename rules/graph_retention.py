@@ -39,9 +39,15 @@ class GraphRetentionRule(FunctionRule):
     ## Use instead
 
     ```python
-        total += loss.item()        # a number; waits for the device
-        losses.append(loss.detach())  # a tensor without a graph; does not wait
+    for batch in loader:
+        loss = criterion(model(batch), batch.y)
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
     ```
+
+    `item()` gives a number and waits for the device; `detach()` gives a tensor without a graph and
+    does not wait.
 
     ## Known problems
 
@@ -90,7 +96,7 @@ def _evidence(kept: GraphRetention) -> str:
     line = kept.differentiated.span.row
     if kept.inside:
         return f"{quoted(kept.inside.rpartition('.')[2])} (line {line}) returns it with its graph"
-    if kept.direct:
+    if kept.direct or kept.differentiated.text == kept.name:
         return f"`backward()` is called on it at line {line}"
     on = quoted(kept.differentiated.text)
     if kept.derived:

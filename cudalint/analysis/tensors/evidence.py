@@ -197,6 +197,8 @@ class _Gathering:
         effect = record.effect
         if effect is None or effect.device != "host" or not isinstance(record.operation, Call):
             return
+        if effect.needs_detached:
+            return
         if not record.operands:
             return
         pending = [(origin, 0) for origin in record.operands[0].origins]

@@ -6,9 +6,9 @@ from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import RetainedGraph
 from cudalint.analysis.tensors.evidence import retains
 from cudalint.analysis.tensors.lattice import Gradient, Value
-from cudalint.analysis.tensors.places import place
+from cudalint.analysis.tensors.places import place, root
 from cudalint.analysis.tensors.retention import _differentiated_text
-from cudalint.analysis.tensors.transfer import Form
+from cudalint.analysis.tensors.transfer import Form, Record
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
 from cudalint.program import Assign, Call
@@ -126,6 +126,7 @@ def _carried(view: View, value: Value, loop: Loop) -> tuple[Site, bool] | None:
             continue
         if record.block in loop.body:
             inside.append(origin)
+            pending.extend(_made(view, record))
             pending.extend(
                 inner
                 for operand in record.operands
@@ -171,14 +172,14 @@ def _from_earlier(view: View, loop: Loop, inside: list[int]) -> tuple[Site, bool
         operation = record.operation
         for name in sorted(record.reads | _receiver(operation)):
             held = entry.values.get(name)
-            if held is None or not held.may_attach or name.startswith("%"):
+            if held is None or name.startswith("%") or not _may_hold_graph(held):
                 continue
             made = [
                 inner
                 for inner in held.origins
                 if inner in view.records
                 and view.records[inner].block in loop.body
-                and view.records[inner].result.may_attach
+                and _may_hold_graph(view.records[inner].result)
             ]
             before = view.state_before(origin).values.get(name)
             if not made or before is None or not before.origins & set(made):
@@ -188,6 +189,26 @@ def _from_earlier(view: View, loop: Loop, inside: list[int]) -> tuple[Site, bool
             first = view.records[made[0]].operation
             return view.site(first.span, name.replace("this.", "self.")), False
     return None
+
+
+def _may_hold_graph(value: Value) -> bool:
+    unknown = bool(value.gradient & Gradient.UNKNOWN) and value.tensorlike
+    return value.may_attach or unknown
+
+
+def _made(view: View, record: Record) -> list[int]:
+    """The call whose result an operation takes a part of."""
+    operation = record.operation
+    if record.form is not Form.ELEMENT or not isinstance(operation, Assign):
+        return []
+    name = root(operation.value)
+    return [
+        origin
+        for origin, other in view.records.items()
+        if isinstance(other.operation, Call)
+        and other.operation.target is not None
+        and place(other.operation.target) == name
+    ]
 
 
 def _receiver(operation: object) -> frozenset[str]:

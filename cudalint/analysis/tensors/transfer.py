@@ -229,7 +229,7 @@ class Transfer:
             return UNKNOWN
         outer = self.value(state, expression.base)
         if place(expression.base) == "this" or not outer.may_attach:
-            return replace(UNKNOWN, origins=outer.origins, tensorlike=outer.tensorlike)
+            return replace(UNKNOWN, tensorlike=outer.tensorlike)
         return replace(outer, kind=Kind.OTHER)
 
     def _contents(self, state: State, name: str) -> Value:
