@@ -111,7 +111,8 @@ def _command(
     for forced in flags.forced_includes:
         common += ["-include", forced]
     tail = ["-o", str(executable), str(library)]
-    if nvcc is not None:
+    device_code = [source for source in sources if _has_device_code(source)]
+    if nvcc is not None and device_code:
         architecture = nvcc.architecture_for(options.target)
         standard = f"-std={(flags.standard or 'c++17').replace('gnu', 'c')}"
         return [
@@ -121,27 +122,28 @@ def _command(
             "-Xcompiler", "-fno-omit-frame-pointer", "-Xlinker", f"-rpath={library.parent}",
             *options.arguments, *map(str, sources), *tail,
         ]  # fmt: skip
-    for source in sources:
-        try:
-            text = source.read_bytes()
-        except OSError as error:
-            raise BuildError(f"{source}: {error.strerror or error}") from error
-        if _DEVICE_CODE.search(text):
-            raise BuildError(
-                f"{source.name} has device code, and there is no nvcc: put one on PATH, set"
-                " CUDA_HOME, or pip install 'cudalint[runtime]'"
-            )
+    if device_code:
+        raise BuildError(
+            f"{device_code[0].name} has device code, and there is no nvcc: put one on PATH, set"
+            " CUDA_HOME, or pip install 'cudalint[runtime]'"
+        )
     inputs: list[str] = []
     for source in sources:
-        language = "c" if source.suffix == ".c" else "c++"
-        inputs += ["-x", language, str(source)]
-    include = cuda_include(None)
+        inputs += ["-x", "c" if source.suffix == ".c" else "c++", str(source)]
+    include = cuda_include(nvcc)
     return [
         str(find_compiler()), *common, f"-std={flags.standard or 'c++17'}", "-w",
         "-fno-omit-frame-pointer", "-isystem", str(include), "-isystem", str(include / "cccl"),
         *options.arguments, *inputs, "-x", "none", f"-Wl,-rpath,{library.parent}", "-pthread",
         *tail,
     ]  # fmt: skip
+
+
+def _has_device_code(source: Path) -> bool:
+    try:
+        return _DEVICE_CODE.search(source.read_bytes()) is not None
+    except OSError as error:
+        raise BuildError(f"{source}: {error.strerror or error}") from error
 
 
 def _first_error(output: str) -> str:

@@ -1,5 +1,6 @@
-"""Generates C++ that answers every entry point of the CUDA runtime API that the ledger does not
-write itself: over a real runtime it forwards, simulated it says once that it is not supported."""
+"""Generates C++ that answers every entry point of the CUDA runtime and driver APIs that the ledger
+does not write itself: over a real runtime it forwards, simulated it says once that it is not
+supported."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typing import Any
 from cudalint.runtime.toolkit import ToolkitError
 
 HEADER = "cuda_runtime_api.h"
+DRIVER_HEADER = "cuda.h"
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class EntryPoint:
 
 
 def entry_points(include: Path) -> tuple[EntryPoint, ...]:
-    """The functions that the header declares, in its order."""
+    """The functions that the headers declare, in their order: the runtime's, the driver's."""
     return tuple({entry.name: entry for entry in _declared(include)}.values())
 
 
@@ -37,8 +39,9 @@ def generate(include: Path, written: frozenset[str]) -> str:
         parameters = ", ".join(_parameter(t, i) for i, t in enumerate(entry.parameters))
         types = ", ".join(entry.parameters)
         arguments = ", ".join(f"a{i}" for i in range(len(entry.parameters)))
+        macro = "GENERATED" if entry.result == "cudaError_t" else "GENERATED_CU"
         lines.append(
-            f"GENERATED({entry.name}, {entry.result}, ({parameters}), ({types}), ({arguments}))"
+            f"{macro}({entry.name}, {entry.result}, ({parameters}), ({types}), ({arguments}))"
         )
     return "\n".join(lines) + "\n"
 
@@ -61,7 +64,7 @@ def _declared(include: Path) -> Iterator[EntryPoint]:
     arguments += ["-isystem", str(include)]
     for folder in (*toolchain.cxx, *toolchain.c):
         arguments += ["-isystem", str(folder)]
-    text = f"#include <{HEADER}>\n"
+    text = f"#include <{DRIVER_HEADER}>\n#include <{HEADER}>\n"
     try:
         unit = cindex.Index.create().parse(
             "entry_points.cpp", arguments, [("entry_points.cpp", text)], 0
@@ -71,9 +74,9 @@ def _declared(include: Path) -> Iterator[EntryPoint]:
     found = 0
     for cursor in _functions(unit.cursor):
         name, result = cursor.spelling, cursor.result_type.spelling
-        if not name.startswith("cuda"):
+        if not name.startswith("cu"):
             continue
-        found += 1
+        found += name.startswith("cuda")
         yield EntryPoint(
             name, result, tuple(argument.type.spelling for argument in cursor.get_arguments())
         )
@@ -89,5 +92,5 @@ def _functions(cursor: Any) -> Iterator[Any]:
             yield from _functions(child)
         elif child.kind == CursorKind.FUNCTION_DECL:
             location = child.location.file
-            if location is not None and Path(location.name).name == HEADER:
+            if location is not None and Path(location.name).name in (HEADER, DRIVER_HEADER):
                 yield child

@@ -3,11 +3,13 @@ entry point of the CUDA runtime API that it does not write itself."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from cudalint import __version__
@@ -45,8 +47,24 @@ def build_ledger(include: Path) -> Path:
     folder = cache_folder() / "ledger" / key[:24]
     library = folder / LIBRARY
     if not library.is_file():
-        _compile(compiler, include, library)
+        with _alone(folder.with_suffix(".lock")):
+            if not library.is_file():
+                _compile(compiler, include, library)
     return library
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """One process compiles, the others wait for it."""
+    import fcntl
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+    except OSError as error:
+        raise ToolkitError(f"cannot keep the ledger in {path.parent}: {error}") from error
 
 
 def _compile(compiler: Path, include: Path, library: Path) -> None:
@@ -62,7 +80,8 @@ def _compile(compiler: Path, include: Path, library: Path) -> None:
             built = folder / "out"
             built.mkdir()
             command = [
-                str(compiler), "-std=c++17", "-O2", "-g1", "-fPIC", "-shared", "-pthread", "-w",
+                str(compiler), "-std=c++17", "-O1", "-fPIC", "-shared", "-pthread", "-w",
+                "-fno-exceptions",
                 "-fvisibility=hidden", "-fno-omit-frame-pointer", "-isystem", str(include),
                 f"-I{generated}", str(NATIVE / "ledger.cpp"), "-o", str(built / LIBRARY),
                 f"-Wl,-soname,{LIBRARY}", "-ldl",

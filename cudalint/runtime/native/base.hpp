@@ -1,6 +1,7 @@
 // What every part needs: the configuration, and the way to the real runtime.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <dlfcn.h>

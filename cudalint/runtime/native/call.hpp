@@ -18,7 +18,8 @@ enum class Needs { Device, Nothing };
 
 class Call {
 public:
-    Call(const char* api, void* frame, Needs needs = Needs::Device)
+    // Out of line: there are hundreds of entry points.
+    __attribute__((noinline)) Call(const char* api, void* frame, Needs needs = Needs::Device)
         : api_(api), frame_(frame), lock_(runtime().mutex, std::defer_lock) {
         outer_ = thread().depth++ == 0;
         if (simulating()) lock_.lock();
@@ -38,7 +39,7 @@ public:
             inject();
     }
 
-    ~Call() { thread().depth--; }
+    __attribute__((noinline)) ~Call() { thread().depth--; }
 
     Call(const Call&) = delete;
 
@@ -50,7 +51,7 @@ public:
     bool outer() const { return outer_; }
     const char* api() const { return api_; }
 
-    cudaError_t done(cudaError_t status) {
+    __attribute__((noinline)) cudaError_t done(cudaError_t status) {
         ThreadState& t = thread();
         if (outer_ && (simulating() || injected_)) {
             if (status != cudaSuccess && status != cudaErrorNotReady) t.last = status;
@@ -75,7 +76,7 @@ public:
         return record;
     }
 
-    void write(Record record, const std::string& text = "", const char* family = nullptr,
+    __attribute__((noinline)) void write(Record record, const std::string& text = "", const char* family = nullptr,
                const LaunchRecord* launch = nullptr) {
         if (!outer_ || !writer().active()) return;
         capture_once();
@@ -120,7 +121,7 @@ public:
     }
 
     // Something to tell, the first time only.
-    void note(const std::string& text) {
+    __attribute__((noinline)) void note(const std::string& text) {
         if (!outer_ || !runtime().noted.insert(text).second) return;
         write(make(NOTE), text);
     }
