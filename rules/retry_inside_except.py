@@ -70,7 +70,7 @@ class RetryInsideExcept(FunctionRule):
             yield self._finding(retry, facts)
 
     def _finding(self, retry: Retry, facts: FunctionFacts) -> Finding:
-        again = "is called again" if retry.same else "works on the device"
+        again = "is called again" if retry.same else "does the work once more"
         return self.finding(
             f"`{retry.call}` {again} inside `except {retry.exception}` (line {retry.handler.row}): "
             "until the handler ends, the exception keeps the frames of the attempt that did not "

@@ -154,6 +154,10 @@ def run(model, x, tile):
         ("torch.OutOfMemoryError as e", "print(e); torch.cuda.empty_cache()", False),
         ("torch.OutOfMemoryError", "return model(x.cpu())", False),
         ("torch.OutOfMemoryError", "raise", False),
+        ("torch.OutOfMemoryError", "return tile(x)", True),
+        ("torch.OutOfMemoryError", "tile(x)", False),
+        ("torch.OutOfMemoryError as e", "return tile(e)", False),
+        ("torch.OutOfMemoryError", "return None", False),
     ],
 )
 def test_handlers(kind: str, body: str, found: bool) -> None:

@@ -370,6 +370,8 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """An exception class that says that the device's memory is exhausted."""
     message: str | None = None
     """An exception class that says so only where its message holds this text."""
+    computes: bool = False
+    """It runs a model, where its arguments are no constants (``.decode`` is one of texts too)."""
     clears_frames: bool = False
     """It lets go of what the frames of an exception hold."""
     memoizes: str | None = None

@@ -19,6 +19,7 @@ from cudalint.program import (
     Function,
     FunctionReference,
     Handler,
+    Return,
     Unary,
     Variable,
     children,
@@ -54,6 +55,16 @@ def _first(
 ) -> Retry | None:
     placements = Placements(function, models)
     tried = {_callee(c) for _, c in calls(function) if is_within(c.span, handler.guarded)}
+    given = {
+        _delivers(function, c) for _, c in calls(function) if is_within(c.span, handler.guarded)
+    } - {""}
+    taken = {
+        symbol
+        for _, c in calls(function)
+        if is_within(c.span, handler.guarded)
+        for part in c.arguments
+        for symbol in variables(part.value)
+    } - {"this"}
     work: list[tuple[Call, bool]] = []
     for at, call in calls(function):
         if at.block not in region or not is_within(call.span, handler.body):
@@ -61,10 +72,16 @@ def _first(
         effect = models.lifetime_effect(call.name)
         if effect is not None and effect.clears_frames:
             return None
-        if any(placements.of(given.value) == "host" for given in call.arguments):
+        sources = [placements.of(part.value) for part in call.arguments]
+        if "host" in (*sources, placements.made_by(call)):
             continue  # on the CPU there is room
         again = _callee(call) in tried and _may_compute(call, models)
-        if again or _computes(call, function.filename, linker, models):
+        instead = (
+            any(variables(part.value) & taken for part in call.arguments)
+            and _delivers(function, call) in given
+            and models.lookup(call.name) is None
+        )
+        if again or instead or _computes(call, function.filename, linker, models):
             work.append((call, again))
     if not work:
         return None
@@ -101,8 +118,24 @@ def _callee(call: Call) -> str:
     return (render(call.receiver) if call.receiver is not None else "") + call.name
 
 
+def _delivers(function: Function, call: Call) -> str:
+    """What gets the result of a call: a variable, or the caller; what computes it in the handler
+    does the work of the ``try`` once more."""
+    target = call.target
+    if not isinstance(target, Variable) or not target.symbol.startswith("%"):
+        return render(target) if target is not None else ""
+    returned = any(
+        isinstance(block.terminator, Return) and block.terminator.value == target
+        for block in function.blocks
+    )
+    return "return" if returned else ""
+
+
 def _may_compute(call: Call, models: ApiModels) -> bool:
     """Whether a call that the ``try`` makes too may be the one that took the memory."""
+    lasting = models.lifetime_effect(call.name)
+    if lasting is not None and lasting.computes:
+        return any(not isinstance(given.value, Constant) for given in call.arguments)
     model = models.lookup(call.name) if call.name else None
     if model is not None and model.may_throw is False and model.returns is None:
         return False
