@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
 from cudalint.analysis.tensors.places import place
-from cudalint.analysis.tensors.transfer import Form, Record, is_engine
+from cudalint.analysis.tensors.records import Form, Record, is_engine
 from cudalint.apis.model import TensorEffect
 from cudalint.program import Call, Constant
 

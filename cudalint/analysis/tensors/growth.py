@@ -6,8 +6,8 @@ from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import DeviceListGrowth
 from cudalint.analysis.tensors.lattice import Device, Kind, Value
 from cudalint.analysis.tensors.places import place, root_of
+from cudalint.analysis.tensors.records import Form
 from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
-from cudalint.analysis.tensors.transfer import Form
 from cudalint.analysis.tensors.view import View
 from cudalint.apis.model import TensorEffect
 from cudalint.findings.finding import Step

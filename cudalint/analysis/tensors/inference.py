@@ -5,7 +5,7 @@ from __future__ import annotations
 from cudalint.analysis.facts.tensors import RecordedInference
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
 from cudalint.analysis.tensors.places import place
-from cudalint.analysis.tensors.transfer import Form, Record
+from cudalint.analysis.tensors.records import Form, Record
 from cudalint.analysis.tensors.view import View
 from cudalint.findings.finding import Step
 from cudalint.program import Call, Return, Use, variables

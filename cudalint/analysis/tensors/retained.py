@@ -7,8 +7,8 @@ from cudalint.analysis.facts.tensors import RetainedGraph
 from cudalint.analysis.tensors.evidence import retains
 from cudalint.analysis.tensors.lattice import Gradient, Value
 from cudalint.analysis.tensors.places import place, root
+from cudalint.analysis.tensors.records import Form, Record
 from cudalint.analysis.tensors.retention import _differentiated_text
-from cudalint.analysis.tensors.transfer import Form, Record
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
 from cudalint.program import Assign, Call

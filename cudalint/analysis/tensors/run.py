@@ -11,9 +11,9 @@ from cudalint.analysis.flow import Flow
 from cudalint.analysis.link import Linker
 from cudalint.analysis.tensors.evidence import RETURNED, Evidence, gather
 from cudalint.analysis.tensors.lattice import Recording, Value
+from cudalint.analysis.tensors.records import Outcome
 from cudalint.analysis.tensors.scan import MODULE, Scan, operations, scan
 from cudalint.analysis.tensors.solver import Solution, solve
-from cudalint.analysis.tensors.transfer import Outcome
 from cudalint.apis.model import HookModel, TensorEffect
 from cudalint.program import Call, Function, FunctionReference, Program, children
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from cudalint.analysis.flow import Flow, successors
 from cudalint.analysis.tensors.lattice import NOTHING, NUMBER, UNKNOWN, Kind, State, Value, join_all
 from cudalint.analysis.tensors.places import root_of
-from cudalint.analysis.tensors.transfer import Record, Surroundings, Transfer
+from cudalint.analysis.tensors.records import Record, Surroundings
+from cudalint.analysis.tensors.transfer import Transfer
 from cudalint.program import Function, Parameter, Return
 
 MOST_VISITS = 60

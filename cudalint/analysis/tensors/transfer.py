@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import replace
 
-from cudalint.analysis.flow import Flow
 from cudalint.analysis.tensors.lattice import (
     NOTHING,
-    NUMBER,
     OBJECT,
     UNKNOWN,
     Device,
@@ -23,6 +19,14 @@ from cudalint.analysis.tensors.lattice import (
     join_all,
 )
 from cudalint.analysis.tensors.places import ELEMENT, is_inside, place, places_read, root_of
+from cudalint.analysis.tensors.records import (
+    Form,
+    Outcome,
+    Record,
+    is_engine,
+    part_origin,
+)
+from cudalint.analysis.tensors.values import TESTS, Values
 from cudalint.apis.model import TensorEffect
 from cudalint.program import (
     Assign,
@@ -33,257 +37,15 @@ from cudalint.program import (
     Constant,
     Delete,
     Expression,
-    Function,
-    FunctionReference,
     Index,
-    Member,
     Operation,
-    Slice,
     Tuple,
     Unary,
-    Unknown,
-    Variable,
 )
 
-PARTS = 10**12
-"""Numbers of operations end here; those of the parts that they make begin."""
 
-_TESTS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "is"})
-
-
-class Form(enum.Enum):
-    """How an operation's result depends on its operands."""
-
-    COPY = "copy"
-    ELEMENT = "element"
-    """An element of something unknown: of a loader's batch, of a data set."""
-    ARITHMETIC = "arithmetic"
-    FUNCTION = "function"
-    """A tensor function that gradients pass through."""
-    MODEL = "model"
-    CALL = "call"
-    """A call of something unknown."""
-    LEAF = "leaf"
-
-
-@dataclass(frozen=True)
-class Record:
-    """What an operation did when it was last followed."""
-
-    operation: Operation
-    block: int
-    form: Form
-    operands: tuple[Value, ...]
-    result: Value
-    recording: Recording
-    reads: frozenset[str] = frozenset()
-    effect: TensorEffect | None = None
-    callee: str = ""
-    """The place that is called, of a call of an object."""
-    part: str = ""
-    """Of a part of what a function of the run returns: which (``[0]``, ``['loss']``)."""
-    differentiated: bool = False
-    """The function of the run that made it has already computed its gradient."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a call of a function of the run gives back."""
-
-    value: Value
-    parts: Mapping[str, Value]
-    resets: frozenset[str] = frozenset()
-    """Members of its receiver that it empties or replaces."""
-    differentiated: frozenset[str] = frozenset()
-    """The parts whose gradient it has computed itself; empty text: the whole."""
-
-
-class Surroundings(Protocol):
-    """What the analysis of a function asks of the rest of the run."""
-
-    def flow(self, function: Function) -> Flow:
-        """The loops of a function."""
-
-    def entry(self, function: Function) -> Recording:
-        """Whether operations are recorded when it is called."""
-
-    def effect(self, name: str) -> TensorEffect | None:
-        """What an API function does to tensors."""
-
-    def outcome(self, function: Function, call: Call, records: frozenset[str]) -> Outcome | None:
-        """What a call of a function of the run gives back."""
-
-    def kind_of(self, function: Function, name: str) -> Value | None:
-        """What the whole class or function says of a place: that it is a module, a list."""
-
-    def is_attached(self, function: Function, origin: int) -> bool:
-        """Evidence found before: the gradient of this operation's result is computed."""
-
-    def is_on_device(self, function: Function, origin: int) -> bool:
-        """Evidence found before: this operation's result is brought to the host later."""
-
-
-class Transfer:
+class Transfer(Values):
     """The transfer functions of one function's operations."""
-
-    def __init__(self, function: Function, around: Surroundings) -> None:
-        self.function = function
-        self.around = around
-        self.records: dict[int, Record] = {}
-        self._effects = around.effect
-
-    # Values -----------------------------------------------------------------------------------
-
-    def value(self, state: State, expression: Expression) -> Value:
-        """The value of an expression."""
-        match expression:
-            case Constant(value=constant):
-                return NUMBER if isinstance(constant, int | float) else OBJECT
-            case Variable() | Member() | Index():
-                return self._read(state, expression)
-            case Slice(base=base):
-                value = self.value(state, base)
-                if value.kind & Kind.LIST:
-                    return value
-                return self._viewed(state, value)
-            case Cast(operand=operand):
-                return self.value(state, operand)
-            case Unary(operator=operator, operand=operand):
-                if operator in ("!", "len", "more"):
-                    return NUMBER
-                return self._computed(state, [self.value(state, operand)])
-            case Binary(operator=operator, left=left, right=right):
-                values = [self.value(state, left), self.value(state, right)]
-                if operator in _TESTS:
-                    device = computed(values, state.recording)[1]
-                    return Value(join_all(values).kind, Gradient.DETACHED, device, large=True)
-                if operator in ("&&", "||"):
-                    return join_all(values)
-                return self._computed(state, values)
-            case Conditional(then=then, otherwise=otherwise):
-                return self.value(state, then).join(self.value(state, otherwise))
-            case Tuple(items=items):
-                joined = join_all(self.value(state, item) for item in items)
-                if expression.kind == "tuple":
-                    return replace(joined, kind=joined.kind | Kind.LIST) if items else OBJECT
-                return Value(Kind.LIST, joined.gradient | Gradient.DETACHED, joined.device)
-            case FunctionReference():
-                return OBJECT
-            case Unknown(text=text, reads=reads):
-                if text[:2] in ('f"', "f'") or text in ("index", "key"):
-                    return NUMBER
-                values = [self.value(state, read) for read in reads]
-                like = any(value.tensorlike for value in values)
-                origins = join_all(values).origins
-                return replace(UNKNOWN, tensorlike=like, origins=origins)
-            case _:
-                return UNKNOWN
-
-    def _read(self, state: State, expression: Expression) -> Value:
-        name = place(expression)
-        if name is None:
-            inside = expression.base if isinstance(expression, Member | Index) else expression
-            return self._viewed(state, self.value(state, inside))
-        if isinstance(expression, Member):
-            effect = self._effects("." + expression.field)
-            if effect is not None and effect.gradient and name not in state.values:
-                base_value = self.value(state, expression.base)
-                return self._effect_value(state, effect, [base_value])
-        if name in state.values:
-            found = state.values[name]
-            contents = self._contents(state, name) if found.kind & Kind.LIST else NOTHING
-            if contents != NOTHING:
-                return replace(
-                    found.join(contents), kind=found.kind, origins=found.origins | contents.origins
-                )
-            return found
-        known = self.around.kind_of(self.function, name)
-        if known is not None:
-            return known
-        if isinstance(expression, Variable):
-            variable = self.function.variables.get(name)
-            if variable is not None and variable.storage in ("local", "temporary"):
-                return NOTHING
-            return UNKNOWN
-        if isinstance(expression, Index):
-            inner = place(expression.base) or ""
-            element = inner + ELEMENT
-            if element in state.values:
-                return state.values[element]
-            if name == element:
-                parts = self._contents(state, inner)
-                if parts != NOTHING:
-                    return parts
-            outer = self.value(state, expression.base)
-            if outer.kind == Kind.NUMBER:
-                return NUMBER
-            if outer.is_detached and outer.kind == Kind.LIST:
-                return NOTHING
-            item = replace(self._viewed(state, outer), tensorlike=True)
-            is_part = isinstance(expression.index, Constant) and not outer.kind & Kind.TENSOR
-            if is_part and not outer.may_attach:
-                # `loss, count = criterion(...)`: what is said of one says nothing of the other.
-                return item.of()
-            return item
-        if not isinstance(expression, Member):
-            return UNKNOWN
-        outer = self.value(state, expression.base)
-        if place(expression.base) == "this" or not outer.may_attach:
-            return replace(UNKNOWN, tensorlike=outer.tensorlike)
-        return replace(outer, kind=Kind.OTHER)
-
-    def _contents(self, state: State, name: str) -> Value:
-        return join_all(
-            value
-            for other, value in state.values.items()
-            if other.startswith(name + "[") and is_inside(other, name)
-        )
-
-    def _viewed(self, state: State, value: Value) -> Value:
-        kind = value.kind & ~Kind.LIST or Kind.OTHER
-        return replace(value, kind=kind)
-
-    def _computed(self, state: State, values: list[Value]) -> Value:
-        gradient, device = computed(values, state.recording)
-        kind = join_all(values).kind & ~Kind.NUMBER
-        if all(value.kind & Kind.NUMBER for value in values) or not kind:
-            kind |= Kind.NUMBER
-        known = [value for value in values if value.kind != Kind.OTHER or value.tensorlike]
-        if known and all(value.is_number for value in known):
-            # A number times an unknown argument: a number, as far as anybody can see.
-            return NUMBER
-        return Value(
-            kind,
-            gradient,
-            device,
-            Recording.NOTHING,
-            frozenset().union(*(value.origins for value in values)),
-            any(value.tensorlike for value in values),
-            any(value.large for value in values),
-        )
-
-    def parts(self, state: State, expression: Expression) -> Iterator[tuple[str, Value]]:
-        """What a tuple, a dictionary or a place with known parts holds, by place within it."""
-        if isinstance(expression, Tuple):
-            if expression.kind == "dict":
-                items = expression.items
-                for key, item in zip(items[::2], items[1::2], strict=False):
-                    name = f"[{key.value!r}]" if isinstance(key, Constant) else ELEMENT
-                    yield from self._part(state, name, item)
-            else:
-                for number, item in enumerate(expression.items):
-                    yield from self._part(state, f"[{number}]", item)
-            return
-        whole = place(expression)
-        if whole is not None:
-            for other, value in state.values.items():
-                if other.startswith(whole) and other != whole and is_inside(other, whole):
-                    yield other.removeprefix(whole), value
-
-    def _part(self, state: State, name: str, item: Expression) -> Iterator[tuple[str, Value]]:
-        yield name, self.value(state, item)
-        for inner, value in self.parts(state, item):
-            yield name + inner, value
 
     # Operations -------------------------------------------------------------------------------
 
@@ -310,7 +72,7 @@ class Transfer:
         source = operation.value
         value = self.value(state, source)
         match source:
-            case Binary(operator=operator) if operator not in _TESTS:
+            case Binary(operator=operator) if operator not in TESTS:
                 form = Form.ARITHMETIC
             case Unary() | Binary():
                 form = Form.ARITHMETIC
@@ -476,75 +238,6 @@ class Transfer:
             gradient |= Gradient.DETACHED
         return replace(UNKNOWN, gradient=gradient, tensorlike=_like(operands))
 
-    def _effect_value(
-        self,
-        state: State,
-        effect: TensorEffect,
-        operands: list[Value],
-        call: Call | None = None,
-    ) -> Value:
-        if effect.result == "number":
-            return NUMBER
-        if effect.result == "list":
-            return Value(Kind.LIST, Gradient.DETACHED)
-        gradient, device = computed(operands, state.recording)
-        kinds = join_all(operands).kind
-        if effect.gradient == "follows" and kinds and kinds & (Kind.MODULE | Kind.FUNCTION):
-            # `.to`, `.cuda`, `.half` of a module give the module.
-            moved = self._device(effect, call, device)
-            return replace(operands[0], device=moved) if moved else operands[0]
-        if effect.gradient == "attached" and kinds & Kind.MODULE:
-            return operands[0]
-        if effect.result == "module":
-            return Value(Kind.MODULE, Gradient.UNKNOWN, Device.NOTHING)
-        if effect.result == "function":
-            return Value(Kind.FUNCTION, Gradient.UNKNOWN, large=effect.scalar is None)
-        if effect.result == "other":
-            return replace(OBJECT, tensorlike=False)
-        if effect.gradient == "detached":
-            gradient = Gradient.DETACHED
-        elif effect.gradient == "attached":
-            off = call is not None and any(
-                isinstance(argument.value, Constant) and argument.value.value is False
-                for argument in call.arguments
-            )
-            gradient = Gradient.DETACHED if off else Gradient.ATTACHED
-        if call is not None and _argument(call, "requires_grad") is True:
-            gradient = Gradient.ATTACHED
-        if operands and all(value.is_number for value in operands) and effect.device == "follows":
-            return NUMBER
-        large = effect.scalar is None or call is None or len(call.arguments) > effect.scalar
-        if call is not None and effect.scalar and _argument(call, "reduction") == "none":
-            large = True
-        return Value(
-            Kind.TENSOR,
-            gradient,
-            self._device(effect, call, device),
-            tensorlike=True,
-            large=large
-            and (
-                not operands or any(value.large for value in operands) or effect.device != "follows"
-            ),
-        )
-
-    def _device(self, effect: TensorEffect, call: Call | None, device: Device) -> Device:
-        if effect.device == "device":
-            return Device.DEVICE
-        if effect.device == "host":
-            return Device.HOST
-        if effect.device == "argument" and call is not None:
-            given = [
-                argument.value
-                for argument in call.arguments
-                if argument.keyword == "device" or (call.name == ".to" and not argument.keyword)
-            ]
-            for expression in given:
-                if isinstance(expression, Constant) and isinstance(expression.value, str):
-                    return Device.DEVICE if expression.value[:4] == "cuda" else Device.HOST
-                return Device.UNKNOWN
-            return Device.HOST if call.name != ".to" else device
-        return device
-
     def _change_receiver(
         self,
         state: State,
@@ -645,30 +338,8 @@ def _switched(call: Call, effect: TensorEffect) -> Recording:
     return Recording.EITHER
 
 
-def part_origin(origin: int, number: int) -> int:
-    """The number of a part of what an operation makes."""
-    return PARTS + origin * 100 + min(number, 99)
-
-
-def is_engine(call: Call, receiver: Value) -> bool:
-    """Whether ``receiver.backward(x)`` computes the gradient of ``x``: the receiver is a
-    framework's engine (``accelerator.backward(loss)``), not a tensor."""
-    if not call.arguments or call.arguments[0].keyword:
-        return False
-    if isinstance(call.arguments[0].value, Constant):
-        return False
-    return not (receiver.tensorlike or receiver.may_attach or receiver.kind & Kind.TENSOR)
-
-
 def _like(values: list[Value]) -> bool:
     return any(value.tensorlike or value.kind & Kind.TENSOR for value in values)
-
-
-def _argument(call: Call, keyword: str) -> object:
-    for argument in call.arguments:
-        if argument.keyword == keyword and isinstance(argument.value, Constant):
-            return argument.value.value
-    return None
 
 
 def _operands(expression: Expression) -> list[Expression]:

@@ -10,10 +10,11 @@ from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.tensors.evidence import Evidence
 from cudalint.analysis.tensors.lattice import NOTHING, State, Value
 from cudalint.analysis.tensors.places import place, root, root_of
+from cudalint.analysis.tensors.records import Record
 from cudalint.analysis.tensors.run import Known, TensorRun
 from cudalint.analysis.tensors.scan import operations
 from cudalint.analysis.tensors.solver import Solution
-from cudalint.analysis.tensors.transfer import Record, Transfer
+from cudalint.analysis.tensors.transfer import Transfer
 from cudalint.apis.model import TensorEffect
 from cudalint.program import (
     Assign,

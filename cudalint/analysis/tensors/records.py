@@ -1,0 +1,112 @@
+"""What operations did, and what their analysis asks of the run."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from cudalint.analysis.flow import Flow
+from cudalint.analysis.tensors.lattice import (
+    Kind,
+    Recording,
+    Value,
+)
+from cudalint.apis.model import TensorEffect
+from cudalint.program import (
+    Call,
+    Constant,
+    Function,
+    Operation,
+)
+
+PARTS = 10**12
+"""Numbers of operations end here; those of the parts that they make begin."""
+
+
+class Form(enum.Enum):
+    """How an operation's result depends on its operands."""
+
+    COPY = "copy"
+    ELEMENT = "element"
+    """An element of something unknown: of a loader's batch, of a data set."""
+    ARITHMETIC = "arithmetic"
+    FUNCTION = "function"
+    """A tensor function that gradients pass through."""
+    MODEL = "model"
+    CALL = "call"
+    """A call of something unknown."""
+    LEAF = "leaf"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What an operation did when it was last followed."""
+
+    operation: Operation
+    block: int
+    form: Form
+    operands: tuple[Value, ...]
+    result: Value
+    recording: Recording
+    reads: frozenset[str] = frozenset()
+    effect: TensorEffect | None = None
+    callee: str = ""
+    """The place that is called, of a call of an object."""
+    part: str = ""
+    """Of a part of what a function of the run returns: which (``[0]``, ``['loss']``)."""
+    differentiated: bool = False
+    """The function of the run that made it has already computed its gradient."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call of a function of the run gives back."""
+
+    value: Value
+    parts: Mapping[str, Value]
+    resets: frozenset[str] = frozenset()
+    """Members of its receiver that it empties or replaces."""
+    differentiated: frozenset[str] = frozenset()
+    """The parts whose gradient it has computed itself; empty text: the whole."""
+
+
+class Surroundings(Protocol):
+    """What the analysis of a function asks of the rest of the run."""
+
+    def flow(self, function: Function) -> Flow:
+        """The loops of a function."""
+
+    def entry(self, function: Function) -> Recording:
+        """Whether operations are recorded when it is called."""
+
+    def effect(self, name: str) -> TensorEffect | None:
+        """What an API function does to tensors."""
+
+    def outcome(self, function: Function, call: Call, records: frozenset[str]) -> Outcome | None:
+        """What a call of a function of the run gives back."""
+
+    def kind_of(self, function: Function, name: str) -> Value | None:
+        """What the whole class or function says of a place: that it is a module, a list."""
+
+    def is_attached(self, function: Function, origin: int) -> bool:
+        """Evidence found before: the gradient of this operation's result is computed."""
+
+    def is_on_device(self, function: Function, origin: int) -> bool:
+        """Evidence found before: this operation's result is brought to the host later."""
+
+
+def part_origin(origin: int, number: int) -> int:
+    """The number of a part of what an operation makes."""
+    return PARTS + origin * 100 + min(number, 99)
+
+
+def is_engine(call: Call, receiver: Value) -> bool:
+    """Whether ``receiver.backward(x)`` computes the gradient of ``x``: the receiver is a
+    framework's engine (``accelerator.backward(loss)``), not a tensor."""
+    if not call.arguments or call.arguments[0].keyword:
+        return False
+    if isinstance(call.arguments[0].value, Constant):
+        return False
+    return not (receiver.tensorlike or receiver.may_attach or receiver.kind & Kind.TENSOR)

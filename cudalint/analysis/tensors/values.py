@@ -1,0 +1,283 @@
+"""The values of expressions, and of what API functions return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from cudalint.analysis.tensors.lattice import (
+    NOTHING,
+    NUMBER,
+    OBJECT,
+    UNKNOWN,
+    Device,
+    Gradient,
+    Kind,
+    Recording,
+    State,
+    Value,
+    computed,
+    join_all,
+)
+from cudalint.analysis.tensors.places import ELEMENT, is_inside, place
+from cudalint.analysis.tensors.records import Record, Surroundings
+from cudalint.apis.model import TensorEffect
+from cudalint.program import (
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Constant,
+    Expression,
+    Function,
+    FunctionReference,
+    Index,
+    Member,
+    Slice,
+    Tuple,
+    Unary,
+    Unknown,
+    Variable,
+)
+
+TESTS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "is"})
+
+
+class Values:
+    """What expressions are worth in a state of one function."""
+
+    def __init__(self, function: Function, around: Surroundings) -> None:
+        self.function = function
+        self.around = around
+        self.records: dict[int, Record] = {}
+        self._effects = around.effect
+
+    # Values -----------------------------------------------------------------------------------
+
+    def value(self, state: State, expression: Expression) -> Value:
+        """The value of an expression."""
+        match expression:
+            case Constant(value=constant):
+                return NUMBER if isinstance(constant, int | float) else OBJECT
+            case Variable() | Member() | Index():
+                return self._read(state, expression)
+            case Slice(base=base):
+                value = self.value(state, base)
+                if value.kind & Kind.LIST:
+                    return value
+                return self._viewed(state, value)
+            case Cast(operand=operand):
+                return self.value(state, operand)
+            case Unary(operator=operator, operand=operand):
+                if operator in ("!", "len", "more"):
+                    return NUMBER
+                return self._computed(state, [self.value(state, operand)])
+            case Binary(operator=operator, left=left, right=right):
+                values = [self.value(state, left), self.value(state, right)]
+                if operator in TESTS:
+                    device = computed(values, state.recording)[1]
+                    return Value(join_all(values).kind, Gradient.DETACHED, device, large=True)
+                if operator in ("&&", "||"):
+                    return join_all(values)
+                return self._computed(state, values)
+            case Conditional(then=then, otherwise=otherwise):
+                return self.value(state, then).join(self.value(state, otherwise))
+            case Tuple(items=items):
+                joined = join_all(self.value(state, item) for item in items)
+                if expression.kind == "tuple":
+                    return replace(joined, kind=joined.kind | Kind.LIST) if items else OBJECT
+                return Value(Kind.LIST, joined.gradient | Gradient.DETACHED, joined.device)
+            case FunctionReference():
+                return OBJECT
+            case Unknown(text=text, reads=reads):
+                if text[:2] in ('f"', "f'") or text in ("index", "key"):
+                    return NUMBER
+                values = [self.value(state, read) for read in reads]
+                like = any(value.tensorlike for value in values)
+                origins = join_all(values).origins
+                return replace(UNKNOWN, tensorlike=like, origins=origins)
+            case _:
+                return UNKNOWN
+
+    def _read(self, state: State, expression: Expression) -> Value:
+        name = place(expression)
+        if name is None:
+            inside = expression.base if isinstance(expression, Member | Index) else expression
+            return self._viewed(state, self.value(state, inside))
+        if isinstance(expression, Member):
+            effect = self._effects("." + expression.field)
+            if effect is not None and effect.gradient and name not in state.values:
+                base_value = self.value(state, expression.base)
+                return self._effect_value(state, effect, [base_value])
+        if name in state.values:
+            found = state.values[name]
+            contents = self._contents(state, name) if found.kind & Kind.LIST else NOTHING
+            if contents != NOTHING:
+                return replace(
+                    found.join(contents), kind=found.kind, origins=found.origins | contents.origins
+                )
+            return found
+        known = self.around.kind_of(self.function, name)
+        if known is not None:
+            return known
+        if isinstance(expression, Variable):
+            variable = self.function.variables.get(name)
+            if variable is not None and variable.storage in ("local", "temporary"):
+                return NOTHING
+            return UNKNOWN
+        if isinstance(expression, Index):
+            inner = place(expression.base) or ""
+            element = inner + ELEMENT
+            if element in state.values:
+                return state.values[element]
+            if name == element:
+                parts = self._contents(state, inner)
+                if parts != NOTHING:
+                    return parts
+            outer = self.value(state, expression.base)
+            if outer.kind == Kind.NUMBER:
+                return NUMBER
+            if outer.is_detached and outer.kind == Kind.LIST:
+                return NOTHING
+            item = replace(self._viewed(state, outer), tensorlike=True)
+            is_part = isinstance(expression.index, Constant) and not outer.kind & Kind.TENSOR
+            if is_part and not outer.may_attach:
+                # `loss, count = criterion(...)`: what is said of one says nothing of the other.
+                return item.of()
+            return item
+        if not isinstance(expression, Member):
+            return UNKNOWN
+        outer = self.value(state, expression.base)
+        if place(expression.base) == "this" or not outer.may_attach:
+            return replace(UNKNOWN, tensorlike=outer.tensorlike)
+        return replace(outer, kind=Kind.OTHER)
+
+    def _contents(self, state: State, name: str) -> Value:
+        return join_all(
+            value
+            for other, value in state.values.items()
+            if other.startswith(name + "[") and is_inside(other, name)
+        )
+
+    def _viewed(self, state: State, value: Value) -> Value:
+        kind = value.kind & ~Kind.LIST or Kind.OTHER
+        return replace(value, kind=kind)
+
+    def _computed(self, state: State, values: list[Value]) -> Value:
+        gradient, device = computed(values, state.recording)
+        kind = join_all(values).kind & ~Kind.NUMBER
+        if all(value.kind & Kind.NUMBER for value in values) or not kind:
+            kind |= Kind.NUMBER
+        known = [value for value in values if value.kind != Kind.OTHER or value.tensorlike]
+        if known and all(value.is_number for value in known):
+            # A number times an unknown argument: a number, as far as anybody can see.
+            return NUMBER
+        return Value(
+            kind,
+            gradient,
+            device,
+            Recording.NOTHING,
+            frozenset().union(*(value.origins for value in values)),
+            any(value.tensorlike for value in values),
+            any(value.large for value in values),
+        )
+
+    def parts(self, state: State, expression: Expression) -> Iterator[tuple[str, Value]]:
+        """What a tuple, a dictionary or a place with known parts holds, by place within it."""
+        if isinstance(expression, Tuple):
+            if expression.kind == "dict":
+                items = expression.items
+                for key, item in zip(items[::2], items[1::2], strict=False):
+                    name = f"[{key.value!r}]" if isinstance(key, Constant) else ELEMENT
+                    yield from self._part(state, name, item)
+            else:
+                for number, item in enumerate(expression.items):
+                    yield from self._part(state, f"[{number}]", item)
+            return
+        whole = place(expression)
+        if whole is not None:
+            for other, value in state.values.items():
+                if other.startswith(whole) and other != whole and is_inside(other, whole):
+                    yield other.removeprefix(whole), value
+
+    def _part(self, state: State, name: str, item: Expression) -> Iterator[tuple[str, Value]]:
+        yield name, self.value(state, item)
+        for inner, value in self.parts(state, item):
+            yield name + inner, value
+
+    def _effect_value(
+        self,
+        state: State,
+        effect: TensorEffect,
+        operands: list[Value],
+        call: Call | None = None,
+    ) -> Value:
+        if effect.result == "number":
+            return NUMBER
+        if effect.result == "list":
+            return Value(Kind.LIST, Gradient.DETACHED)
+        gradient, device = computed(operands, state.recording)
+        kinds = join_all(operands).kind
+        if effect.gradient == "follows" and kinds and kinds & (Kind.MODULE | Kind.FUNCTION):
+            # `.to`, `.cuda`, `.half` of a module give the module.
+            moved = self._device(effect, call, device)
+            return replace(operands[0], device=moved) if moved else operands[0]
+        if effect.gradient == "attached" and kinds & Kind.MODULE:
+            return operands[0]
+        if effect.result == "module":
+            return Value(Kind.MODULE, Gradient.UNKNOWN, Device.NOTHING)
+        if effect.result == "function":
+            return Value(Kind.FUNCTION, Gradient.UNKNOWN, large=effect.scalar is None)
+        if effect.result == "other":
+            return replace(OBJECT, tensorlike=False)
+        if effect.gradient == "detached":
+            gradient = Gradient.DETACHED
+        elif effect.gradient == "attached":
+            off = call is not None and any(
+                isinstance(argument.value, Constant) and argument.value.value is False
+                for argument in call.arguments
+            )
+            gradient = Gradient.DETACHED if off else Gradient.ATTACHED
+        if call is not None and argument_of(call, "requires_grad") is True:
+            gradient = Gradient.ATTACHED
+        if operands and all(value.is_number for value in operands) and effect.device == "follows":
+            return NUMBER
+        large = effect.scalar is None or call is None or len(call.arguments) > effect.scalar
+        if call is not None and effect.scalar and argument_of(call, "reduction") == "none":
+            large = True
+        return Value(
+            Kind.TENSOR,
+            gradient,
+            self._device(effect, call, device),
+            tensorlike=True,
+            large=large
+            and (
+                not operands or any(value.large for value in operands) or effect.device != "follows"
+            ),
+        )
+
+    def _device(self, effect: TensorEffect, call: Call | None, device: Device) -> Device:
+        if effect.device == "device":
+            return Device.DEVICE
+        if effect.device == "host":
+            return Device.HOST
+        if effect.device == "argument" and call is not None:
+            given = [
+                argument.value
+                for argument in call.arguments
+                if argument.keyword == "device" or (call.name == ".to" and not argument.keyword)
+            ]
+            for expression in given:
+                if isinstance(expression, Constant) and isinstance(expression.value, str):
+                    return Device.DEVICE if expression.value[:4] == "cuda" else Device.HOST
+                return Device.UNKNOWN
+            return Device.HOST if call.name != ".to" else device
+        return device
+
+
+def argument_of(call: Call, keyword: str) -> object:
+    """The constant that a keyword argument gives, if it is one."""
+    for argument in call.arguments:
+        if argument.keyword == keyword and isinstance(argument.value, Constant):
+            return argument.value.value
+    return None
