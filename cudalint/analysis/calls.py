@@ -279,6 +279,8 @@ def _pass(
     if operation.receiver is not None or operation.kind == "method":
         taking = taking or bool(STORING.search(short))
     place = _addressed(argument.value)
+    if operation.kind == "operator" and name.endswith("operator>>"):
+        place = argument.value  # `in >> n` takes a reference
     if place is not None:
         location = run.evaluator.location(place, state)
         if location is not None:
