@@ -90,8 +90,8 @@ class Placer:
         head = self._head(kernel)
         bounds = None if depends_on_hole(head, self._tainted) else placed.max_threads
         parameters = placed.parameters
-        if any(_is_hole(parameter) for parameter in kernel.parameters):
-            # A hole alone in the list stands for any number of them.
+        if any(_is_hole(part) or "..." in part.type.text for part in kernel.parameters):
+            # A hole alone in the list, or a pack, stands for any number of them.
             parameters = (Parameter("", "", Type("unknown"), starred="*"),)
         return msgspec.structs.replace(
             placed, shared=shared, max_threads=bounds, parameters=parameters
