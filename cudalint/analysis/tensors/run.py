@@ -226,7 +226,7 @@ class TensorRun:
             return frozenset()
         return frozenset(
             part
-            for part, value in (("", solution.returned), *solution.returned_parts.items())
+            for part, value in _returned(solution).items()
             if any(attached.get(origin, frozenset()) - {RETURNED} for origin in value.origins)
         )
 
@@ -296,6 +296,8 @@ class TensorRun:
                 record = caller.solution.records.get(origin) if caller.solution else None
                 if record is not None and record.operation == site.call:
                     found.add(record.part)
+        if known.solution is not None and known.solution.returned_parts:
+            found.discard("")
         return frozenset(found)
 
     def hook(self, function: Function) -> tuple[HookModel | None, str]:
@@ -443,6 +445,11 @@ class TensorRun:
             any(site.block in body for body in self.flow(site.caller).loops.values())
             for site in known.callers
         )
+
+
+def _returned(solution: Solution) -> dict[str, Value]:
+    """What a function returns: its parts where it has some, else the whole."""
+    return dict(solution.returned_parts) or {"": solution.returned}
 
 
 def _identity(function: Function) -> Identity:
