@@ -55,7 +55,7 @@ class PageableAsyncCopy(FunctionRule):
 
     ## Known problems
 
-    A preview rule: the statement is right, but for small or one-off copies nobody may care. Of 35
+    A preview rule: the statement is right, but for small or one-off copies nobody may care. Of 41
     findings in numba-cuda, PyCUDA, and parts of the CUDA samples and HeCBench one was false (memory
     registered in place, understood since then).
     PyTorch's `non_blocking=True` from plain tensors is safe and common, and not reported. Memory
