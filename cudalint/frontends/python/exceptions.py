@@ -98,9 +98,7 @@ class ExceptionLowering(PatternLowering):
         for one in kinds:
             meaning = self.scope.meaning(one) if one is not None else None
             if one is not None:
-                names.append(
-                    meaning.name if isinstance(meaning, Dotted) else self.short_text(one)
-                )
+                names.append(meaning.name if isinstance(meaning, Dotted) else self.short_text(one))
         return Handler(
             tuple(names),
             self.reader.span(handler.body),
