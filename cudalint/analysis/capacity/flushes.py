@@ -119,10 +119,7 @@ def _each_iteration(flow: Flow, header: int, number: int, tests: frozenset[int])
     """Whether the loop cannot go round without the block. A loop that it leaves at once afterwards
     does not go round at all."""
     body = flow.loops[header]
-    inside = [target for target in successors(flow.blocks[header]) if target in body]
-    if number not in (header, *inside) and any(
-        can_avoid(flow, body, start, header, number, tests) for start in inside
-    ):
+    if number != header and can_avoid(flow, body, header, header, number, tests):
         return False
     return header in _onward(flow, body, number)
 

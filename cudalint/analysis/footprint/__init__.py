@@ -7,16 +7,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cudalint.analysis.facts import Peak
+from cudalint.apis.paths import parse_shape
+from cudalint.program import Call, Function
 
 if TYPE_CHECKING:
     from cudalint.analysis.run import FunctionRun
+
+MOST_DEPTH = 8
 
 
 def peaks_of(runs: Sequence[FunctionRun]) -> dict[int, Peak]:
     """The peaks of all Python functions of a run, by the ``id`` of their analyses."""
     found: dict[int, Peak] = {}
+    creators = _Creators()
     for run in runs:
-        if run.python and _may_allocate(run):
+        if run.python and creators.creates(run, run.function):
             from cudalint.analysis.footprint.machine import Machine
 
             peak = Machine(run.function, run.program, run.linker).run().peaks.peak()
@@ -44,6 +49,34 @@ def _within(run: FunctionRun, peak: Peak) -> bool:
     return span.row <= peak.span.row <= span.end_row
 
 
-def _may_allocate(run: FunctionRun) -> bool:
-    """Whether a function works with a device at all."""
-    return run.linker.touches_cuda(run.function, run.program)
+class _Creators:
+    """Which functions make an array, or acquire memory, or call one that does: without, no size
+    can be known."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], bool] = {}
+
+    def creates(self, run: FunctionRun, function: Function, depth: int = 0) -> bool:
+        """Whether a function does."""
+        identity = (function.filename, function.key)
+        if identity not in self._known:
+            self._known[identity] = False  # of functions that call each other, the others decide
+            self._known[identity] = depth < MOST_DEPTH and any(
+                isinstance(operation, Call) and self._call(run, function, operation, depth)
+                for block in function.blocks
+                for operation in block.operations
+            )
+        return self._known[identity]
+
+    def _call(self, run: FunctionRun, function: Function, call: Call, depth: int) -> bool:
+        model = run.models.lookup(call.name) if call.name and call.name[0] != "." else None
+        if model is not None and (model.acquires or (model.returns and model.returns.shape)):
+            returns = model.returns
+            if returns is None or not returns.shape:
+                return True
+            return parse_shape(returns.shape, model.parameters).kind in _CREATING
+        callee = run.linker.function(call.key, function.filename) if call.key else None
+        return callee is not None and self.creates(run, callee, depth + 1)
+
+
+_CREATING = ("arguments", "dimensions", "range")

@@ -327,16 +327,16 @@ def _returned(
         machine.keep(state, returns.workspace)
     temporary = arguments.amount(returns.temporary_bytes) if returns.temporary_bytes else 0
     name = _shown(operation)
-    result = allocate(machine, state, shape, dtype, library, name, reason, temporary or 0)
+    wanted = returns.second_if is None or arguments.at(returns.second_if) is not None
+    pair = returns.second is not None and wanted and torch
+    first = 0 if pair else temporary or 0
+    result = allocate(machine, state, shape, dtype, library, name, reason, first)
     _connect(model, result, arguments, operands, state)
-    second_if = arguments.at(returns.second_if) if returns.second_if else None
-    if (
-        returns.second is not None
-        and (returns.second_if is None or second_if is not None)
-        and torch
-    ):
+    if pair:
         state.operands.append(result)
-        second = allocate(machine, state, shape, returns.second, library, name, reason)
+        second = allocate(
+            machine, state, shape, returns.second, library, name, reason, temporary or 0
+        )
         state.operands.pop()
         return Items([result, second], "tuple")
     return result

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from cudalint.analysis.facts import Holder, Peak
-from cudalint.analysis.flow import Flow
+from cudalint.analysis.flow import Flow, successors
 from cudalint.analysis.footprint.objects import Items, Memory, Raw, memory_in
 from cudalint.findings.finding import Step
 from cudalint.program import Function
@@ -31,6 +31,8 @@ class Frame:
     """How long the lists were when the last iteration of a loop began."""
     block: int = 0
     index: int = 0
+    outs: dict[int, frozenset[str]] = field(default_factory=dict)
+    """``live_out`` of each block."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Frame:
         return Frame(
@@ -42,6 +44,7 @@ class Frame:
             copy.deepcopy(self.lengths, memo),
             self.block,
             self.index,
+            self.outs,
         )
 
     def live_after(self, symbol: str) -> bool:
@@ -52,14 +55,11 @@ class Frame:
 
     def live_out(self) -> frozenset[str]:
         """The variables that are read after the current block."""
-        from cudalint.analysis.flow import successors
-
-        return frozenset().union(
-            *(
-                self.flow.live.get(target, frozenset())
-                for target in successors(self.flow.blocks[self.block])
-            )
-        )
+        if self.block not in self.outs:
+            after = successors(self.flow.blocks[self.block])
+            live = (self.flow.live.get(target, frozenset()) for target in after)
+            self.outs[self.block] = frozenset().union(*live)
+        return self.outs[self.block]
 
 
 @dataclass
