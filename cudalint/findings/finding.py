@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from cudalint.findings.verdict import Verdict
 from cudalint.source import Span
 
 
@@ -63,3 +64,5 @@ class Finding:
     steps: tuple[Step, ...] = ()
     fingerprint: str = ""
     suppressed: str | None = None
+    runtime: Verdict | None = None
+    """What running it said; ``None`` where it was not run."""

@@ -68,8 +68,11 @@ inline bool contradicts(cudaMemcpyKind kind, const Place& to, const Place& from)
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (kind == cudaMemcpyDefault) return false;
-    if (to_device ? to.side == Side::Pageable : to.side == Side::Device) return true;
-    return from_device ? from.side == Side::Pageable : from.side == Side::Device;
+    auto wrong = [](bool device, const Place& place) {
+        if (place.side == Side::Managed) return false;
+        return device ? place.host() : place.side == Side::Device;
+    };
+    return wrong(to_device, to) || wrong(from_device, from);
 }
 
 // Moves bytes; false where a host pointer is bad.
@@ -121,6 +124,19 @@ inline void taint(const Place& place, uint64_t span, bool on) {
         place.allocation->tainted.remove(offset, offset + span);
 }
 
+// Other values in place of those that nobody computed: what the program does either way does not
+// depend on them.
+inline void spoil(const Block& block, Extent extent) {
+    static const char* chosen = getenv("CUDALINT_SPOIL");
+    if (!chosen) return;
+    static const int value = atoi(chosen);
+    Memory& memory = runtime().memory;
+    for (uint64_t z = 0; z < extent.depth; z++)
+        for (uint64_t y = 0; y < extent.height; y++)
+            set_bytes(memory.bytes_at(block.at + z * block.slice + y * block.pitch), value,
+                      extent.width);
+}
+
 // Does what was checked.
 inline cudaError_t perform_copy(Call& call, const Place& to, const Block& to_block,
                                 const Place& from, const Block& from_block, Extent extent) {
@@ -157,6 +173,7 @@ inline cudaError_t perform_copy(Call& call, const Place& to, const Block& to_blo
                             extent.width))
                 return cudaErrorInvalidValue;
     }
+    if (dirty && to.host()) spoil(to_block, extent);
     taint(to, to_span, dirty);
     return cudaSuccess;
 }
@@ -189,7 +206,9 @@ inline cudaError_t copy(Call& call, Block to_block, Block from_block, Extent ext
                 call.misuse(COPY_DIRECTION, to.family(), to_block.at, extent.bytes(),
                             std::string("copied from ") + side_name(from.side) + " memory to " +
                                 side_name(to.side) + " memory, which the direction contradicts");
-            good = false;
+            // Under unified addressing, memory that both sides reach is copied all the same.
+            good = to.side != Side::Pageable && from.side != Side::Pageable &&
+                   (to.host() || from.host());
         }
     }
     cudaError_t status = cudaSuccess;

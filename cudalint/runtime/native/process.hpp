@@ -145,3 +145,5 @@ extern "C" EXPORT void free(void* pointer) {
     __libc_free(pointer);
 }
 #endif
+
+#include "exits.hpp"

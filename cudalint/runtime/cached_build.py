@@ -1,0 +1,84 @@
+"""Builds targets once: an executable is kept in the cache under what it was made of."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from cudalint import __version__
+from cudalint.project.cache import digest
+from cudalint.runtime.build import BuildError, BuildOptions, Executable, build
+from cudalint.runtime.ledger import build_ledger, cache_folder
+from cudalint.runtime.toolkit import ToolkitError, cuda_include, find_nvcc
+
+_HEADERS = (".h", ".hpp", ".cuh", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp")
+_MOST_HEADERS = 2000
+
+
+def build_cached(
+    sources: Sequence[Path], options: BuildOptions | None = None, *, folder: Path | None = None
+) -> Executable:
+    """The executable of some sources, from the cache (``folder``, by default the ledger's own)
+    where neither they nor the headers beside them changed. ``BuildError`` as ``build``; what
+    cannot be built is tried again each time."""
+    options = options or BuildOptions()
+    sources = tuple(source.absolute() for source in sources)
+    kept = (folder or cache_folder()) / "targets" / _key(sources, options)
+    executable = kept / "target"
+    if executable.is_file():
+        with contextlib.suppress(OSError):
+            os.utime(kept)
+        return Executable(executable, sources, (), 0.0)
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent, prefix="build-") as name:
+            work = Path(name) / "out"
+            built = build(sources, work, options)
+            final = Path(name) / "final"
+            final.mkdir()
+            shutil.move(built.path, final / "target")
+            with contextlib.suppress(OSError):  # another process was first
+                final.rename(kept)
+    except OSError as error:
+        raise BuildError(f"cannot keep {executable}: {error.strerror or error}") from error
+    if not executable.is_file():
+        raise BuildError(f"{executable} was deleted while it was built")
+    return Executable(executable, sources, built.command, built.seconds)
+
+
+def ledger_environment() -> dict[str, str]:
+    """What lets an executable from the cache find the ledger of today."""
+    try:
+        library = build_ledger(cuda_include(find_nvcc()))
+    except ToolkitError:
+        return {}
+    others = os.environ.get("LD_LIBRARY_PATH")
+    return {"LD_LIBRARY_PATH": f"{library.parent}{os.pathsep + others if others else ''}"}
+
+
+def _key(sources: Sequence[Path], options: BuildOptions) -> str:
+    nvcc = find_nvcc()
+    flags = options.flags
+    folders = [source.parent for source in sources]
+    folders += [Path(include) for include in flags.include_folders]
+    parts: list[bytes | str] = [__version__, repr(options), str(nvcc)]
+    for path in (*sources, *_headers(dict.fromkeys(folders))):
+        with contextlib.suppress(OSError):
+            parts += [str(path), path.read_bytes()]
+    return digest(*parts)[:24]
+
+
+def _headers(folders: Iterable[Path]) -> list[Path]:
+    """The headers in some folders and below: what a source may include with quotes."""
+    found: list[Path] = []
+    for folder in folders:
+        for root, below, names in os.walk(folder):
+            below[:] = sorted(name for name in below if not name.startswith((".", "build")))
+            found += [Path(root, name) for name in sorted(names) if name.endswith(_HEADERS)]
+            if len(found) > _MOST_HEADERS:
+                return found
+    return found
