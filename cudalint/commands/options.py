@@ -18,7 +18,8 @@ _SECTIONS = {
     "Devices": ("target", "device_memory", "max_transfer", "large_allocation"),
     "Code": ("include_folders", "defines", "standard", "compile_commands", "models"),
     "Output": (
-        "output_format", "output_file", "footprint", "statistics", "color", "quiet", "verbose", "exit_zero",
+        "output_format", "output_file", "footprint", "statistics", "color", "quiet", "verbose",
+        "exit_zero",
     ),
     "Running": ("jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
 }  # fmt: skip
