@@ -54,6 +54,7 @@ DEFAULT_SET = [
     "GPU504",
     "GPU505",
     "GPU506",
+    "GPU507",
     "GPU604",
     "GPU605",
     "GPU607",

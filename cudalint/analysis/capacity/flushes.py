@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from cudalint.analysis.capacity.loops import (
 from cudalint.analysis.facts import CacheFlush
 from cudalint.analysis.flow import Flow, successors
 from cudalint.apis.model import ApiFunction
-from cudalint.program import Branch, Call, Function
+from cudalint.program import Branch, Call, Function, Variable, variables
 from cudalint.source import Span
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ STEPS = frozenset(
     }
 )
 """Methods that frameworks call for every batch, by convention of PyTorch and Lightning."""
+_DEVICES = re.compile(r"device|gpu", re.IGNORECASE)
 _MOST_HELPER_CALLS = 8
 
 
@@ -139,9 +141,28 @@ def _is_phase(run: FunctionRun, header: int) -> bool:
     """Whether one iteration is a whole phase: it has a loop over batches of its own, or makes a
     model to go with it."""
     body = run.flow.loops[header]
+    if _over_devices(run, header):
+        return True
     if any(inner != header and inner in body and _works(run, inner) for inner in run.flow.loops):
         return True
     return any(_makes_model(run, call) or _has_loop(run, call) for call in _calls(run, body))
+
+
+def _over_devices(run: FunctionRun, header: int) -> bool:
+    """Whether a loop goes over devices: each has a cache of its own."""
+    branch = run.flow.blocks[header].terminator
+    if not isinstance(branch, Branch):
+        return False
+    if _DEVICES.search(run.show(branch.condition)):
+        return True
+    symbols = variables(branch.condition)
+    for _ in range(2):  # the iterable, and what it was made from
+        for call in _calls(run, frozenset(run.flow.order)):
+            if isinstance(call.target, Variable) and call.target.symbol in symbols:
+                if asks_device(run, call.name):
+                    return True
+                symbols |= {s for a in call.arguments for s in variables(a.value)}
+    return False
 
 
 def _calls(run: FunctionRun, body: frozenset[int]) -> Iterator[Call]:
