@@ -117,6 +117,7 @@ def _command(
         standard = f"-std={(flags.standard or 'c++17').replace('gnu', 'c')}"
         return [
             str(nvcc.path), *common, standard, "-cudart", "none", "-w",
+            "--extended-lambda", "--expt-relaxed-constexpr",
             # PTX alone: it says what each kernel takes and uses, and ptxas has nothing to do.
             "-gencode", f"arch=compute_{architecture},code=compute_{architecture}", "-no-compress",
             "-Xcompiler", "-fno-omit-frame-pointer", "-Xlinker", f"-rpath={library.parent}",

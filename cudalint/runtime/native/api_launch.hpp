@@ -174,6 +174,7 @@ inline std::string refusal(const Kernel* kernel, const LaunchRequest& r, cudaErr
 // What the kernel is given may be written by it; what was released must not be given.
 inline void taint_arguments(Call& call, const Kernel* kernel, void** arguments) {
     Memory& memory = runtime().memory;
+    runtime().launched = true;
     auto give = [&](Address value, size_t index) {
         if (Allocation* a = memory.find(value)) {
             a->tainted.add(0, a->bytes);

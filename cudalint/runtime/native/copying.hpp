@@ -343,7 +343,9 @@ inline Variable* variable(const void* symbol) {
     if (!v.address && simulating()) {
         v.address = v.managed ? memory.take_host(v.size) : memory.take_device(v.size, 0);
         if (!v.address) return nullptr;
-        memory.add(v.address, v.size, v.managed ? "managed" : "device", 0).symbol = symbol;
+        Allocation& a = memory.add(v.address, v.size, v.managed ? "managed" : "device", 0);
+        a.symbol = symbol;
+        if (runtime().launched && !v.constant) a.tainted.add(0, v.size);
     }
     return &v;
 }

@@ -38,6 +38,7 @@ struct Runtime {
     Address next_handle = 0x10;
     uint64_t next_id = 1;
     bool used = false;       // A call was made.
+    bool launched = false;   // A kernel was.
     bool inherited = false;  // Forked from a process that had used CUDA.
 };
 

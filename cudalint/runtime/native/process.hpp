@@ -73,8 +73,9 @@ inline void after_fork_parent() {
 }
 
 inline void after_fork_child() {
-    writer().mutex.unlock();
-    runtime().mutex.unlock();
+    // They belong to a thread of the parent, which does not exist here.
+    new (&writer().mutex) std::recursive_mutex;
+    new (&runtime().mutex) std::recursive_mutex;
     // CUDA does not survive a fork: the child of a process that used it gets errors.
     if (runtime().used) runtime().inherited = true;
     writer().open(true);

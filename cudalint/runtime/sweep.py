@@ -1,0 +1,156 @@
+"""Runs a target again and again: once without faults, then with one call failing at a time.
+
+Nothing here knows of findings: ``verdicts`` asks for runs. What was run once is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cudalint.runtime.account import Account, account
+from cudalint.runtime.devices import Device
+from cudalint.runtime.events import Event, EventKind, Frame
+from cudalint.runtime.execute import Run, RunResult, execute
+from cudalint.runtime.faults import Fault
+from cudalint.runtime.frames import Resolver
+from cudalint.runtime.processes import ProcessLimits
+from cudalint.runtime.trace import Mode
+
+SPOIL = "CUDALINT_SPOIL"
+SPOILS = (0xFF, 0x3F, 0x00)
+"""Bytes that stand for what a kernel should have computed: NaN and -1, 0.7, 0."""
+
+_SECONDS = 60.0
+_MEMORY = 8 * 1024**3
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A target that can be run."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    folder: Path | None = None
+    seconds: float = _SECONDS
+    roots: tuple[Path, ...] = ()
+    """The folders of its own sources."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What one run showed."""
+
+    fault: Fault | None
+    events: tuple[Event, ...]
+    account: Account
+    result: RunResult
+    exits: tuple[tuple[Frame, ...], ...] = ()
+    """The stacks of calls of ``exit``."""
+    spoiled: bool = False
+
+    @property
+    def injected(self) -> Event | None:
+        """The call that was made to fail."""
+        return self.account.injected
+
+    @property
+    def ended(self) -> bool:
+        """Whether the program came to its end by itself, and the trace with it."""
+        trace = self.result.trace
+        return self.result.ended and trace is not None and trace.complete
+
+    @property
+    def called_exit(self) -> bool:
+        """Whether it ended by ``exit``, not by the end of ``main``."""
+        return bool(self.exits)
+
+
+class BudgetSpent(Exception):
+    """No time or no runs are left."""
+
+
+@dataclass
+class Budget:
+    """What a whole sweep may use."""
+
+    seconds: float = 600.0
+    runs: int = 2000
+    started: float = field(default_factory=time.monotonic)
+    used: int = 0
+
+    def take(self) -> None:
+        """Count a run; ``BudgetSpent`` where none is left."""
+        if self.used >= self.runs or self.left <= 0:
+            raise BudgetSpent
+        self.used += 1
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return self.seconds - (time.monotonic() - self.started)
+
+
+class Laboratory:
+    """The runs of one target on one device."""
+
+    def __init__(self, prepared: Prepared, device: Device, budget: Budget) -> None:
+        self.prepared = prepared
+        self.device = device
+        self._budget = budget
+        self._resolver = Resolver()
+        self._kept: dict[tuple[object, ...], Observation] = {}
+
+    def base(self) -> Observation:
+        """The run without faults."""
+        return self.observe(None)
+
+    def observe(self, fault: Fault | None, spoil: int | None = None) -> Observation:
+        """One run; ``spoil`` is the byte in place of what kernels should have computed."""
+        key = (fault, spoil)
+        known = self._kept.get(key)
+        if known is None:
+            self._budget.take()
+            known = self._observe(fault, spoil)
+            self._kept[key] = known
+        return known
+
+    def _observe(self, fault: Fault | None, spoil: int | None) -> Observation:
+        prepared = self.prepared
+        environment = dict(prepared.environment)
+        if spoil is not None:
+            environment[SPOIL] = str(spoil)
+        result = execute(
+            Run(
+                prepared.command,
+                self.device,
+                fault=fault,
+                folder=prepared.folder,
+                environment=environment,
+                limits=ProcessLimits(
+                    seconds=max(1.0, min(prepared.seconds, self._budget.left)),
+                    memory=_MEMORY if self.device.mode is Mode.SIMULATE else None,
+                ),
+            )
+        )
+        events: tuple[Event, ...] = ()
+        if result.trace is not None:
+            events = self._resolver.resolve_events(result.trace.events)
+        exits = tuple(e.stack for e in events if e.kind is EventKind.NOTE and e.api == "exit")
+        return Observation(fault, events, account(events), result, exits, spoil is not None)
+
+    def varied(self, fault: Fault | None) -> list[Observation]:
+        """The same run with other values in place of what kernels should have computed; those that
+        such values made crash are left out."""
+        if self.device.mode is not Mode.SIMULATE:
+            return []
+        found = (self.observe(fault, spoil) for spoil in SPOILS)
+        return [one for one in found if one.ended]
+
+
+def real_path(name: str) -> str:
+    """A path that can be compared with a frame's."""
+    return os.path.realpath(name)

@@ -1,0 +1,175 @@
+"""What is built and run: sources with a ``main``, the projects they belong to, scripts, and what
+the configuration names."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cudalint.runtime.build import SOURCES
+
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+_MAIN = re.compile(r"^[ \t]*(?:extern\s+\"C\"\s+)?(?:int|auto|void)\s+main\s*\(", re.MULTILINE)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+_PROGRAM = re.compile(
+    r"^[ \t]*(?:from|import)[ \t]+(?:cuda|cupy|numba|pycuda|torch|rmm|jax)\b", re.MULTILINE
+)
+
+_IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
+_GUARD = re.compile(r"^if\s+__name__\s*==", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something that can be run."""
+
+    name: str
+    """For people: the path of the source, or the name in the configuration."""
+    sources: tuple[Path, ...] = ()
+    """What is compiled into it; empty where it builds itself, or needs no building."""
+    script: Path | None = None
+    """A Python program."""
+    build: tuple[tuple[str, ...], ...] = ()
+    """Commands that build it, one after another."""
+    run: tuple[str, ...] = ()
+    """The command that runs it, where it is no source and no script."""
+    folder: Path | None = None
+    """Where those commands run."""
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    seconds: float | None = None
+    """Its own time limit."""
+    covers: tuple[Path, ...] = ()
+    """The files whose findings it can show, headers included; empty: any."""
+
+    @property
+    def key(self) -> str:
+        """Tells targets apart."""
+        return "\0".join([self.name, *map(str, self.sources)])
+
+
+@dataclass(frozen=True)
+class _Text:
+    path: Path
+    has_main: bool
+    includes: tuple[str, ...]
+
+
+def has_main(text: str) -> bool:
+    """Whether a C++ source defines ``main``."""
+    return _MAIN.search(_COMMENT.sub(_blank, text)) is not None
+
+
+def targets_of(files: Iterable[Path]) -> tuple[Target, ...]:
+    """The targets among some files that were linted: each source with a ``main``, with the other
+    sources that it needs, and each script."""
+    paths = sorted({Path(os.path.realpath(file)) for file in files})
+    scripts = [path for path in paths if path.suffix == ".py"]
+    folders = {path.parent for path in paths if path.suffix != ".py"}
+    known = {
+        path: _read(path)
+        for folder in sorted(folders)
+        for path in sorted(folder.iterdir())
+        if path.suffix.lower() in SOURCES and path.is_file()
+    }
+    found = [
+        _program(text, known) for path, text in known.items() if text.has_main and path in paths
+    ]
+    # A project whose main does not mention CUDA belongs to the sources that do.
+    covered = {path for target in found for path in target.covers}
+    for path in paths:
+        if path.suffix == ".py" or path in covered:
+            continue
+        for text in known.values():
+            if text.has_main:
+                target = _program(text, known)
+                if path in target.covers and target not in found:
+                    found.append(target)
+                    covered.update(target.covers)
+    return (*found, *_scripts(scripts))
+
+
+def target_for(targets: Sequence[Target], path: Path) -> Target | None:
+    """The target that shows what a file does: the one it is the main file of, else the smallest."""
+    real = Path(os.path.realpath(path))
+    fitting = [target for target in targets if not target.covers or real in target.covers]
+    return min(
+        fitting,
+        key=lambda t: (not t.covers, real not in t.sources[:1] and real != t.script, len(t.covers)),
+        default=None,
+    )
+
+
+def _program(main: _Text, known: Mapping[Path, _Text]) -> Target:
+    """A main with the sources that define what it includes; alone in its folder, with all others
+    of the folder."""
+    beside = [text for path, text in known.items() if path.parent == main.path.parent]
+    others = [text for text in beside if not text.has_main]
+    sources = {main.path: main}
+    headers: set[Path] = set()
+    pending = [main]
+    if sum(text.has_main for text in beside) == 1:
+        pending += others
+        sources.update({text.path: text for text in others})
+    while pending:
+        text = pending.pop()
+        for name in text.includes:
+            header = Path(os.path.realpath(text.path.parent / name))
+            if header in headers or not header.is_file():
+                continue
+            headers.add(header)
+            pending.append(_read(header))
+            for other in known.values():
+                same = other.path.stem == header.stem and other.path.parent == header.parent
+                if same and not other.has_main and other.path not in sources:
+                    sources[other.path] = other
+                    pending.append(other)
+    # A source that another one includes is no translation unit.
+    ordered = [main.path, *sorted(set(sources) - {main.path} - headers)]
+    return Target(
+        name=str(main.path), sources=tuple(ordered), covers=(*ordered, *sorted(headers))
+    )
+
+
+def _read(path: Path) -> _Text:
+    try:
+        text = path.read_text("utf-8", "replace")
+    except OSError:
+        return _Text(path, False, ())
+    return _Text(path, has_main(text), tuple(_INCLUDE.findall(text)))
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "\n" * match[0].count("\n") + " "
+
+
+def _scripts(paths: Sequence[Path]) -> list[Target]:
+    """Each Python file that is a program by itself, with the modules beside it that it imports."""
+    texts = {path: _python(path) for path in paths}
+    imports = {path: _imported(path, text) for path, text in texts.items()}
+    imported = {module for modules in imports.values() for module in modules}
+    found: list[Target] = []
+    for path, text in texts.items():
+        covers = [path]
+        for module in covers:
+            covers += [m for m in imports.get(module, ()) if m not in covers]
+        mentions = any(_PROGRAM.search(texts.get(module) or _python(module)) for module in covers)
+        if mentions and (path not in imported or _GUARD.search(text)):
+            found.append(Target(name=str(path), script=path, covers=tuple(covers)))
+    return found
+
+
+def _python(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _imported(path: Path, text: str) -> list[Path]:
+    names = dict.fromkeys(match[1].split(".")[0] for match in _IMPORT.finditer(text))
+    modules = (path.parent / f"{name}.py" for name in names)
+    return [module for module in modules if module.is_file() and module != path]

@@ -1,0 +1,118 @@
+"""Calls that are made to fail, errors that stay, and what a lost context does."""
+
+from __future__ import annotations
+
+import pytest
+
+from cudalint.runtime.account import account
+from cudalint.runtime.faults import Fault, at_line
+from cudalint.runtime.frames import Resolver
+
+PROGRAM = """
+static int fill(float **a, float **b) {
+    if (cudaMalloc((void **)a, 100)) return 1;
+    if (cudaMalloc((void **)b, 200)) return 2;  // a is lost here
+    return 0;
+}
+int main() {
+    float *a, *b;
+    for (int i = 0; i < 3; i++) {
+        if (int failed = fill(&a, &b)) return failed;
+        cudaFree(b);
+        cudaFree(a);
+    }
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def program(lab):
+    return lab.build(PROGRAM)
+
+
+def test_by_number(lab, program):
+    result = lab.run(program, fault=Fault(call=2))
+    assert result.exit_status == 2
+    sums = account(result.trace.events)
+    assert [(leak.bytes, leak.call) for leak in sums.leaks] == [(100, 1)]
+    assert (sums.injected.api, sums.injected.call, sums.injected.status) == ("cudaMalloc", 2, 2)
+
+
+def test_by_function_and_count(lab, program):
+    result = lab.run(program, fault=Fault(api="cudaMalloc", nth=4))
+    assert result.exit_status == 2
+    assert len(account(result.trace.events).leaks) == 1
+    result = lab.run(program, fault=Fault(api="cudaFree", nth=1, always=True, status=1))
+    assert len(account(result.trace.events).leaks) == 6
+
+
+def test_by_place(lab, program):
+    plain = lab.run(program)
+    assert plain.exit_status == 0
+    events = Resolver().resolve_events(plain.trace.events)
+    source = str(program.sources[0])
+    first = next(event for event in events if event.bytes == 200)
+    result = lab.run(program, fault=Fault(site=first.stack[0], nth=2))
+    assert result.exit_status == 2
+    assert account(result.trace.events).injected.call == 6
+    # And by the line, as the run without faults showed it.
+    fault = at_line(events, source, first.stack[0].line, nth=3)
+    assert fault == Fault(call=10)
+    assert at_line(events, source, 9999) is None
+    result = lab.run(program, fault=fault)
+    assert account(result.trace.events).injected.call == 10
+
+
+def test_no_such_call(lab, program):
+    result = lab.run(program, fault=Fault(call=1000))
+    assert result.exit_status == 0
+    assert account(result.trace.events).injected is None
+
+
+def test_a_fault_needs_a_name():
+    with pytest.raises(ValueError, match="a fault needs"):
+        Fault()
+    with pytest.raises(ValueError, match="no function"):
+        Fault(api="a;b")
+
+
+def test_sticky_errors_stay(lab):
+    result = lab.run(
+        """
+        int main() {
+            void *p, *q;
+            cudaMalloc(&p, 64);
+            if (cudaDeviceSynchronize() != cudaErrorLaunchFailure) return 1;
+            if (cudaGetLastError() != cudaErrorLaunchFailure) return 2;
+            if (cudaMalloc(&q, 64) != cudaErrorLaunchFailure) return 3;
+            if (cudaGetLastError() != cudaErrorLaunchFailure) return 4;
+            if (cudaFree(p) != cudaErrorLaunchFailure) return 5;
+            if (cudaDeviceReset()) return 6;
+            if (cudaGetLastError()) return 7;
+            return cudaMalloc(&q, 64);
+        }
+        """,
+        fault=Fault(api="cudaDeviceSynchronize"),
+    )
+    assert result.exit_status == 0
+    sums = account(result.trace.events)
+    # The program did release p: its context was lost before.
+    assert [leak.call for leak in sums.leaks] == [6]
+
+
+def test_other_errors_do_not_stay(lab):
+    result = lab.run(
+        """
+        int main() {
+            void *p;
+            if (cudaMalloc(&p, 64) != cudaErrorMemoryAllocation) return 1;
+            if (cudaMalloc(&p, 64) != cudaSuccess) return 2;
+            // A success does not clear it.
+            if (cudaGetLastError() != cudaErrorMemoryAllocation) return 3;
+            return cudaFree(p);
+        }
+        """,
+        fault=Fault(call=1),
+    )
+    assert result.exit_status == 0

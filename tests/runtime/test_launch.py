@@ -1,0 +1,170 @@
+"""Launches: what a device would refuse, what a kernel may have written."""
+
+from __future__ import annotations
+
+import pytest
+
+from cudalint.runtime.account import account
+from cudalint.runtime.devices import Simulated
+from cudalint.runtime.events import EventKind, Violation
+from cudalint.runtime.frames import Resolver, user_frame
+from cudalint.runtime.toolkit import find_nvcc
+
+pytestmark = pytest.mark.skipif(find_nvcc() is None, reason="no nvcc on this machine")
+
+HEAD = "#include <cuda_runtime.h>\n#include <cstdio>\n"
+KERNELS = """
+struct Pair { float *first; int n; };
+__device__ int counter;
+__constant__ float weights[4];
+__global__ void plain(float *out, int n) { if (threadIdx.x < n) out[threadIdx.x] = weights[0]; }
+__global__ void pair(Pair p) { p.first[threadIdx.x] = p.n; atomicAdd(&counter, 1); }
+__global__ void tile(float *out) {
+    __shared__ float local[1024];
+    extern __shared__ float more[];
+    local[threadIdx.x] = out[threadIdx.x];
+    more[threadIdx.x] = local[0];
+    __syncthreads();
+    out[threadIdx.x] = more[1] + local[5];
+}
+__global__ void __launch_bounds__(128) narrow(float *out) { out[threadIdx.x] = 1; }
+"""
+
+
+def run(lab, main: str, device: Simulated | None = None):
+    executable = lab.build(KERNELS + main, "program.cu", HEAD)
+    result = lab.run(executable, device)
+    return executable, result
+
+
+def test_refusals(lab):
+    _, result = run(
+        lab,
+        """
+        #define EXPECT(number, wanted) { int got = cudaGetLastError(); \
+            if (got != wanted) { printf("%d: %d\\n", number, got); return number; } }
+        int main() {
+            float *p;
+            cudaMalloc(&p, 4096);
+            plain<<<1, 1024>>>(p, 3); EXPECT(1, 0)
+            plain<<<1, 1025>>>(p, 3); EXPECT(2, 9)
+            plain<<<0, 32>>>(p, 3); EXPECT(3, 9)
+            plain<<<dim3(1, 65536), 32>>>(p, 3); EXPECT(4, 9)
+            plain<<<1, dim3(1, 1, 65)>>>(p, 3); EXPECT(5, 9)
+            narrow<<<1, 256>>>(p); EXPECT(6, 701)
+            tile<<<1, 32, 40000>>>(p); EXPECT(7, 0)
+            tile<<<1, 32, 48000>>>(p); EXPECT(8, 1)
+            cudaFuncSetAttribute(tile, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000);
+            tile<<<1, 32, 100000>>>(p); EXPECT(9, 0)
+            tile<<<1, 32, 232000>>>(p); EXPECT(10, 1)
+            cudaFuncAttributes a;
+            cudaFuncGetAttributes(&a, tile);
+            if (a.sharedSizeBytes != 4096) return 11;
+            cudaFuncGetAttributes(&a, narrow);
+            if (a.maxThreadsPerBlock != 128) return 12;
+            tile<<<1, 32>>>(p); EXPECT(13, 0)
+            cudaFree(p);
+            plain<<<1, 32>>>(p, 3);
+            return 0;
+        }
+        """,
+    )
+    assert (result.exit_status, result.stdout) == (0, "")
+    found = [event.violation for event in account(result.trace.events).violations]
+    assert found == [Violation.LAUNCH_REFUSED] * 7 + [
+        Violation.MISSING_SHARED,
+        Violation.USE_AFTER_FREE,
+    ]
+    launches = [event for event in result.trace.events if event.kind is EventKind.LAUNCH]
+    assert launches[1].launch.static_shared == 4096
+    assert launches[1].launch.dynamic_shared == 40000
+
+
+def test_taint(lab):
+    executable, result = run(
+        lab,
+        """
+        int main() {
+            float *a, *b, host[64];
+            int n;
+            cudaMalloc(&a, 256);
+            cudaMalloc(&b, 256);
+            cudaMemset(a, 0, 256);
+            cudaMemset(b, 0, 256);
+            plain<<<1, 64>>>(a, 3);
+            cudaMemcpy(host, b, 256, cudaMemcpyDeviceToHost);      // clean
+            cudaMemcpy(b, a, 128, cudaMemcpyDeviceToDevice);
+            cudaMemcpy(host, b + 32, 128, cudaMemcpyDeviceToHost); // clean
+            cudaMemcpy(host, b, 256, cudaMemcpyDeviceToHost);      // tainted
+            cudaMemset(b, 0, 128);
+            cudaMemcpy(host, b, 256, cudaMemcpyDeviceToHost);      // clean
+            pair<<<1, 1>>>(Pair{b, 1});
+            cudaMemcpyFromSymbol(&n, counter, sizeof n);           // tainted
+            cudaMemcpy(host, b, 4, cudaMemcpyDeviceToHost);        // tainted
+            cudaFree(a);
+            cudaFree(b);
+            return 0;
+        }
+        """,
+    )
+    assert result.exit_status == 0
+    resolver = Resolver()
+    text = executable.sources[0].read_text().splitlines()
+    for event in result.trace.events:
+        frame = user_frame(resolver.resolve(event.stack), executable.sources)
+        line = text[frame.line - 1] if frame else ""
+        if event.kind is EventKind.TAINTED_READ:
+            assert line.endswith("// tainted")
+        assert not (event.kind is EventKind.LAUNCH and "<<<" not in line)
+    assert len(account(result.trace.events).tainted) == 3
+    assert account(result.trace.events).violations == ()
+
+
+def test_graphs(lab):
+    _, result = run(
+        lab,
+        """
+        int main() {
+            cudaStream_t s;
+            cudaStreamCreate(&s);
+            int *p, host = 0, seven = 7;
+            cudaMalloc(&p, 4);
+            cudaGraph_t g;
+            cudaGraphExec_t x;
+            cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+            cudaMemcpyAsync(p, &seven, 4, cudaMemcpyHostToDevice, s);
+            cudaMemcpyAsync(&host, p, 4, cudaMemcpyDeviceToHost, s);
+            if (cudaStreamEndCapture(s, &g)) return 1;
+            if (host) return 2;
+            if (cudaGraphInstantiate(&x, g, 0)) return 3;
+            if (cudaGraphLaunch(x, s)) return 4;
+            cudaStreamSynchronize(s);
+            if (host != 7) return 5;
+            cudaGraphExecDestroy(x);
+            cudaStreamDestroy(s);
+            return cudaFree(p);
+        }
+        """,
+    )
+    assert result.exit_status == 0
+    assert [leak.family for leak in account(result.trace.events).leaks] == ["graph"]
+
+
+def test_a_folder_is_one_program(tmp_path, compiler):
+    from cudalint.runtime.build import build
+    from cudalint.runtime.execute import Run, execute
+
+    folder = tmp_path / "two"
+    folder.mkdir()
+    (folder / "kernel.cu").write_text(
+        "#include <cuda_runtime.h>\n__global__ void k(int *p) { *p = 1; }\n"
+        "void start(int *p) { k<<<1, 1>>>(p); }\n"
+    )
+    (folder / "main.cpp").write_text(
+        "#include <cuda_runtime_api.h>\nvoid start(int *);\n"
+        "int main() { int *p; cudaMalloc((void **)&p, 4); start(p); return cudaFree(p); }\n"
+    )
+    executable = build(folder, tmp_path / "build")
+    result = execute(Run([executable.path], Simulated(target="sm_75", capacity=1 << 20)))
+    assert result.exit_status == 0
+    assert sum(event.kind is EventKind.LAUNCH for event in result.trace.events) == 1
