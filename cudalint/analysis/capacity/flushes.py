@@ -141,7 +141,7 @@ def _is_phase(run: FunctionRun, header: int) -> bool:
     """Whether one iteration is a whole phase: it has a loop over batches of its own, or makes a
     model to go with it."""
     body = run.flow.loops[header]
-    if _over_devices(run, header):
+    if _over_devices(run, header) or not _works(run, header):
         return True
     if any(inner != header and inner in body and _works(run, inner) for inner in run.flow.loops):
         return True
@@ -173,9 +173,12 @@ def _calls(run: FunctionRun, body: frozenset[int]) -> Iterator[Call]:
 
 
 def _works(run: FunctionRun, header: int) -> bool:
-    """Whether a loop does more than look at things: it calls what may use a device."""
+    """Whether a loop does more than look at things and flush: it calls what may use a device."""
     return any(
-        not call.name.startswith("builtins.") for call in _calls(run, run.flow.loops[header])
+        not call.name.startswith("builtins.")
+        and call.name not in (".__enter__", ".__exit__")
+        and flushed_by(run, call) is None
+        for call in _calls(run, run.flow.loops[header])
     )
 
 
