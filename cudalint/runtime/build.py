@@ -50,6 +50,9 @@ class BuildOptions:
     """What a compile database says of it."""
     arguments: tuple[str, ...] = ()
     """For the compiler, as they are: ``-rdc=true``, ``-lm``."""
+    machine_code: bool = False
+    """Also compile kernels for the target, as a real build does: slower, and the compiler refuses
+    what the device cannot hold. PTX alone is enough for the simulated device."""
     optimize: bool = False
     """Without it, lines are exact and building is quicker."""
     limits: ProcessLimits = _LIMITS
@@ -114,12 +117,15 @@ def _command(
     device_code = [source for source in sources if _has_device_code(source)]
     if nvcc is not None and device_code:
         architecture = nvcc.architecture_for(options.target)
+        code = f"compute_{architecture}"
+        if options.machine_code:
+            code = f"[{code},sm_{architecture}]"
         standard = f"-std={(flags.standard or 'c++17').replace('gnu', 'c')}"
         return [
             str(nvcc.path), *common, standard, "-cudart", "none", "-w",
             "--extended-lambda", "--expt-relaxed-constexpr",
             # PTX alone: it says what each kernel takes and uses, and ptxas has nothing to do.
-            "-gencode", f"arch=compute_{architecture},code=compute_{architecture}", "-no-compress",
+            "-gencode", f"arch=compute_{architecture},code={code}", "-no-compress",
             "-Xcompiler", "-fno-omit-frame-pointer", "-Xlinker", f"-rpath={library.parent}",
             *options.arguments, *map(str, sources), *tail,
         ]  # fmt: skip

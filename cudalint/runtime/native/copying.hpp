@@ -196,16 +196,14 @@ inline cudaError_t copy(Call& call, Block to_block, Block from_block, Extent ext
     std::unique_lock<std::recursive_mutex> guard(runtime().mutex);
     Place to, from;
     bool good = true;
+    std::string contradiction;
     if (extent.bytes()) {
         if (simulating() && (!to_block.at || !from_block.at)) return call.done(cudaErrorInvalidValue);
         good = locate(call, to_block.at, extent.span(to_block), "destination of the copy", to);
         good &= locate(call, from_block.at, extent.span(from_block), "source of the copy", from);
         if (good && contradicts(options.kind, to, from)) {
-            bool known = simulating() || (to.allocation && from.allocation);
-            if (known)
-                call.misuse(COPY_DIRECTION, to.family(), to_block.at, extent.bytes(),
-                            std::string("copied from ") + side_name(from.side) + " memory to " +
-                                side_name(to.side) + " memory, which the direction contradicts");
+            contradiction = std::string("copied from ") + side_name(from.side) + " memory to " +
+                            side_name(to.side) + " memory, which the direction contradicts";
             // Under unified addressing, memory that both sides reach is copied all the same.
             good = to.side != Side::Pageable && from.side != Side::Pageable &&
                    (to.host() || from.host());
@@ -215,6 +213,13 @@ inline cudaError_t copy(Call& call, Block to_block, Block from_block, Extent ext
     if (!simulating()) {
         guard.unlock();
         status = real();
+        // What the ledger does not know may be device memory of a library: then it is a success.
+        if (status == cudaSuccess && !(to.allocation && from.allocation)) contradiction.clear();
+    }
+    if (!contradiction.empty())
+        call.misuse(COPY_DIRECTION, to.family(), to_block.at, extent.bytes(), contradiction);
+    if (!simulating()) {
+        // Done.
     } else if (!usable_stream(call, options.stream)) {
         status = cudaErrorInvalidResourceHandle;
     } else if (!good) {

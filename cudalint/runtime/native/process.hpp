@@ -15,6 +15,12 @@ inline void on_fault(int signal, siginfo_t* info, void* context) {
     }
     Memory& memory = runtime().memory;
     bool on_device = memory.in_device_range(address), on_host = memory.in_host_range(address);
+    if (!simulating()) {
+        const Allocation* hit = memory.find(address);
+        const auto* was = memory.find_gone(address);
+        const char* family = hit ? hit->family : was ? was->second.family : "";
+        on_device = !strcmp(family, "device");
+    }
     if ((on_device || on_host) && writer().active()) {
         Record record{};
         record.kind = VIOLATION;
@@ -86,7 +92,7 @@ __attribute__((constructor(101))) void begin() {
     runtime();
     writer().open(false);
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
-    if (simulating()) watch_faults();
+    watch_faults();
 }
 
 __attribute__((destructor)) void finish() {
