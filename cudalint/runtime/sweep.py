@@ -5,6 +5,7 @@ Nothing here knows of findings: ``verdicts`` asks for runs. What was run once is
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Mapping
@@ -69,7 +70,7 @@ class Observation:
         return bool(self.exits)
 
 
-class BudgetSpent(Exception):
+class BudgetSpentError(Exception):
     """No time or no runs are left."""
 
 
@@ -83,9 +84,9 @@ class Budget:
     used: int = 0
 
     def take(self) -> None:
-        """Count a run; ``BudgetSpent`` where none is left."""
+        """Count a run; ``BudgetSpentError`` where none is left."""
         if self.used >= self.runs or self.left <= 0:
-            raise BudgetSpent
+            raise BudgetSpentError
         self.used += 1
 
     @property
@@ -151,6 +152,7 @@ class Laboratory:
         return [one for one in found if one.ended]
 
 
+@functools.lru_cache(maxsize=8192)
 def real_path(name: str) -> str:
     """A path that can be compared with a frame's."""
     return os.path.realpath(name)

@@ -129,9 +129,7 @@ def _program(main: _Text, known: Mapping[Path, _Text]) -> Target:
                     pending.append(other)
     # A source that another one includes is no translation unit.
     ordered = [main.path, *sorted(set(sources) - {main.path} - headers)]
-    return Target(
-        name=str(main.path), sources=tuple(ordered), covers=(*ordered, *sorted(headers))
-    )
+    return Target(name=str(main.path), sources=tuple(ordered), covers=(*ordered, *sorted(headers)))
 
 
 def _read(path: Path) -> _Text:

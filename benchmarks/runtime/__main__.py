@@ -1,0 +1,253 @@
+"""The confirmation table: ``python -m benchmarks.runtime [--device sim|gpu] [FIXTURE]...``.
+
+A bad fixture counts where every finding of its rule is confirmed; a good one must show nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from benchmarks.runtime.units import Unit, find_units, lint_units, load_findings, save_findings
+from cudalint.findings.finding import Finding
+from cudalint.findings.verdict import Outcome
+
+BASELINE = Path(__file__).parent / "baseline.json"
+RULES = (
+    "GPU101", "GPU102", "GPU103", "GPU104", "GPU105", "GPU106", "GPU201", "GPU202", "GPU203",
+    "GPU204", "GPU205", "GPU301", "GPU302", "GPU303", "GPU304", "GPU305", "GPU405", "GPU406",
+    "GPU407", "GPU501",
+)  # fmt: skip
+"""The rules of the goal; others are listed apart."""
+_SWEPT_RULES = ("GPU102", "GPU103")
+
+
+@dataclass
+class Row:
+    """What came of one unit."""
+
+    unit: str
+    code: str
+    language: str
+    bad: bool
+    outcome: str
+    """Of a bad one the worst verdict on its rule's findings; of a good one ``silent`` or
+    ``alarm``."""
+    by_fault: bool = False
+    """Whether a run without faults would not have shown it."""
+    reasons: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+_WORST = (Outcome.NOT_RUNNABLE, Outcome.REFUTED, Outcome.NOT_REACHED, Outcome.CONFIRMED)
+
+
+def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: float) -> Row:
+    """Build, run and judge one unit."""
+    from cudalint.runtime.confirm import ConfirmOptions, confirm
+    from cudalint.runtime.sweep import Budget
+    from cudalint.runtime.targets import targets_of
+
+    row = Row(unit.name, unit.code, unit.language, unit.bad, Outcome.NOT_RUNNABLE.value)
+    started = time.monotonic()
+    targets = targets_of(unit.files)
+    if not targets:
+        row.reasons.append("no program")
+        return row
+    options = ConfirmOptions(
+        _device(unit, device), Budget(seconds), seconds=20.0, arguments=_libraries(unit)
+    )
+    result = confirm(static, targets, options)
+    own = [f for f in result.findings if f.code == unit.code and f.runtime is not None]
+    if not unit.bad:
+        row.outcome = "silent"
+        if result.failed:
+            row.outcome = Outcome.NOT_RUNNABLE.value
+            row.reasons += result.failed.values()
+        confirmed = [f for f in own if f.runtime and f.runtime.outcome is Outcome.CONFIRMED]
+        for finding in (*confirmed, *result.seen):
+            row.outcome = "alarm"
+            row.reasons.append(_said(finding))
+    elif not own:
+        row.reasons += result.failed.values() or ["no run can show findings of this rule"]
+    else:
+        verdicts = [finding.runtime for finding in own if finding.runtime]
+        worst = min(verdicts, key=lambda verdict: _WORST.index(verdict.outcome))
+        row.outcome = worst.outcome.value
+        row.by_fault = any(evidence.fault for verdict in verdicts for evidence in verdict.evidence)
+        row.reasons += [
+            f"line {finding.span.row}: {verdict.outcome.value}: {verdict.reason}"
+            for finding, verdict in zip(own, verdicts, strict=True)
+            if verdict.outcome is not Outcome.CONFIRMED
+        ]
+    for base in result.bases.values():
+        if not base.ended and row.outcome != Outcome.CONFIRMED.value:
+            row.reasons.append(f"the run without faults: {base.result.ending}")
+    row.seconds = round(time.monotonic() - started, 2)
+    return row
+
+
+def _said(finding: Finding) -> str:
+    return f"line {finding.span.row}: {finding.code} {finding.message}"
+
+
+def _device(unit: Unit, kind: str):  # type: ignore[no-untyped-def]
+    from cudalint.apis.devices import parse_bytes
+    from cudalint.cli import check
+    from cudalint.runtime.devices import Gpu, Simulated
+
+    if kind == "gpu":
+        return Gpu.find()
+    given = check.make_context("check", list(unit.options)).params
+    memory = given["device_memory"]
+    target = (given["target"] or ["sm_90"])[0]
+    return Simulated(target, parse_bytes(memory) if memory else None)
+
+
+_LIBRARIES = {
+    "cublas": "-lcublas", "cufft": "-lcufft", "curand": "-lcurand", "cusparse": "-lcusparse",
+    "cusolverDn": "-lcusolver", "cudnn": "-lcudnn", "nccl": "-lnccl", "nvrtc": "-lnvrtc",
+}  # fmt: skip
+
+
+def _libraries(unit: Unit) -> tuple[str, ...]:
+    text = "".join(file.read_text("utf-8") for file in unit.files)
+    return tuple(flag for header, flag in _LIBRARIES.items() if f"<{header}" in text)
+
+
+def table(rows: Sequence[Row], language: str) -> str:
+    """The table of one language."""
+    lines = [
+        f"{'rule':8} {'bad':>4} {'confirmed':>10} {'by a fault':>11} {'not run':>8}"
+        f" {'good':>5} {'alarms':>7} {'not run':>8}"
+    ]
+    totals = [0] * 7
+    for code in sorted({row.code for row in rows if row.language == language}):
+        own = [row for row in rows if row.code == code and row.language == language]
+        bad, good = [r for r in own if r.bad], [r for r in own if not r.bad]
+        missing = Outcome.NOT_RUNNABLE.value
+        counts = [
+            len(bad),
+            sum(row.outcome == Outcome.CONFIRMED.value for row in bad),
+            sum(row.by_fault for row in bad),
+            sum(row.outcome == missing for row in bad),
+            len(good),
+            sum(row.outcome == "alarm" for row in good),
+            sum(row.outcome == missing for row in good),
+        ]
+        if code in RULES:
+            totals = [a + b for a, b in zip(totals, counts, strict=True)]
+        lines.append(_line(code if code in RULES else f"({code})", counts))
+    lines.append(_line("goal", totals))
+    runnable = totals[0] - totals[3]
+    if totals[0]:
+        share = f"{totals[1]}/{totals[0]} = {totals[1] / totals[0]:.1%} of all"
+        if runnable:
+            share += f", {totals[1] / runnable:.1%} of those that could be built and run here"
+        lines.append(f"bad fixtures of the goal's rules confirmed: {share}")
+    return "\n".join(lines)
+
+
+def _line(name: str, counts: Sequence[int]) -> str:
+    widths = (4, 10, 11, 8, 5, 7, 8)
+    return f"{name:8} " + " ".join(f"{c:>{w}}" for c, w in zip(counts, widths, strict=True))
+
+
+def exceptions(rows: Sequence[Row]) -> list[str]:
+    """Each unit that is not as it should be, with the reason."""
+    return [
+        f"{row.unit}: {row.outcome}: {'; '.join(row.reasons)}"
+        for row in rows
+        if row.outcome != (Outcome.CONFIRMED.value if row.bad else "silent")
+    ]
+
+
+def worse(rows: Sequence[Row], baseline: Mapping[str, str]) -> list[str]:
+    """What was better in the baseline. What cannot be built here says nothing."""
+    good = {Outcome.CONFIRMED.value, "silent"}
+    return [
+        f"{row.unit}: was {baseline[row.unit]}, is {row.outcome}: {'; '.join(row.reasons)}"
+        for row in rows
+        if baseline.get(row.unit) in good
+        and row.outcome not in good
+        and row.outcome != Outcome.NOT_RUNNABLE.value
+    ]
+
+
+def main() -> int:
+    """Print the table; 1 when it is worse than the baseline."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.runtime", description=__doc__)
+    parser.add_argument("paths", nargs="*", type=Path, help="fixtures [default: all]")
+    parser.add_argument("--device", choices=["sim", "gpu"], default="sim")
+    parser.add_argument("--language", choices=["cpp", "python", "all"], default="all")
+    parser.add_argument("--rules", help="codes, separated by commas [default: all with verdicts]")
+    parser.add_argument("--findings", type=Path, help="static findings from this file")
+    parser.add_argument("--save-findings", type=Path, help="keep the static findings, run nothing")
+    parser.add_argument("--json", action="store_true", help="all rows as JSON")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--seconds", type=float, default=120.0, help="budget of one fixture")
+    parser.add_argument("--update", action="store_true", help="make this the baseline")
+    parser.add_argument("--bad", action="store_true", help="bad fixtures only")
+    arguments = parser.parse_args()
+
+    from cudalint.runtime.evidence import judged
+
+    wanted = arguments.rules.split(",") if arguments.rules else None
+    units = [
+        unit
+        for unit in find_units(arguments.paths)
+        if (unit.code in wanted if wanted else judged(unit.code))
+        and arguments.language in ("all", unit.language)
+        and (unit.bad or not arguments.bad)
+    ]
+    started = time.monotonic()
+    if arguments.findings:
+        static = load_findings(arguments.findings)
+    else:
+        static = lint_units(units, arguments.jobs)
+    if arguments.save_findings:
+        save_findings(static, arguments.save_findings)
+        return 0
+    linted = time.monotonic() - started
+
+    def one(unit: Unit) -> Row:
+        return judge_unit(unit, static.get(unit.name, ()), arguments.device, arguments.seconds)
+
+    rows: list[Row] = []
+    with ThreadPoolExecutor(1 if arguments.device == "gpu" else arguments.jobs) as pool:
+        for row in pool.map(one, units):
+            rows.append(row)
+            if sys.stderr.isatty():
+                print(f"\r{len(rows)}/{len(units)}", end="", file=sys.stderr)
+    known = json.loads(BASELINE.read_text()) if BASELINE.is_file() else {}
+    baseline = known.get(arguments.device, {})
+    lost = worse(rows, baseline)
+    if arguments.json:
+        print(json.dumps([asdict(row) for row in rows], indent=1))
+    else:
+        for language in ("cpp", "python"):
+            if any(row.language == language for row in rows):
+                print(f"{language}\n{table(rows, language)}\n")
+        for line in exceptions(rows):
+            print(line)
+        seconds = time.monotonic() - started
+        print(f"{len(rows)} fixtures in {seconds:.0f} s ({linted:.0f} s of it linting)")
+    for line in lost:
+        print(f"worse: {line}", file=sys.stderr)
+    if arguments.update:
+        kept = {**baseline, **{row.unit: row.outcome for row in rows}}
+        known[arguments.device] = dict(sorted(kept.items()))
+        BASELINE.write_text(json.dumps(known, indent=1) + "\n")
+        return 0
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

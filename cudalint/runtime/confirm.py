@@ -1,0 +1,160 @@
+"""Confirms findings: builds the targets that they belong to, runs these, and asks for verdicts."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cudalint.findings.finding import Finding
+from cudalint.findings.verdict import Outcome, Verdict
+from cudalint.project.compile_commands import CompileFlags
+from cudalint.runtime.build import BuildError, BuildOptions
+from cudalint.runtime.cached_build import build_cached, ledger_environment
+from cudalint.runtime.devices import Device
+from cudalint.runtime.evidence import judged
+from cudalint.runtime.seen_findings import seen_findings
+from cudalint.runtime.sweep import Budget, BudgetSpentError, Laboratory, Observation, Prepared
+from cudalint.runtime.targets import Target, target_for
+from cudalint.runtime.trace import Mode
+from cudalint.runtime.verdicts import Judge
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class ConfirmOptions:
+    """How to confirm."""
+
+    device: Device
+    budget: Budget = field(default_factory=Budget)
+    jobs: int = 1
+    seconds: float = 60.0
+    """One run may take that long."""
+    flags: CompileFlags = field(default_factory=CompileFlags)
+    arguments: tuple[str, ...] = ()
+    cache: Path | None = None
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """What confirming gave."""
+
+    findings: tuple[Finding, ...]
+    """Those given, with their verdicts, in their order."""
+    seen: tuple[Finding, ...] = ()
+    """Those that only a run showed."""
+    bases: Mapping[str, Observation] = field(default_factory=dict)
+    """The run without faults of each target, by its key."""
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """Target key to the reason why it could not be run."""
+
+
+class TargetError(Exception):
+    """A target cannot be run; says why in one line."""
+
+
+def confirm(
+    findings: Sequence[Finding],
+    targets: Sequence[Target],
+    options: ConfirmOptions,
+    progress: Progress | None = None,
+) -> Confirmed:
+    """Judge findings by running the targets that they belong to; targets without findings are run
+    once, for what only a run shows."""
+    belonging: dict[str, list[int]] = {target.key: [] for target in targets}
+    verdicts: dict[int, Verdict] = {}
+    for number, finding in enumerate(findings):
+        target = target_for(targets, Path(finding.filename))
+        if target is not None:
+            belonging[target.key].append(number)
+        elif judged(finding.code):
+            reason = "no program that was given runs this file"
+            verdicts[number] = Verdict(Outcome.NOT_RUNNABLE, options.device.name, reason=reason)
+    tell = progress or (lambda stage, done, total: None)
+    lock = threading.Lock()
+    seen: dict[str, list[Finding]] = {}
+    bases: dict[str, Observation] = {}
+    failed: dict[str, str] = {}
+    done = 0
+
+    def work(target: Target) -> None:
+        nonlocal done
+        numbers = belonging[target.key]
+        own = [findings[number] for number in numbers]
+        try:
+            with prepared(target, options) as ready:
+                laboratory = Laboratory(ready, options.device, options.budget)
+                found = _judge(laboratory, own)
+                with contextlib.suppress(BudgetSpentError):
+                    bases[target.key] = laboratory.base()
+        except TargetError as error:
+            failed[target.key] = str(error)
+            found = [
+                Verdict(Outcome.NOT_RUNNABLE, options.device.name, reason=str(error))
+                if judged(finding.code)
+                else None
+                for finding in own
+            ]
+        else:
+            base = bases.get(target.key)
+            if base is not None:
+                roots = ready.roots
+                seen[target.key] = list(seen_findings(base, own, roots, options.device.name))
+        with lock:
+            verdicts.update((n, v) for n, v in zip(numbers, found, strict=True) if v is not None)
+            done += 1
+            tell("running", done, len(targets))
+
+    workers = options.jobs if options.device.mode is Mode.SIMULATE else 1
+    with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
+        for future in [pool.submit(work, target) for target in targets]:
+            future.result()
+    return Confirmed(
+        tuple(
+            dataclasses.replace(finding, runtime=verdicts.get(number))
+            for number, finding in enumerate(findings)
+        ),
+        tuple(finding for target in targets for finding in seen.get(target.key, ())),
+        bases,
+        failed,
+    )
+
+
+def _judge(laboratory: Laboratory, findings: Sequence[Finding]) -> list[Verdict | None]:
+    judge = Judge(laboratory)
+    return [judge.verdict(finding) for finding in findings]
+
+
+@contextlib.contextmanager
+def prepared(target: Target, options: ConfirmOptions) -> Iterator[Prepared]:
+    """The target, ready to run. ``TargetError`` says why it is not possible."""
+    seconds = target.seconds or options.seconds
+    if target.script is not None:
+        yield Prepared(
+            (sys.executable, str(target.script), *target.arguments),
+            dict(target.environment),
+            seconds=seconds,
+            roots=(target.script.parent,),
+        )
+        return
+    build_options = BuildOptions(
+        target=options.device.target, flags=options.flags, arguments=options.arguments
+    )
+    try:
+        executable = build_cached(target.sources, build_options, folder=options.cache)
+    except BuildError as error:
+        raise TargetError(f"does not build: {error.reason}") from error
+    with tempfile.TemporaryDirectory(prefix="cudalint-target-") as _:
+        yield Prepared(
+            (str(executable.path), *target.arguments),
+            {**ledger_environment(), **target.environment},
+            seconds=seconds,
+            roots=tuple(dict.fromkeys(source.parent for source in target.sources)),
+        )

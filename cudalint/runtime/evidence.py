@@ -1,0 +1,305 @@
+"""Finds in one run what shows a finding: the meeting of what a rule says and what the ledger saw.
+
+A finding and an event belong together by file and line: any frame of the event's stack may stand
+on the finding's lines, because the call may be in a wrapper that these lines call.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from cudalint.findings.finding import Finding
+from cudalint.findings.verdict import Evidence
+from cudalint.runtime.events import Event, EventKind, Frame, Violation
+from cudalint.runtime.sweep import Observation, real_path
+from cudalint.source import Span
+
+LEAKS = frozenset({"GPU101", "GPU102", "GPU103", "GPU104", "GPU105", "GPU106"})
+_VIOLATIONS = {
+    "GPU201": (Violation.DOUBLE_FREE,),
+    "GPU202": (
+        Violation.USE_AFTER_FREE, Violation.INVALID_HANDLE, Violation.DOUBLE_FREE,
+        Violation.INVALID_POINTER,
+    ),
+    "GPU203": (Violation.WRONG_DEALLOCATOR, Violation.INVALID_POINTER),
+    "GPU204": (Violation.INVALID_POINTER, Violation.WRONG_DEALLOCATOR, Violation.DOUBLE_FREE),
+    "GPU206": (Violation.STREAM_ORDER, Violation.USE_AFTER_FREE),
+    "GPU207": (Violation.HOST_DEREFERENCE, Violation.USE_AFTER_FREE),
+    "GPU302": (Violation.LAUNCH_REFUSED,),
+    "GPU303": (Violation.LAUNCH_REFUSED,),
+    "GPU304": (Violation.LAUNCH_REFUSED,),
+    "GPU305": (Violation.MISSING_SHARED,),
+    "GPU405": (Violation.OUT_OF_BOUNDS,),
+    "GPU406": (Violation.COPY_DIRECTION,),
+    "GPU407": (Violation.FILL_VALUE,),
+}  # fmt: skip
+_REFUSALS = frozenset({"GPU302", "GPU303", "GPU304", "GPU405", "GPU406"})
+"""Where a call at the place that fails by itself is evidence too: a real runtime says no more."""
+_MOST_FRAMES = 8
+_OUT_OF_MEMORY = 2
+
+
+@dataclass(frozen=True)
+class Place:
+    """Lines of a file."""
+
+    filename: str
+    first: int
+    last: int
+
+    @classmethod
+    def of(cls, filename: str, span: Span) -> Place:
+        """The lines of a span."""
+        return cls(real_path(filename), span.row, max(span.row, span.end_row))
+
+    def holds(self, frame: Frame) -> bool:
+        """Whether a frame is on these lines."""
+        return self.first <= frame.line <= self.last and real_path(frame.filename) == self.filename
+
+    def index(self, stack: Sequence[Frame]) -> int | None:
+        """Which frame of a stack is on these lines: the outermost, whose function is meant."""
+        found = None
+        for number, frame in enumerate(stack):
+            if self.holds(frame):
+                found = number
+        return found
+
+
+@dataclass(frozen=True)
+class Question:
+    """A finding, with its places looked up."""
+
+    finding: Finding
+    place: Place
+    steps: tuple[Place, ...]
+
+    @classmethod
+    def of(cls, finding: Finding) -> Question:
+        """The question that a finding asks of a run."""
+        return cls(
+            finding,
+            Place.of(finding.filename, finding.span),
+            tuple(Place.of(step.filename, step.span) for step in finding.steps),
+        )
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """All lines that it speaks of, its own first."""
+        return (self.place, *self.steps)
+
+
+Search = Callable[[Question, Observation], Iterator[tuple[Event | None, str]]]
+
+
+def judged(code: str) -> bool:
+    """Whether a run can show findings of a rule at all."""
+    return code in LEAKS or code in _VIOLATIONS or code in _SEARCHES
+
+
+def evidence_of(question: Question, seen: Observation) -> Evidence | None:
+    """What a run shows of a finding; ``None`` where it shows nothing."""
+    code = question.finding.code
+    search = _leaked if code in LEAKS else _SEARCHES.get(code, _violated)
+    for event, message in search(question, seen):
+        return Evidence(
+            message=message,
+            run=run_name(seen),
+            fault=fault_name(seen),
+            bytes=event.bytes if event is not None and event.bytes else None,
+            stack=stack_text(event.stack) if event is not None else (),
+        )
+    return None
+
+
+def run_name(seen: Observation) -> str:
+    """The run in words."""
+    fault = fault_name(seen)
+    return f"{fault} fails" if fault else "without faults"
+
+
+def fault_name(seen: Observation) -> str:
+    """The call that was made to fail, with its place."""
+    event = seen.injected
+    if event is None:
+        return ""
+    for frame in event.stack:
+        if frame.line and not _is_system(frame.filename):
+            return f"{event.api} at {shown(frame.filename)}:{frame.line}"
+    return f"call {event.call}, {event.api}"
+
+
+def stack_text(stack: Iterable[Frame]) -> tuple[str, ...]:
+    """``file:line (function)``, innermost first; what has no line is left out."""
+    return tuple(
+        f"{shown(frame.filename)}:{frame.line}" + (f" ({frame.function})" if frame.function else "")
+        for frame in stack
+        if frame.line
+    )[:_MOST_FRAMES]
+
+
+def shown(filename: str) -> str:
+    """A path as reports show it: relative to the working directory when below it."""
+    try:
+        relative = os.path.relpath(filename)
+    except ValueError:
+        return filename
+    return filename if relative.startswith("..") else relative
+
+
+def _is_system(filename: str) -> bool:
+    return filename.startswith(("/usr/", "/opt/")) or "/nvidia/cu" in filename
+
+
+# Leaks ------------------------------------------------------------------------------------------
+
+
+def leaked(seen: Observation) -> Iterator[Event]:
+    """The acquisitions that nothing released, of a run that came to its end."""
+    if seen.ended:
+        yield from seen.account.leaks
+
+
+def still_running(stack: Sequence[Frame], index: int, seen: Observation) -> bool:
+    """Whether the call of the function that frame ``index`` belongs to was never left, because
+    ``exit`` was called below it: the end of the process is no leak of that function."""
+    outer = [(frame.module, frame.offset, frame.line) for frame in stack[index + 1 :]]
+    function = stack[index].function
+    for ending in seen.exits:
+        at = len(ending) - len(outer) - 1
+        if at < 0 or ending[at].function != function:
+            continue
+        below = [(frame.module, frame.offset, frame.line) for frame in ending[at + 1 :]]
+        if below == outer:
+            return True
+    return False
+
+
+def _leaked(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    member = question.finding.code == "GPU105"
+    if member and seen.called_exit:
+        return  # Destructors of what was alive did not run.
+    lost = list(leaked(seen))
+    for place in question.places if question.finding.code == "GPU104" else (question.place,):
+        found = []
+        for event in lost:
+            index = place.index(event.stack)
+            if index is not None and not still_running(event.stack, index, seen):
+                found.append(event)
+        if found:
+            what = f"{found[0].bytes:,} bytes" if found[0].bytes else f"a {found[0].family}"
+            times = f", {len(found)} times" if len(found) > 1 else ""
+            yield found[0], f"{what} from {found[0].api} not released at the end{times}"
+
+
+# Misuse -----------------------------------------------------------------------------------------
+
+
+def _violated(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    code = question.finding.code
+    kinds = _VIOLATIONS[code]
+    for event in seen.account.violations:
+        if event.violation in kinds and question.place.index(event.stack) is not None:
+            yield event, event.text
+    if code in _REFUSALS:
+        yield from _refused(question, seen)
+
+
+def _refused(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    for event in seen.account.failures:
+        if not event.injected and question.place.index(event.stack) is not None:
+            yield event, f"{event.api} fails with status {event.status}"
+
+
+def _copied_owner(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    """A second release by the destructor of the class that was copied."""
+    destructors = question.steps
+    name = "~" + question.finding.subject.rpartition("::")[2].partition("<")[0]
+    for event in seen.account.violations:
+        if event.violation not in (Violation.DOUBLE_FREE, Violation.INVALID_POINTER):
+            continue
+        by_name = any(frame.function.partition("<")[0] == name for frame in event.stack)
+        if by_name or any(place.index(event.stack) is not None for place in destructors):
+            yield event, f"{event.text}, by {name}"
+
+
+def _oversize_kernel(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    name = question.finding.function.rpartition("::")[2].partition("<")[0]
+    for event in seen.account.violations:
+        if event.violation is Violation.LAUNCH_REFUSED and name in event.text.partition(":")[0]:
+            yield event, event.text
+
+
+def _mismatched_copy(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    for place in question.places:
+        for event in seen.account.violations:
+            if event.violation is Violation.OUT_OF_BOUNDS and place.index(event.stack) is not None:
+                yield event, event.text
+    yield from _refused(question, seen)
+    sizes: dict[int, int] = {}
+    for event in seen.events:
+        if event.kind is EventKind.ACQUIRE and event.bytes:
+            sizes[event.address] = event.bytes
+        elif event.kind in (EventKind.COPY, EventKind.FILL) and event.bytes:
+            whole = sizes.get(event.address) or sizes.get(event.source) or 0
+            parts = whole // event.bytes
+            part = whole % event.bytes == 0 and parts in (2, 4, 8, 12, 16, 24, 32)
+            if part and question.place.index(event.stack) is not None:
+                yield event, f"{event.bytes:,} of {whole:,} bytes: one of every {parts}"
+
+
+def _filled(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    yield from _violated(question, seen)
+    for event in seen.events:
+        if event.kind is EventKind.FILL and question.place.index(event.stack) is not None:
+            yield event, f"every byte of {event.bytes:,} is set to {event.value & 0xFF:#04x}"
+
+
+def _out_of_memory(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    for event in seen.account.failures:
+        refused = event.status == _OUT_OF_MEMORY and not event.injected
+        if refused and any(place.index(event.stack) is not None for place in question.places):
+            yield event, f"{event.api} fails: out of memory"
+
+
+def _unchecked(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    """The allocation failed, and the program went on with what it did not get."""
+    failed = seen.injected
+    if failed is None or all(place.index(failed.stack) is None for place in question.places):
+        return
+    for event in seen.account.violations:
+        if event.sequence > failed.sequence:
+            yield event, f"after the failure: {event.text}"
+    for event in seen.account.failures:
+        if event.sequence > failed.sequence and not event.injected:
+            yield event, f"after the failure, {event.api} fails with status {event.status}"
+    if seen.result.signal is not None:
+        yield failed, f"after the failure, the program is {seen.result.ending}"
+    for event in seen.events:
+        after = event.sequence > failed.sequence
+        if after and event.kind in (EventKind.LAUNCH, EventKind.COPY) and not event.status:
+            yield event, f"after the failure, {event.api} runs as if nothing had happened"
+
+
+def _reset(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    for event in (*seen.account.reset, *leaked(seen)):
+        ran = any(
+            one.kind in (EventKind.RESET, EventKind.CALL)
+            and question.place.index(one.stack) is not None
+            for one in seen.events
+        )
+        if ran:
+            yield event, f"{event.bytes:,} bytes from {event.api} are not released by it"
+
+
+_SEARCHES: dict[str, Search] = {
+    "GPU108": _reset,
+    "GPU205": _copied_owner,
+    "GPU301": _oversize_kernel,
+    "GPU405": _mismatched_copy,
+    "GPU407": _filled,
+    "GPU501": _out_of_memory,
+    "GPU502": _out_of_memory,
+    "GPU506": _unchecked,
+}

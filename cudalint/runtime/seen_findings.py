@@ -1,0 +1,116 @@
+"""Findings that only a run showed: leaks, misuse, failed calls that no static finding covers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from cudalint.findings.finding import Confidence, Finding, Severity
+from cudalint.findings.verdict import Evidence, Outcome, Verdict
+from cudalint.runtime.events import Event, Frame, Violation
+from cudalint.runtime.evidence import Question, leaked, run_name, shown, stack_text, still_running
+from cudalint.runtime.sweep import Observation, real_path
+from cudalint.source import Span
+
+LIBRARY_LEAK = ("GPU107", "library-leak")
+_MEMORY = ("GPU101", "unpaired-allocation")
+_HANDLE = ("GPU106", "handle-leak")
+_MISUSE = {
+    Violation.DOUBLE_FREE: ("GPU201", "double-free"),
+    Violation.USE_AFTER_FREE: ("GPU202", "use-after-free"),
+    Violation.INVALID_HANDLE: ("GPU202", "use-after-free"),
+    Violation.WRONG_DEALLOCATOR: ("GPU203", "mismatched-deallocation"),
+    Violation.INVALID_POINTER: ("GPU204", "invalid-free"),
+    Violation.STREAM_ORDER: ("GPU206", "stream-order-free"),
+    Violation.HOST_DEREFERENCE: ("GPU207", "host-dereference"),
+    Violation.LAUNCH_REFUSED: ("GPU304", "invalid-launch"),
+    Violation.MISSING_SHARED: ("GPU305", "missing-dynamic-shared"),
+    Violation.OUT_OF_BOUNDS: ("GPU405", "copy-size-mismatch"),
+    Violation.COPY_DIRECTION: ("GPU406", "copy-kind-mismatch"),
+    Violation.FILL_VALUE: ("GPU407", "memset-value"),
+}
+_SHARED_LIBRARY = ".so"
+_NOT_OURS = ("/libcudalint_ledger.", "/libcudart.", "/libcuda.")
+
+
+def seen_findings(
+    seen: Observation, static: Iterable[Finding], roots: Sequence[Path], device: str
+) -> Iterator[Finding]:
+    """What the run without faults showed and no static finding of the target speaks of.
+
+    ``roots`` are the folders of the target's own sources."""
+    questions = [Question.of(finding) for finding in static]
+    folders = tuple(real_path(str(root)) + "/" for root in roots)
+    told: set[tuple[str, str, int]] = set()
+    for code, name, event, message in _events(seen, folders):
+        frame = own_frame(event.stack, folders)
+        if frame is None or _covered(event, questions):
+            continue
+        key = (code, frame.filename, frame.line)
+        if key in told:
+            continue
+        told.add(key)
+        evidence = Evidence(
+            message, run_name(seen), bytes=event.bytes or None, stack=stack_text(event.stack)
+        )
+        yield Finding(
+            code,
+            name,
+            Severity.ERROR if event.violation is not None else Severity.WARNING,
+            Confidence.HIGH,
+            f"{message} (seen at run time)",
+            shown(frame.filename),
+            Span(frame.line, 1, frame.line, 1),
+            function=frame.function,
+            subject=event.api,
+            runtime=Verdict(Outcome.CONFIRMED, device, (evidence,)),
+        )
+
+
+def own_frame(stack: Sequence[Frame], folders: tuple[str, ...]) -> Frame | None:
+    """The innermost frame in the target's own sources."""
+    for frame in stack:
+        if frame.line and real_path(frame.filename).startswith(folders):
+            return frame
+    return None
+
+
+def library_of(event: Event, folders: tuple[str, ...]) -> str:
+    """The library that made a call, where it was none of the target's own code: its file's name."""
+    for frame in event.stack:
+        if frame.line and real_path(frame.filename).startswith(folders):
+            return ""
+        name = Path(frame.module).name
+        if _SHARED_LIBRARY in name and not any(part in f"/{name}" for part in _NOT_OURS):
+            return name
+    return ""
+
+
+def _events(seen: Observation, folders: tuple[str, ...]) -> Iterator[tuple[str, str, Event, str]]:
+    for event in leaked(seen):
+        if _alive_at_exit(event, folders, seen):
+            continue
+        what = f"{event.bytes:,} bytes of {event.family} memory" if event.bytes else event.family
+        library = library_of(event, folders)
+        if library:
+            yield *LIBRARY_LEAK, event, f"{what} that {library} acquired are never released"
+        else:
+            code, name = _MEMORY if event.bytes else _HANDLE
+            yield code, name, event, f"{what} from {event.api} is never released"
+    for event in seen.account.violations:
+        if event.violation in _MISUSE:
+            code, name = _MISUSE[event.violation]
+            yield code, name, event, f"{event.violation.label}: {event.text}"
+
+
+def _alive_at_exit(event: Event, folders: tuple[str, ...], seen: Observation) -> bool:
+    """Whether any of the target's own functions that led to the acquisition was never left."""
+    return any(
+        still_running(event.stack, index, seen)
+        for index, frame in enumerate(event.stack)
+        if frame.line and real_path(frame.filename).startswith(folders)
+    )
+
+
+def _covered(event: Event, questions: Sequence[Question]) -> bool:
+    return any(place.index(event.stack) is not None for one in questions for place in one.places)

@@ -1,0 +1,196 @@
+"""Judges findings by runs: which calls to fail for which finding, and what the runs then say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cudalint.findings.finding import Finding
+from cudalint.findings.verdict import Evidence, Outcome, Verdict
+from cudalint.runtime.events import Event, EventKind, Frame
+from cudalint.runtime.evidence import LEAKS, Question, evidence_of, judged
+from cudalint.runtime.faults import Fault
+from cudalint.runtime.sweep import BudgetSpentError, Laboratory, Observation
+
+_MOST_FAULTS = 48
+_MOST_PER_PLACE = 3
+_SWEPT = LEAKS | {"GPU201", "GPU202", "GPU203", "GPU204", "GPU506"}
+_SWEEP_ALONE = frozenset({"GPU506"})
+"""What a run without faults cannot show."""
+
+
+@dataclass
+class _Tried:
+    """What was tried for a finding."""
+
+    faults: int = 0
+    on_path: int = 0
+    ended: int = 0
+    depends: bool = False
+    """Whether evidence came and went with values that a kernel should have computed."""
+    spent: bool = False
+
+
+class Judge:
+    """Judges the findings of one target."""
+
+    def __init__(self, laboratory: Laboratory) -> None:
+        self._laboratory = laboratory
+        self._device = laboratory.device.name
+
+    def verdict(self, finding: Finding) -> Verdict | None:
+        """The verdict on a finding; ``None`` where no run can show such a thing."""
+        if not judged(finding.code):
+            return None
+        question = Question.of(finding)
+        tried = _Tried()
+        try:
+            base = self._laboratory.base()
+            if base.result.trace is None:
+                return self._not_runnable(base)
+            evidence = self._shown(question, tried)
+        except BudgetSpentError:
+            tried.spent = True
+            evidence = None
+            try:
+                base = self._laboratory.base()
+            except BudgetSpentError:
+                reason = "no time was left to run it"
+                return Verdict(Outcome.NOT_REACHED, self._device, reason=reason)
+        if evidence is not None:
+            return Verdict(Outcome.CONFIRMED, self._device, (evidence,))
+        return self._unconfirmed(question, base, tried)
+
+    def _shown(self, question: Question, tried: _Tried) -> Evidence | None:
+        """The evidence of the first run that shows it, whatever kernels would compute."""
+        code = question.finding.code
+        if code not in _SWEEP_ALONE:
+            evidence = self._in_run(question, None, tried)
+            if evidence is not None:
+                return evidence
+        if code not in _SWEPT:
+            return None
+        for fault, on_path in self._faults(question):
+            tried.faults += 1
+            tried.on_path += on_path
+            evidence = self._in_run(question, fault, tried)
+            if evidence is not None:
+                return evidence
+        return None
+
+    def _in_run(self, question: Question, fault: Fault | None, tried: _Tried) -> Evidence | None:
+        seen = self._laboratory.observe(fault)
+        tried.ended += seen.ended
+        evidence = evidence_of(question, seen)
+        if evidence is None:
+            return None
+        if not seen.account.tainted:
+            return evidence
+        varied = [evidence_of(question, other) for other in self._laboratory.varied(fault)]
+        if varied and all(varied):
+            return evidence
+        tried.depends = True
+        return None
+
+    # Faults -------------------------------------------------------------------------------------
+
+    def _faults(self, question: Question) -> Iterator[tuple[Fault, bool]]:
+        """The calls to fail, those on the finding's own steps first; whether it is one of these."""
+        calls = _calls(self._laboratory.base().events)
+        owned = _lifetimes(question, self._laboratory.base().events)
+        steps = question.steps or (question.place,)
+        chosen: dict[int, tuple[Event, bool]] = {}
+        places: dict[tuple[Frame, ...], int] = {}
+
+        def choose(event: Event, on_path: bool) -> None:
+            if event.call in chosen or event.call in owned.releases:
+                return
+            # A loop makes the same call again and again: its first rounds tell enough.
+            count = places.get(event.stack, 0)
+            if count < _MOST_PER_PLACE:
+                places[event.stack] = count + 1
+                chosen[event.call] = (event, on_path)
+
+        for event in calls:
+            if any(step.index(event.stack) is not None for step in steps):
+                choose(event, True)
+        for event in calls:
+            if question.finding.code in LEAKS and any(
+                first < event.sequence < last for first, last in owned.spans
+            ):
+                choose(event, False)
+        for event, on_path in list(chosen.values())[:_MOST_FAULTS]:
+            yield Fault(call=event.call, api=event.api), on_path
+
+    # Without evidence ---------------------------------------------------------------------------
+
+    def _not_runnable(self, base: Observation) -> Verdict:
+        reason = base.result.problem or base.result.ending
+        return Verdict(Outcome.NOT_RUNNABLE, self._device, reason=reason)
+
+    def _unconfirmed(self, question: Question, base: Observation, tried: _Tried) -> Verdict:
+        def unreached(reason: str) -> Verdict:
+            return Verdict(Outcome.NOT_REACHED, self._device, reason=reason)
+
+        if tried.depends:
+            return unreached(
+                "whether it happens depends on values that a kernel computes, and the simulated"
+                " device computes none"
+            )
+        if not any(question.place.index(event.stack) is not None for event in base.events):
+            ending = "" if base.ended else f": {base.result.ending}"
+            return unreached(f"the program never made the call at this line{ending}")
+        if tried.spent:
+            return unreached("the budget was spent before every call on its path had failed")
+        if not base.ended:
+            return unreached(f"the program did not come to its end: {base.result.ending}")
+        swept = question.finding.code in _SWEPT
+        if not swept:
+            return Verdict(
+                Outcome.REFUTED, self._device, reason="the call ran, and nothing was wrong with it"
+            )
+        if tried.ended < tried.faults + (question.finding.code not in _SWEEP_ALONE):
+            return unreached("with a call on its path failing, the program did not come to its end")
+        if not tried.on_path and question.finding.code != "GPU101":
+            return unreached("no CUDA call that can fail is on its path, and the run took another")
+        return Verdict(
+            Outcome.REFUTED,
+            self._device,
+            reason=f"it ran, also with each of {tried.faults} calls failing, and nothing was lost"
+            if tried.faults
+            else "it ran, and nothing was lost",
+        )
+
+
+def _calls(events: Sequence[Event]) -> list[Event]:
+    """The fallible calls of a run, one event for each."""
+    found: dict[int, Event] = {}
+    for event in events:
+        if event.call and event.api and not event.status:
+            found.setdefault(event.call, event)
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class _Lifetimes:
+    """The resources acquired at a finding's place: from when to when, and released by which."""
+
+    spans: tuple[tuple[int, int], ...]
+    releases: frozenset[int]
+
+
+def _lifetimes(question: Question, events: Sequence[Event]) -> _Lifetimes:
+    open_: dict[tuple[str, int], int] = {}
+    spans: list[tuple[int, int]] = []
+    releases: set[int] = set()
+    last = 0
+    for event in events:
+        last = event.sequence
+        key = (event.family, event.address)
+        if event.kind is EventKind.ACQUIRE and question.place.index(event.stack) is not None:
+            open_[key] = event.sequence
+        elif event.kind is EventKind.RELEASE and key in open_:
+            spans.append((open_.pop(key), event.sequence))
+            releases.add(event.call)
+    spans += [(first, last) for first in open_.values()]
+    return _Lifetimes(tuple(spans), frozenset(releases))
