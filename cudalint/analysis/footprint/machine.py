@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 MOST_STATES = 4
 MOST_RESULTS = 2
 MOST_OPERATIONS = 6000
+MOST_BARREN = 1200
+"""Operations after which a function is given up in which nothing of a known size was allocated."""
 MOST_DEPTH = 8
 MOST_ELEMENTS = 512
 EXACT = 8
@@ -108,12 +110,17 @@ class Machine:
                     if not waiting:
                         heapq.heappush(queue, (flow.order[target], target))
                     waiting.append(after)
-                    if len(waiting) > MOST_STATES:
+                    if len(waiting) > MOST_STATES and self.peaks.bytes > 0:
                         waiting.remove(min(waiting, key=State.total))
-            if self.operations > MOST_OPERATIONS:
+                    del waiting[MOST_STATES:]
+            if self._exhausted():
                 break
         results.sort(key=lambda result: -result[1].total())
         return results[:MOST_RESULTS]
+
+    def _exhausted(self) -> bool:
+        most = MOST_OPERATIONS if self.peaks.bytes > 0 else MOST_BARREN
+        return self.operations > most
 
     def _left(self, state: State) -> State:
         state.frames.pop()
@@ -133,7 +140,7 @@ class Machine:
         states = [state]
         for index, operation in enumerate(block.operations):
             self.operations += 1
-            if self.operations > MOST_OPERATIONS:
+            if self._exhausted():
                 return []
             after: list[State] = []
             for one in states:

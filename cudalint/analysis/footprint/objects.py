@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,9 +34,6 @@ class Memory:
         other = Memory(self.bytes * times, self.span, self.name, self.filename)
         other.unknown, other.count = self.unknown, times
         return other
-
-    def __deepcopy__(self, _: dict[int, Any]) -> Memory:
-        return self
 
 
 @dataclass
@@ -155,6 +153,33 @@ def text_of(value: object) -> str:
     if isinstance(value, Array):
         return value.unknown
     return ""
+
+
+def duplicate(value: Any, known: dict[int, Any]) -> Any:
+    """A copy of a value that shares what cannot change: pieces of memory, numbers, names.
+    ``known`` holds the copies made so far, by the ``id`` of what they are of."""
+    if not isinstance(value, _CHANGING):
+        return value
+    made: Any = known.get(id(value))
+    if made is not None:
+        return made
+    made = known[id(value)] = copy.copy(value)
+    if isinstance(value, Array):
+        if value.node is not None:
+            made.node = duplicate(value.node, known)
+    elif isinstance(value, Node):
+        made.parents = tuple(duplicate(parent, known) for parent in value.parents)
+        made.leaf = duplicate(value.leaf, known)
+    elif isinstance(value, Items):
+        made.items = [duplicate(item, known) for item in value.items]
+    elif isinstance(value, Instance):
+        made.fields = {name: duplicate(one, known) for name, one in value.fields.items()}
+    elif isinstance(value, Bound):
+        made = known[id(value)] = Bound(duplicate(value.this, known), value.key)
+    return made
+
+
+_CHANGING = (Array, Node, Items, Instance, Bound, Raw)
 
 
 def memory_in(values: Iterator[Any] | list[Any]) -> dict[Memory, str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 from cudalint.analysis.facts import Holder, Peak
 from cudalint.analysis.flow import Flow, successors
-from cudalint.analysis.footprint.objects import Items, Memory, Raw, memory_in
+from cudalint.analysis.footprint.objects import Items, Memory, Raw, duplicate, memory_in
 from cudalint.findings.finding import Step
 from cudalint.program import Function
 from cudalint.source import Span
@@ -34,17 +33,17 @@ class Frame:
     outs: dict[int, frozenset[str]] = field(default_factory=dict)
     """``live_out`` of each block."""
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Frame:
-        return Frame(
-            self.function,
-            self.flow,
-            copy.deepcopy(self.env, memo),
-            dict(self.visits),
-            dict(self.elements),
-            copy.deepcopy(self.lengths, memo),
-            self.block,
-            self.index,
-            self.outs,
+    def copy(self, known: dict[int, Any]) -> Frame:
+        """An independent copy; ``known`` as ``duplicate`` has it."""
+        return replace(
+            self,
+            env={symbol: duplicate(value, known) for symbol, value in self.env.items()},
+            visits=dict(self.visits),
+            elements=dict(self.elements),
+            lengths={
+                header: [(duplicate(items, known), length) for items, length in lists]
+                for header, lists in self.lengths.items()
+            },
         )
 
     def live_after(self, symbol: str) -> bool:
@@ -82,7 +81,14 @@ class State:
 
     def fork(self) -> State:
         """An independent copy."""
-        return copy.deepcopy(self)
+        known: dict[int, Any] = {}
+        return State(
+            [frame.copy(known) for frame in self.frames],
+            [duplicate(raw, known) for raw in self.raws],
+            dict(self.kept),
+            [duplicate(operand, known) for operand in self.operands],
+            self.recording,
+        )
 
     def live(self) -> dict[Memory, str]:
         """All memory that is alive, with the variable that holds it, if any."""
