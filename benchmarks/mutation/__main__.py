@@ -17,7 +17,18 @@ import msgspec
 
 from benchmarks import common
 from benchmarks.mutation.judge import MutatedRelease, PreparedUnit, UnitJob, judge, prepare
-from benchmarks.mutation.model import ACCEPTED, FOUND_BY, KINDS, Job, Mutant, Release, Verdict
+from benchmarks.mutation.model import (
+    ACCEPTED,
+    BY_TEXT,
+    FOUND_BY,
+    FRAMEWORK_KINDS,
+    GROUPS,
+    KINDS,
+    Job,
+    Mutant,
+    Release,
+    Verdict,
+)
 from cudalint import jobs
 from cudalint.analysis.groups import groups_of
 from cudalint.executor import Bounds, Executor
@@ -49,12 +60,12 @@ class Score:
     """Mutants that are not judged: kind and reason."""
     seconds: float = 0.0
 
-    def rate(self, language: str = "", kind: str = "") -> tuple[int, int]:
-        """Mutants killed, and all."""
+    def rate(self, language: str = "", *kinds: str) -> tuple[int, int]:
+        """Mutants killed, and all; of some kinds."""
         chosen = [
             one
             for one in self.judged
-            if language in ("", one.release.language) and kind in ("", one.kind)
+            if language in ("", one.release.language) and (not kinds or one.kind in kinds)
         ]
         return sum(one.verdict.killed for one in chosen), len(chosen)
 
@@ -91,12 +102,12 @@ def measure(
     score.units = len(units)
     texts = {one.file.filename: one.source.text for one in programs}
     work: list[Job] = []
-    for unit, prepared, mutated in _chosen(_prepare(units, texts, plan, workers, score)):
+    for unit, prepared, mutated in _chosen(_prepare(units, texts, plan, workers, kinds, score)):
         _refuse(mutated, kinds, score)
         work += [
             _job(unit, prepared, mutated.release, mutant)
             for mutant in mutated.mutants
-            if mutant.kind in kinds and mutated.release.targets
+            if mutant.kind in kinds and _is_judged(mutated.release)
         ]
     if at_most is not None and len(work) > at_most:
         work = random.Random(0).sample(work, at_most)
@@ -130,7 +141,12 @@ def _lower(
 
 
 def _prepare(
-    units: Sequence[Unit], texts: Mapping[str, str], plan: Plan, workers: int, score: Score
+    units: Sequence[Unit],
+    texts: Mapping[str, str],
+    plan: Plan,
+    workers: int,
+    kinds: Sequence[str],
+    score: Score,
 ) -> list[tuple[Unit, PreparedUnit]]:
     rules = [rule.code for rule in plan.rules]
 
@@ -138,7 +154,9 @@ def _prepare(
         names = {order.filename for order, _ in unit}
         names.update(name for _, lowered in unit for name in lowered.includes if name in texts)
         own = {name: texts[name] for name in sorted(names)}
-        return UnitJob(own, [lowered.program for _, lowered in unit], rules, plan.limits)
+        return UnitJob(
+            own, [lowered.program for _, lowered in unit], rules, plan.limits, list(kinds)
+        )
 
     payloads = [msgspec.msgpack.encode(order_of(unit)) for unit in units]
     found: list[tuple[Unit, PreparedUnit]] = []
@@ -167,17 +185,23 @@ def _chosen(
     for unit, one in prepared:
         for mutated in one.releases:
             release = mutated.release
-            rank = FOUND_BY.index(release.found_by) if release.targets else len(FOUND_BY)
-            place = (release.filename, release.span)
+            is_sure = release.found_by != BY_TEXT and release.targets
+            rank = FOUND_BY.index(release.found_by) if is_sure else len(FOUND_BY)
+            place = (release.filename, release.span, release.found_by == BY_TEXT and release.api)
             known = best.get(place)
             if known is None or (rank, len(unit)) < known[:2]:
                 best[place] = (rank, len(unit), unit, one, mutated)
     return [(unit, one, mutated) for _, _, unit, one, mutated in best.values()]
 
 
+def _is_judged(release: Release) -> bool:
+    return release.found_by == BY_TEXT or bool(release.targets)
+
+
 def _refuse(mutated: MutatedRelease, kinds: Sequence[str], score: Score) -> None:
-    for kind in kinds:
-        if not mutated.release.targets:
+    by_text = mutated.release.found_by == BY_TEXT
+    for kind in [one for one in kinds if (one in FRAMEWORK_KINDS) == by_text]:
+        if not _is_judged(mutated.release):
             score.refused[kind, "nothing in sight acquires what it releases"] += 1
         elif kind in mutated.refused:
             score.refused[kind, mutated.refused[kind]] += 1
@@ -228,11 +252,13 @@ def report(score: Score, *, everything: bool = False) -> str:
         "",
     ]
     languages = sorted({one.release.language for one in score.judged})
-    rows = [["killed", *KINDS, "all"]]
-    for language in [*languages, ""]:
-        cells = [_rate(*score.rate(language, kind)) for kind in KINDS]
-        rows.append([language or "all", *cells, _rate(*score.rate(language))])
-    lines += common.table(rows)
+    for group in GROUPS.values():
+        rows = [["killed", *group, "all"]]
+        for language in [*languages, ""]:
+            if any(score.rate(language, kind)[1] for kind in group):
+                cells = [_rate(*score.rate(language, kind)) for kind in group]
+                rows.append([language or "all", *cells, _rate(*score.rate(language, *group))])
+        lines += common.table(rows) if len(rows) > 1 else []
     if score.refused:
         lines += ["", "Not counted:"]
         lines += [
@@ -258,6 +284,11 @@ def _rate(killed: int, total: int) -> str:
 
 def _line(one: Judged) -> str:
     release = one.release
+    if release.found_by == BY_TEXT:
+        return (
+            f"  {release.filename}:{release.span.row}: {one.kind}: `{release.handle}` in "
+            f"{release.function}: {one.verdict.why}"
+        )
     targets = ", ".join(f"`{target.name}` of line {target.row}" for target in release.targets[:4])
     return (
         f"  {release.filename}:{release.span.row}: {one.kind}: {release.api}({release.handle}) in "
@@ -272,7 +303,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser = argparse.ArgumentParser("python -m benchmarks.mutation", __doc__, epilog=epilog)
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-    parser.add_argument("--kind", action="append", choices=KINDS, help="only these mutants")
+    parser.add_argument(
+        "--kind",
+        action="append",
+        choices=(*GROUPS, *KINDS, *FRAMEWORK_KINDS),
+        help="only these mutants, or a group of them (by default: releases)",
+    )
     parser.add_argument("--only", default="*", metavar="GLOB", help="programs with such a file")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--at-most", type=int, metavar="N", help="judge a random choice of N")
@@ -286,7 +322,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="cudalint-mutation-") as scratch:
         score = measure(
             options.paths,
-            kinds=options.kind or KINDS,
+            kinds=[k for one in options.kind or ["releases"] for k in GROUPS.get(one, (one,))],
             workers=options.workers,
             cache=options.cache_dir or Path(scratch),
             at_most=options.at_most,

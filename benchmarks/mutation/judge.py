@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 import msgspec
 
-from benchmarks.mutation.model import ACCEPTED, Job, Mutant, Release, Verdict
+from benchmarks.mutation.framework_mutants import framework_mutants
+from benchmarks.mutation.model import (
+    ACCEPTED,
+    FRAMEWORK_KINDS,
+    KINDS,
+    Job,
+    Mutant,
+    Release,
+    Verdict,
+)
 from benchmarks.mutation.mutants import mutants
 from benchmarks.mutation.releases import releases
 from cudalint import jobs
@@ -17,6 +26,7 @@ from cudalint.program import Program
 from cudalint.source import Source
 
 RULES = ("GPU101", "GPU102", "GPU103", "GPU104", "GPU105", "GPU106", "GPU108")
+"""What is asked of a mutant of a release."""
 
 
 class UnitJob(msgspec.Struct, frozen=True, array_like=True):
@@ -27,6 +37,7 @@ class UnitJob(msgspec.Struct, frozen=True, array_like=True):
     programs: list[bytes]
     rules: list[str]
     limits: Limits
+    kinds: tuple[str, ...] = KINDS
 
 
 class MutatedRelease(msgspec.Struct, frozen=True, array_like=True):
@@ -62,11 +73,20 @@ def prepare(data: bytes) -> bytes:
             program.language: load(program.language) for program in programs
         }
         texts = {name: Source(name, text) for name, text in order.texts.items()}
-        for release in releases(programs, models):
+        released = releases(programs, models)
+        for release in released if set(order.kinds) & set(KINDS) else ():
             if release.filename not in texts:
                 continue  # in a header that is not among the paths
             found, refused = mutants(texts[release.filename], release)
             prepared.append(MutatedRelease(release, found, refused))
+        if "python" in models and set(order.kinds) & set(FRAMEWORK_KINDS):
+            for program in programs:
+                for change, mutant, why in framework_mutants(
+                    texts[program.filename], released, models["python"]
+                ):
+                    one = [mutant] if mutant is not None else []
+                    refused = {change.api: why} if mutant is None else {}
+                    prepared.append(MutatedRelease(change, one, refused))
     return msgspec.msgpack.encode(
         PreparedUnit(loud, [_key(finding) for finding in shown], prepared)
     )
@@ -76,7 +96,8 @@ def judge(data: bytes) -> bytes:
     """Handler of ``Job``: the encoded ``Verdict``."""
     job = msgspec.msgpack.decode(data, type=Job)
     programs = [*job.programs, *(_lower(lowering).program for lowering in job.lowering)]
-    verdict = _verdict(job, _findings(programs, RULES, Limits()))
+    rules = RULES if job.kind in KINDS else tuple(ACCEPTED[job.kind])
+    verdict = _verdict(job, _findings(programs, rules, Limits()))
     return msgspec.msgpack.encode(verdict)
 
 
@@ -117,6 +138,8 @@ def _verdict(job: Job, found: Sequence[Finding]) -> Verdict:
     ]
     wanted = {(target.filename, target.row) for target in job.release.targets}
     names = {target.name for target in job.release.targets}
+    # A framework mutant changes one thing, and has a few rules: what is new comes of it.
+    anywhere = job.kind in FRAMEWORK_KINDS
     elsewhere: list[str] = []
     for finding in new:
         places = {(finding.filename, original(finding.filename, finding.span.row))}
@@ -129,7 +152,7 @@ def _verdict(job: Job, found: Sequence[Finding]) -> Verdict:
         is_named = finding.code == "GPU108" and any(
             f"`{name}`" in finding.message for name in names
         )
-        if not places & wanted and not is_named:
+        if not places & wanted and not is_named and not anywhere:
             elsewhere.append(f"{shown} (another allocation)")
         elif finding.code not in ACCEPTED[job.kind]:
             elsewhere.append(f"{shown} (not the rule for it)")

@@ -9,10 +9,20 @@ from cudalint.source import Span
 
 REMOVED, EARLY_RETURN, CONDITIONAL = "removed", "early-return", "conditional"
 KINDS = (REMOVED, EARLY_RETURN, CONDITIONAL)
+"""Kinds of mutants of a release."""
+
+DETACH, ITEM, FLOAT, NO_GRAD = "detach", "item", "float", "no-grad"
+MAP_LOCATION, FINALLY, WITH, EMPTY_CACHE = "map-location", "finally", "with", "empty-cache"
+FRAMEWORK_KINDS = (DETACH, ITEM, FLOAT, NO_GRAD, MAP_LOCATION, FINALLY, WITH, EMPTY_CACHE)
+"""Kinds of mutants of Python programs: what is taken away, or moved into the loop."""
+
+GROUPS = {"releases": KINDS, "python": FRAMEWORK_KINDS}
 
 FOUND_BY = ("path", "member", "name", "family")
 """How the acquisitions of a release were found, the surest first: a path leads there; the class
 acquires into the member; a variable of the same name; any of a fitting family."""
+BY_TEXT = "text"
+"""As the place of a framework mutant is found."""
 
 SWITCH = "CUDALINT_MUTANT"
 """The environment variable that the mutants' conditions ask for: nobody knows its value."""
@@ -43,6 +53,31 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "GPU106": "the resource is a handle",
         "GPU108": "only a device reset is left to end it where the condition is false",
     },
+    DETACH: dict.fromkeys(("GPU601", "GPU603"), "what is kept keeps its graph"),
+    ITEM: dict.fromkeys(("GPU601", "GPU603"), "what is kept keeps its graph"),
+    FLOAT: dict.fromkeys(("GPU601", "GPU603"), "what is kept keeps its graph"),
+    NO_GRAD: {
+        "GPU602": "the loop records every call",
+        "GPU601": "what the loop keeps has a graph now",
+    },
+    MAP_LOCATION: {"GPU605": "the checkpoint goes where it was saved"},
+    FINALLY: {
+        "GPU103": "an exception passes the release by",
+        "GPU106": "the resource is a handle",
+        "GPU101": "the block always leaves before the release",
+        "GPU102": "the block returns before the release",
+        "GPU105": "the resource belongs to a member",
+        "GPU609": "the release is a hook's removal",
+    },
+    WITH: {
+        "GPU101": "nothing releases it any more",
+        "GPU102": "a return leaves without what the block did at its end",
+        "GPU103": "only the exceptional path was covered by the block",
+        "GPU105": "the resource belongs to a member",
+        "GPU106": "the resource is a handle",
+        "GPU609": "the resource is a hook",
+    },
+    EMPTY_CACHE: {"GPU504": "the loop flushes now"},
 }
 """The rules that may kill a mutant of each kind, and why."""
 

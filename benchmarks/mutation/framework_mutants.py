@@ -1,0 +1,315 @@
+"""Mutants of Python programs that use a framework: one for each thing that keeps memory in bounds.
+
+An *equivalent* mutant changes nothing that matters to memory; each is refused for a reason that is
+read from its own text (`graphs`, `keeping`), never from what the linter says of it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+
+from benchmarks.mutation import framework_text as text
+from benchmarks.mutation.graphs import ATTACHED, PLAIN, freezes, graph_of, is_off, switches_off
+from benchmarks.mutation.keeping import kept
+from benchmarks.mutation.model import (
+    DETACH,
+    EMPTY_CACHE,
+    FINALLY,
+    FLOAT,
+    ITEM,
+    MAP_LOCATION,
+    NO_GRAD,
+    WITH,
+    Mutant,
+    Release,
+    Target,
+)
+from benchmarks.mutation.python_code import Function, Loop, PythonCode, With
+from cudalint.apis.loader import ApiModels
+from cudalint.source import Source
+
+FLUSHES = ("empty_cache", "free_all_blocks")
+Made = tuple[Release, Mutant | None, str]
+"""What is changed, the mutant, and else the reason why there is none."""
+
+
+def framework_mutants(
+    source: Source, releases: Sequence[Release], models: ApiModels
+) -> Iterator[Made]:
+    """The mutants of one file, and those that are left out with the reason."""
+    try:
+        code = PythonCode(source)
+    except (SyntaxError, ValueError):
+        return
+    own = [one for one in releases if one.filename == source.filename]
+    maker = _Maker(code, own, models)
+    for node in ast.walk(code.tree):
+        yield from maker.of(node)
+
+
+class _Maker:
+    def __init__(self, code: PythonCode, releases: Sequence[Release], models: ApiModels) -> None:
+        self.code = code
+        self.releases = releases
+        self.models = models
+        self.uses_torch = any(
+            name.partition(".")[0] in ("torch", "lightning", "pytorch_lightning")
+            for name in code.imported.values()
+        )
+
+    def of(self, node: ast.AST) -> Iterator[Made]:
+        match node:
+            case ast.Call(func=ast.Attribute(attr=("detach" | "item") as name), args=[]):
+                if self.uses_torch:
+                    assert isinstance(node.func, ast.Attribute)
+                    kind = DETACH if name == "detach" else ITEM
+                    change = lambda: text.without_method(self.code, node)  # noqa: E731
+                    yield self._made(kind, node, change, self._graph(node, node.func.value))
+            case ast.Call(func=ast.Name(id="float"), args=[argument]):
+                if self.uses_torch and not isinstance(argument, ast.Constant):
+                    change = lambda: text.without_conversion(self.code, node)  # noqa: E731
+                    yield self._made(FLOAT, node, change, self._graph(node, argument))
+            case ast.Call(keywords=keywords):
+                for keyword in keywords:
+                    if keyword.arg == "map_location":
+                        change = lambda k=keyword: text.without_keyword(self.code, node, k)  # noqa: E731
+                        yield self._made(MAP_LOCATION, node, change, self._location(keyword))
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                for decorator in node.decorator_list:
+                    if switches_off(self.code, decorator):
+                        change = lambda d=decorator: text.without_decorator(self.code, d)  # noqa: E731
+                        why = self._recording(node, node.body, decorator)
+                        yield self._made(NO_GRAD, decorator, change, why)
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    yield self._with(node, item)
+            case ast.Try(finalbody=[_, *_]):
+                yield self._finally(node)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            function = node.value.func
+            if isinstance(function, ast.Attribute) and function.attr in FLUSHES:
+                yield self._flush(node, node.value)
+
+    def _made(
+        self,
+        kind: str,
+        node: ast.expr | ast.stmt,
+        change: Callable[[], text.Changed],
+        why: str,
+        targets: Sequence[Target] = (),
+    ) -> Made:
+        function = self.code.function_of(node)
+        shown = self.code.text(node).split("\n")[0]
+        release = Release(
+            filename=self.code.source.filename,
+            span=self.code.span(node),
+            api=kind,
+            handle=shown[:60],
+            function=function.name if function else "the module",
+            language="python",
+            returns="",
+            targets=tuple(dict.fromkeys(targets)),
+            found_by="text",
+        )
+        if why:
+            return release, None, why
+        try:
+            changed = change()
+        except text.CannotChange as error:
+            return release, None, str(error)
+        return release, Mutant(kind, changed.text, changed.row, changed.added_rows), ""
+
+    # What keeps no graph ----------------------------------------------------------------------
+
+    def _graph(self, whole: ast.expr, subject: ast.expr) -> str:
+        return graph_of(self.code, subject) or kept(self.code, whole)
+
+    # What records nothing ---------------------------------------------------------------------
+
+    def _recording(
+        self, function: Function | None, body: Sequence[ast.stmt], switch: ast.AST
+    ) -> str:
+        """Why switching gradients on again changes nothing; empty where it does."""
+        code = self.code
+        place = body[0]
+        if is_off(code, place, switch):
+            return "gradients are switched off there another way too"
+        if freezes(code):
+            return "the weights are frozen"
+        calls = [one for one in self._models_called(body, switch) if not is_off(code, one, switch)]
+        if not calls:
+            return PLAIN
+        if not any(self._is_looped(call, body) for call in calls):
+            return "no loop: the graph of one call goes with its result"
+        evals = [one for one in code.calls.get("eval", ()) if not one.args]
+        scopes = {code.scope(one) for one in [*calls, place]}
+        classes = {code.class_of(one) for one in calls} - {None}
+        if not any(code.scope(one) in scopes or code.class_of(one) in classes for one in evals):
+            return "nothing else says that it is inference: no `eval()` beside it"
+        return ""
+
+    def _models_called(
+        self, body: Sequence[ast.stmt], switch: ast.AST, level: int = 0
+    ) -> Iterator[ast.Call]:
+        for statement in body:
+            for node in ast.walk(statement):
+                if not isinstance(node, ast.Call):
+                    continue
+                name = node.func.id if isinstance(node.func, ast.Name) else ""
+                if name in self.code.functions and level < 2:
+                    for function in self.code.functions[name]:
+                        yield from self._models_called(function.body, switch, level + 1)
+                elif self._is_model(node) or (
+                    graph_of(self.code, node, without=switch) == ATTACHED
+                ):
+                    yield node
+
+    def _is_model(self, call: ast.Call) -> bool:
+        """A call of an object that is put in evaluation mode, or made by ``torch.nn``."""
+        called = ast.unparse(call.func)
+        return any(
+            isinstance(one.func, ast.Attribute) and ast.unparse(one.func.value) == called
+            for one in self.code.calls.get("eval", ())
+        )
+
+    def _is_looped(self, call: ast.Call, body: Sequence[ast.stmt]) -> bool:
+        if any(True for _ in self.code.loops_around(call)):
+            return True
+        function = self.code.function_of(call)
+        return self.code.scope(call) is not self.code.scope(body[0]) and self.code.is_repeated(
+            function
+        )
+
+    # Where checkpoints go ---------------------------------------------------------------------
+
+    def _location(self, keyword: ast.keyword) -> str:
+        if isinstance(keyword.value, ast.Constant) and keyword.value.value is None:
+            return "None is what it is without"
+        if not any(word in self.code.source.text for word in ("cuda", "device")):
+            return "the program has nothing to do with a device"
+        return ""
+
+    # What is released by a block --------------------------------------------------------------
+
+    def _released(self, body: Sequence[ast.stmt]) -> list[Release]:
+        return [
+            one
+            for one in self.releases
+            if any(
+                statement.lineno <= one.span.row <= (statement.end_lineno or 0)
+                for statement in body
+            )
+        ]
+
+    def _finally(self, block: ast.Try) -> Made:
+        found = self._released(block.finalbody)
+        targets = [target for one in found for target in one.targets]
+        hooks = self._hooks_removed(block.finalbody)
+        targets += hooks
+        why = ""
+        if not targets:
+            why = "it releases nothing that is owed"
+        elif not self._may_raise(block):
+            why = "nothing in the block can raise"
+        return self._made(
+            FINALLY, block, lambda: text.without_finally(self.code, block), why, targets
+        )
+
+    def _hooks_removed(self, body: Sequence[ast.stmt]) -> list[Target]:
+        """Hooks that ``handle.remove()`` takes away."""
+        found: list[Target] = []
+        for statement in body:
+            for node in ast.walk(statement):
+                if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                    continue
+                if node.func.attr != "remove" or node.args:
+                    continue
+                for name, calls in self.code.calls.items():
+                    if name.startswith("register_") and name.endswith("hook"):
+                        found += [
+                            Target(
+                                self.code.source.filename, call.lineno, ast.unparse(call), "hook"
+                            )
+                            for call in calls
+                            if self.code.scope(call) is self.code.scope(statement)
+                        ]
+        return found
+
+    def _may_raise(self, block: ast.Try) -> bool:
+        """Any call of something that is not known to give a status back."""
+        for statement in [*block.body, *block.orelse]:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Raise | ast.Yield | ast.YieldFrom | ast.Return):
+                    return True
+                if isinstance(node, ast.Call):
+                    model = self.models.lookup(self.code.dotted(node.func))
+                    if model is None or model.may_throw is not False:
+                        return True
+        return False
+
+    def _with(self, block: With, item: ast.withitem) -> Made:
+        code = self.code
+        context = item.context_expr
+        if switches_off(code, context):
+            why = self._recording(code.function_of(block), block.body, item)
+            change = lambda: text.without_context(code, block, item)  # noqa: E731
+            return self._made(NO_GRAD, context, change, why)
+        targets, why = self._owed_by(block, item)
+        change = lambda: text.assigned_instead(code, block, item)  # noqa: E731
+        return self._made(WITH, context, change, why, targets)
+
+    def _owed_by(self, block: With, item: ast.withitem) -> tuple[list[Target], str]:
+        """What leaving the block releases: the acquisitions, or why nothing is owed."""
+        code = self.code
+        context = item.context_expr
+        nothing = "leaving it releases nothing that is owed"
+        if not isinstance(context, ast.Call):
+            return [], nothing
+        name = code.dotted(context.func)
+        if name == "contextlib.ExitStack" and isinstance(item.optional_vars, ast.Name):
+            found = self._released(block.body)
+            targets = [target for one in found for target in one.targets]
+            return targets, "" if targets else nothing
+        if name == "contextlib.closing" and context.args:
+            inner = context.args[0]
+            if isinstance(inner, ast.Call):
+                context, name = inner, code.dotted(inner.func)
+        model = self.models.lookup(name) if name else None
+        acquires = model.acquires if model is not None else ()
+        for acquired in acquires if isinstance(acquires, tuple) else (acquires,):
+            family = self.models.families.get(acquired.family)
+            if family is not None and not family.managed:
+                row = context.lineno
+                return [Target(code.source.filename, row, code.text(context), acquired.family)], ""
+        if isinstance(context.func, ast.Name) and context.func.id in code.functions:
+            return [], "a generator that is not entered acquires nothing"
+        for owner in ast.walk(code.tree):
+            if isinstance(owner, ast.ClassDef) and ast.unparse(context.func) == owner.name:
+                if any(isinstance(one, Function) and one.name == "__del__" for one in owner.body):
+                    return [], "its `__del__` releases it all the same"
+                found = self._released(owner.body)
+                targets = [target for one in found for target in one.targets]
+                own = Target(code.source.filename, context.lineno, code.text(context), "")
+                return ([*targets, own], "") if targets else ([], nothing)
+        return [], nothing
+
+    # What gives memory back -------------------------------------------------------------------
+
+    def _flush(self, statement: ast.Expr, call: ast.Call) -> Made:
+        loop = next(
+            (one for one in text.preceding(self.code, statement) if isinstance(one, Loop)), None
+        )
+        why = ""
+        if loop is None:
+            why = "it follows no loop"
+        elif self.code.is_few(loop):
+            why = "the loop runs a fixed few times"
+        elif any(isinstance(one, Loop) for inner in loop.body for one in ast.walk(inner)):
+            why = "each iteration is a phase of its own, with a loop in it"
+        return self._made(
+            EMPTY_CACHE,
+            call,
+            lambda: text.moved_into(self.code, statement, loop),  # type: ignore[arg-type]
+            why,
+        )
