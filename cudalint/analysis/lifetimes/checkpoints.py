@@ -46,6 +46,8 @@ _WEIGHTS = re.compile(
 """Names of files, and of the variables that hold them, that are those of weights."""
 _PARTS = re.compile(r"^((model|net|generator|discriminator|ema|optim(izer)?)_?)?state(_?dict)?$")
 """Keys of a checkpoint."""
+_OPTIMIZER = re.compile(r"optim(izer)?s?([^a-z]|$)", re.IGNORECASE)
+"""Names of optimizers."""
 _NO_WEIGHTS = re.compile(
     r"rng|sched|scaler|vocab|tokeniz|sampler|loader|data_?set|meter|metric|stats|histor|config"
     r"|hparams|trainer_state",
@@ -70,9 +72,9 @@ def checkpoints(
         if written is None:
             written = written_calls(function)
         path = call.arguments[0].value if call.arguments else None
-        if path is None or _saves_from_host(program, models):
-            return ()
         restored, telling = _uses(function, call, models)
+        if path is None or _saves_from_host(program, models, weights=restored is not None):
+            continue
         shown = render(substitute(path, written))
         named = _WEIGHTS.search(shown) is not None or _names(function, path)
         named = named and not _NO_WEIGHTS.search(shown)
@@ -193,17 +195,35 @@ def _keys(expression: Expression, held: set[str]) -> list[str]:
     return found
 
 
-def _saves_from_host(program: Program, models: ApiModels) -> bool:
-    """Whether the file writes checkpoints itself, and all from the CPU."""
+def _saves_from_host(program: Program, models: ApiModels, *, weights: bool) -> bool:
+    """Whether the file writes checkpoints itself, and all from the CPU.
+
+    Where weights are read, what is written of an optimizer alone says nothing.
+    """
     saves = [
         _is_host(function, call, models)
         for function in program.functions
         for _, call in calls(function)
-        if (effect := models.lifetime_effect(call.name)) is not None and effect.stores
+        if (effect := models.lifetime_effect(call.name)) is not None
+        and effect.stores
+        and not (weights and _is_of_optimizer(function, call))
     ]
     return bool(saves) and (
         all(saves) or _offloads(program, models) or not _uses_device(program, models)
     )
+
+
+def _is_of_optimizer(function: Function, save: Call) -> bool:
+    """Whether what is saved is the state of optimizers, and of nothing else."""
+    written = variables(save.arguments[0].value) if save.arguments else set()
+    sources = [
+        render(call.receiver)
+        for _, call in calls(function)
+        if call.receiver is not None
+        and call.target is not None
+        and variables(call.target) & written
+    ]
+    return bool(sources) and all(_OPTIMIZER.search(name) for name in sources)
 
 
 def _uses_device(program: Program, models: ApiModels) -> bool:
