@@ -4,6 +4,7 @@ and a real one: the environment decides what the ledger is."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import time
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cudalint.project.compile_commands import CompileFlags
+from cudalint.runtime import libraries
 from cudalint.runtime.ledger import build_ledger
 from cudalint.runtime.processes import ProcessLimits, run_command
 from cudalint.runtime.toolkit import Nvcc, ToolkitError, cuda_include, find_compiler, find_nvcc
@@ -79,10 +81,29 @@ def build(
     try:
         nvcc = find_nvcc()
         library = build_ledger(cuda_include(nvcc))
-        command = _command(sources, executable, library, nvcc, options)
     except ToolkitError as error:
         raise BuildError(str(error)) from error
     start = time.monotonic()
+    output = ""
+    for _ in range(_ATTEMPTS):
+        try:
+            command = _command(sources, executable, library, nvcc, options)
+        except ToolkitError as error:
+            raise BuildError(str(error)) from error
+        output = _compile(command, folder, options)
+        if executable.is_file():
+            return Executable(executable, sources, tuple(command), time.monotonic() - start)
+        changed = _mended(options, output, sources, folder)
+        if changed is None:
+            break
+        options = changed
+    raise BuildError(_first_error(output), output)
+
+
+_ATTEMPTS = 4
+
+
+def _compile(command: list[str], folder: Path, options: BuildOptions) -> str:
     environment = {**os.environ, "TMPDIR": str(folder)}
     try:
         done = run_command(command, folder=folder, environment=environment, limits=options.limits)
@@ -91,9 +112,42 @@ def build(
     output = (done.stdout + done.stderr).decode("utf-8", "replace")
     if done.timed_out:
         raise BuildError(f"the compiler took more than {options.limits.seconds:.0f} s", output)
-    if done.exit_status != 0 or not executable.is_file():
-        raise BuildError(_first_error(output), output)
-    return Executable(executable, sources, tuple(command), time.monotonic() - start)
+    if done.exit_status != 0:
+        (folder / "target").unlink(missing_ok=True)
+    return output
+
+
+def _mended(
+    options: BuildOptions, output: str, sources: tuple[Path, ...], folder: Path
+) -> BuildOptions | None:
+    """The options that give the linker what it asked for; ``None`` where nothing can be done."""
+    arguments = list(options.arguments)
+    names = libraries.undefined_functions(output)
+    if names:
+        if options.machine_code:
+            arguments += libraries.link_arguments(names)
+        else:
+            stand_in = folder / "libraries.cpp"
+            texts = [source.read_text("utf-8", "replace") for source in sources]
+            earlier = re.findall(
+                r"^int (\w+)\(", stand_in.read_text() if stand_in.exists() else "", re.MULTILINE
+            )
+            if str(stand_in) not in arguments:
+                arguments.append(str(stand_in))
+                earlier = []
+            stand_in.write_text(libraries.generate({*names, *earlier}, texts))
+            if not names - set(earlier):
+                return None
+            return dataclasses.replace(options, arguments=tuple(arguments))
+    if "undefined reference to `omp_" in output or "undefined reference to `GOMP_" in output:
+        arguments += ["-lgomp"]
+    if "__cudaRegisterLinkedBinary" in output or "__fatbinwrap" in output:
+        arguments += ["-lcudadevrt"]
+    if "requires separate compilation mode" in output or "-rdc=true" in output:
+        arguments += ["-rdc=true", "-lcudadevrt"]
+    if tuple(arguments) == options.arguments or len(set(arguments)) == len(set(options.arguments)):
+        return None
+    return dataclasses.replace(options, arguments=tuple(arguments))
 
 
 def _command(
@@ -127,7 +181,8 @@ def _command(
             # PTX alone: it says what each kernel takes and uses, and ptxas has nothing to do.
             "-gencode", f"arch=compute_{architecture},code={code}", "-no-compress",
             "-Xcompiler", "-fno-omit-frame-pointer", "-Xlinker", f"-rpath={library.parent}",
-            *options.arguments, *map(str, sources), *tail,
+            "-Xcompiler", f"-idirafter,{libraries.HEADERS}",
+            *map(str, sources), *options.arguments, *tail,
         ]  # fmt: skip
     if device_code:
         raise BuildError(
@@ -141,8 +196,8 @@ def _command(
     return [
         str(find_compiler()), *common, f"-std={flags.standard or 'c++17'}", "-w",
         "-fno-omit-frame-pointer", "-isystem", str(include), "-isystem", str(include / "cccl"),
-        *options.arguments, *inputs, "-x", "none", f"-Wl,-rpath,{library.parent}", "-pthread",
-        *tail,
+        "-idirafter", str(libraries.HEADERS), *inputs, "-x", "none", *options.arguments,
+        f"-Wl,-rpath,{library.parent}", "-pthread", *tail,
     ]  # fmt: skip
 
 

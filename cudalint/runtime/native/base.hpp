@@ -31,6 +31,9 @@
 #include <unordered_map>
 #include <vector>
 
+extern "C" cudaError_t cudaProfilerStart(void);
+extern "C" cudaError_t cudaProfilerStop(void);
+
 #define EXPORT __attribute__((visibility("default")))
 
 // An entry point that is written by hand; ledger.py finds them by this word.

@@ -22,5 +22,6 @@
 #include "api_array.hpp"
 #include "api_launch.hpp"
 #include "api_graph.hpp"
+#include "api_library.hpp"
 #include "api_driver.hpp"
 #include "api_generated.hpp"
