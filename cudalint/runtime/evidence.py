@@ -6,7 +6,9 @@ on the finding's lines, because the call may be in a wrapper that these lines ca
 
 from __future__ import annotations
 
+import linecache
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -38,6 +40,7 @@ _VIOLATIONS = {
 _REFUSALS = frozenset({"GPU302", "GPU303", "GPU304", "GPU405", "GPU406"})
 """Where a call at the place that fails by itself is evidence too: a real runtime says no more."""
 _MOST_FRAMES = 8
+_FAILS = re.compile(r"\b(?:fails|throws)\b")
 _OUT_OF_MEMORY = 2
 
 
@@ -52,11 +55,19 @@ class Place:
     @classmethod
     def of(cls, filename: str, span: Span) -> Place:
         """The lines of a span."""
-        return cls(real_path(filename), span.row, max(span.row, span.end_row))
+        path = real_path(filename)
+        return cls(path, _call_start(path, span.row), max(span.row, span.end_row))
 
     def holds(self, frame: Frame) -> bool:
         """Whether a frame is on these lines."""
         return self.first <= frame.line <= self.last and real_path(frame.filename) == self.filename
+
+    def shares(self, frame: Frame, function: str) -> bool:
+        """Whether a frame is in the same file and in a function of that name."""
+        return (
+            frame.function.partition("<")[0] == function
+            and real_path(frame.filename) == self.filename
+        )
 
     def index(self, stack: Sequence[Frame]) -> int | None:
         """Which frame of a stack is on these lines: the outermost, whose function is meant."""
@@ -65,6 +76,22 @@ class Place:
             if self.holds(frame):
                 found = number
         return found
+
+
+_TEXT = re.compile(r'//.*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
+_MOST_LINES_OF_A_CALL = 12
+
+
+def _call_start(path: str, row: int) -> int:
+    """Where the call begins whose arguments a row stands in: a compiler gives the whole of a macro
+    the line on which it begins."""
+    start, depth = row, 0
+    for above in range(row - 1, max(0, row - _MOST_LINES_OF_A_CALL), -1):
+        text = _TEXT.sub("", linecache.getline(path, above))
+        depth += text.count("(") - text.count(")")
+        if depth > 0:
+            start, depth = above, 0
+    return start
 
 
 @dataclass(frozen=True)
@@ -83,6 +110,12 @@ class Question:
             Place.of(finding.filename, finding.span),
             tuple(Place.of(step.filename, step.span) for step in finding.steps),
         )
+
+    @property
+    def failing(self) -> tuple[Place, ...]:
+        """Where a call must fail for its path to be taken, as its steps say."""
+        steps = zip(self.finding.steps, self.steps, strict=True)
+        return tuple(place for step, place in steps if _FAILS.search(step.message))
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -156,8 +189,9 @@ def _is_system(filename: str) -> bool:
 
 
 def leaked(seen: Observation) -> Iterator[Event]:
-    """The acquisitions that nothing released, of a run that came to its end."""
-    if seen.ended:
+    """The acquisitions that nothing released, of a run that came to its end, or to an ``abort``
+    whose stack tells which functions it had left."""
+    if seen.ended or (seen.exits and not seen.result.timed_out):
         yield from seen.account.leaks
 
 
@@ -231,6 +265,15 @@ def _oversize_kernel(question: Question, seen: Observation) -> Iterator[tuple[Ev
             yield event, event.text
 
 
+def _too_much_shared(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    yield from _violated(question, seen)
+    function = question.finding.function.rpartition("::")[2]
+    for event in seen.account.failures:
+        opt_in = event.api == "cudaFuncSetAttribute" and not event.injected
+        if opt_in and any(question.place.shares(frame, function) for frame in event.stack):
+            yield event, "cudaFuncSetAttribute refuses as much as the launch needs"
+
+
 def _mismatched_copy(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
     for place in question.places:
         for event in seen.account.violations:
@@ -297,6 +340,7 @@ _SEARCHES: dict[str, Search] = {
     "GPU108": _reset,
     "GPU205": _copied_owner,
     "GPU301": _oversize_kernel,
+    "GPU302": _too_much_shared,
     "GPU405": _mismatched_copy,
     "GPU407": _filled,
     "GPU501": _out_of_memory,

@@ -25,6 +25,7 @@ SPOIL = "CUDALINT_SPOIL"
 SPOILS = (0xFF, 0x3F, 0x00)
 """Bytes that stand for what a kernel should have computed: NaN and -1, 0.7, 0."""
 
+_ENDINGS = ("exit", "abort")
 _SECONDS = 60.0
 _MEMORY = 8 * 1024**3
 
@@ -50,7 +51,7 @@ class Observation:
     account: Account
     result: RunResult
     exits: tuple[tuple[Frame, ...], ...] = ()
-    """The stacks of calls of ``exit``."""
+    """The stacks of calls of ``exit`` and ``abort``."""
     spoiled: bool = False
 
     @property
@@ -140,7 +141,7 @@ class Laboratory:
         events: tuple[Event, ...] = ()
         if result.trace is not None:
             events = self._resolver.resolve_events(result.trace.events)
-        exits = tuple(e.stack for e in events if e.kind is EventKind.NOTE and e.api == "exit")
+        exits = tuple(e.stack for e in events if e.kind is EventKind.NOTE and e.api in _ENDINGS)
         return Observation(fault, events, account(events), result, exits, spoil is not None)
 
     def varied(self, fault: Fault | None) -> list[Observation]:
@@ -149,7 +150,7 @@ class Laboratory:
         if self.device.mode is not Mode.SIMULATE:
             return []
         found = (self.observe(fault, spoil) for spoil in SPOILS)
-        return [one for one in found if one.ended]
+        return [one for one in found if one.ended or one.exits]
 
 
 @functools.lru_cache(maxsize=8192)

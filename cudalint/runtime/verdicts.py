@@ -17,6 +17,13 @@ _MOST_PER_PLACE = 3
 _SWEPT = LEAKS | {"GPU201", "GPU202", "GPU203", "GPU204", "GPU506"}
 _SWEEP_ALONE = frozenset({"GPU506"})
 """What a run without faults cannot show."""
+_PATHLESS = frozenset({"GPU101", "GPU105"})
+"""What every path would show."""
+_HOST_SIZES = frozenset({"GPU405"})
+_DEPENDS = (
+    "whether it happens depends on values that a kernel computes, and the simulated device computes"
+    " none"
+)
 
 
 @dataclass
@@ -98,7 +105,8 @@ class Judge:
         """The calls to fail, those on the finding's own steps first; whether it is one of these."""
         calls = _calls(self._laboratory.base().events)
         owned = _lifetimes(question, self._laboratory.base().events)
-        steps = question.steps or (question.place,)
+        failing = question.failing
+        steps = (*failing, *question.places)
         chosen: dict[int, tuple[Event, bool]] = {}
         places: dict[tuple[Frame, ...], int] = {}
 
@@ -112,12 +120,19 @@ class Judge:
                 chosen[event.call] = (event, on_path)
 
         for event in calls:
-            if any(step.index(event.stack) is not None for step in steps):
+            if any(step.index(event.stack) is not None for step in failing):
                 choose(event, True)
+        for event in calls:
+            if any(step.index(event.stack) is not None for step in steps):
+                choose(event, False)
         for event in calls:
             if question.finding.code in LEAKS and any(
                 first < event.sequence < last for first, last in owned.spans
             ):
+                choose(event, False)
+        function = question.finding.function.rpartition("::")[2].partition("<")[0]
+        for event in calls:
+            if any(question.place.shares(frame, function) for frame in event.stack):
                 choose(event, False)
         for event, on_path in list(chosen.values())[:_MOST_FAULTS]:
             yield Fault(call=event.call, api=event.api), on_path
@@ -133,10 +148,7 @@ class Judge:
             return Verdict(Outcome.NOT_REACHED, self._device, reason=reason)
 
         if tried.depends:
-            return unreached(
-                "whether it happens depends on values that a kernel computes, and the simulated"
-                " device computes none"
-            )
+            return unreached(_DEPENDS)
         if not any(question.place.index(event.stack) is not None for event in base.events):
             ending = "" if base.ended else f": {base.result.ending}"
             return unreached(f"the program never made the call at this line{ending}")
@@ -144,22 +156,35 @@ class Judge:
             return unreached("the budget was spent before every call on its path had failed")
         if not base.ended:
             return unreached(f"the program did not come to its end: {base.result.ending}")
-        swept = question.finding.code in _SWEPT
-        if not swept:
-            return Verdict(
-                Outcome.REFUTED, self._device, reason="the call ran, and nothing was wrong with it"
-            )
         if tried.ended < tried.faults + (question.finding.code not in _SWEEP_ALONE):
             return unreached("with a call on its path failing, the program did not come to its end")
-        if not tried.on_path and question.finding.code != "GPU101":
-            return unreached("no CUDA call that can fail is on its path, and the run took another")
+        unseen = self._path_not_run(question, base, tried)
+        if unseen:
+            return unreached(_DEPENDS if base.account.tainted else unseen)
+        with_faults = f", also with each of {tried.faults} calls failing" if tried.faults else ""
+        wrong = "all was released" if question.finding.code in LEAKS else "nothing was wrong"
         return Verdict(
-            Outcome.REFUTED,
-            self._device,
-            reason=f"it ran, also with each of {tried.faults} calls failing, and nothing was lost"
-            if tried.faults
-            else "it ran, and nothing was lost",
+            Outcome.REFUTED, self._device, reason=f"its path ran{with_faults}, and {wrong}"
         )
+
+    def _path_not_run(self, question: Question, base: Observation, tried: _Tried) -> str:
+        """Why it cannot be said that the path of a finding ran; empty where it did."""
+        code = question.finding.code
+        if code in LEAKS:
+            if question.failing:
+                return "" if tried.on_path else "the call whose failure matters was never made"
+            if code in _PATHLESS:
+                return ""
+            return "what decides whether its path is taken is no call that can be made to fail"
+        if code in _SWEPT:
+            for place in question.places:
+                if not any(place.index(event.stack) is not None for event in base.events):
+                    return "the run took another path, and no failing call leads to it"
+        if code == "GPU204":
+            return "the call ran, with a pointer that happened to do no harm"
+        if code in _HOST_SIZES:
+            return "the call ran; what the host has on its side is not known to the ledger"
+        return ""
 
 
 def _calls(events: Sequence[Event]) -> list[Event]:

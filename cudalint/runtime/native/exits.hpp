@@ -3,26 +3,47 @@
 
 namespace ledger {
 
-__attribute__((noinline)) inline void note_exit(void* frame) {
+inline void note_ending(const char* how, const Stack& stack) {
     if (!writer().active()) return;
     std::lock_guard<std::recursive_mutex> guard(writer().mutex);
-    Stack stack;
-    capture(stack, frame);
     note_modules();
     Record record{};
     record.kind = NOTE;
     record.thread = thread_number();
     record.stack = writer().stack(stack.frames, stack.count);
-    record.api = writer().literal("exit");
-    record.text = writer().string("the program calls exit");
+    record.api = writer().literal(how);
+    record.text = writer().string(std::string("the program calls ") + how);
     writer().event(record);
+}
+
+struct sigaction previous_abort;
+
+// Also what a failed assertion and an uncaught exception come to.
+inline void on_abort(int signal, siginfo_t*, void*) {
+    Stack stack;
+    Unwinding all{&stack, 0, true};
+    _Unwind_Backtrace(unwind_one, &all);
+    note_ending("abort", stack);
+    sigaction(signal, &previous_abort, nullptr);
+    raise(signal);
+}
+
+__attribute__((constructor(102))) void watch_aborts() {
+    if (!simulating()) return;
+    struct sigaction action{};
+    action.sa_sigaction = on_abort;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGABRT, &action, &previous_abort);
 }
 
 }  // namespace ledger
 
 // `return` from main does not come by here.
 extern "C" EXPORT __attribute__((noreturn)) void exit(int status) {
-    ledger::note_exit(__builtin_frame_address(0));
+    ledger::Stack stack;
+    ledger::capture(stack, __builtin_frame_address(0));
+    ledger::note_ending("exit", stack);
     auto real = (void (*)(int))dlsym(RTLD_NEXT, "exit");
     real(status);
     __builtin_unreachable();
