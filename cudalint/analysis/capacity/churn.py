@@ -10,13 +10,14 @@ from cudalint.analysis.binding import Binding
 from cudalint.analysis.capacity.flushes import asks_device
 from cudalint.analysis.capacity.loops import reads_each, varying
 from cudalint.analysis.facts import CacheFlush, Churn, Site
+from cudalint.analysis.flow import successors
 from cudalint.analysis.recorder import Acquired
 from cudalint.analysis.state import State
 from cudalint.analysis.values import integer
 from cudalint.apis.model import Acquisition
 from cudalint.apis.paths import Amount, Apply, Arithmetic, Path, parse_amount
 from cudalint.findings.finding import Step
-from cudalint.program import Assign, Call, Delete, Expression, Variable, render, variables
+from cudalint.program import Assign, Call, Delete, Expression, Variable, variables
 from cudalint.source import Span
 
 if TYPE_CHECKING:
@@ -53,17 +54,15 @@ class _Raw:
 
     def __init__(
         self, acquired: Acquired, block: int, call: Call, size: tuple[Expression, ...],
-        released: tuple[Site, ...],
+        released: tuple[Site, ...], leaves: bool,
     ) -> None:  # fmt: skip
         self.acquired = acquired
         self.block = block
         self.call = call
         self.size = size
         self.released = released
-
-    @property
-    def size_text(self) -> str:
-        return " * ".join(render(part) for part in self.size)
+        self.leaves = leaves
+        """On some path the function hands it out: it looks for a size that there is room for."""
 
 
 def _raw(run: FunctionRun) -> Iterator[_Raw]:
@@ -71,6 +70,8 @@ def _raw(run: FunctionRun) -> Iterator[_Raw]:
         acquired = record.acquired
         if acquired.managed or acquired.through or not record.released or not origin.count("#"):
             continue
+        if record.exits:
+            continue  # that it leaks says more
         if acquired.info.kind != "memory" or acquired.info.space != "device":
             continue
         block, index = _position(origin)
@@ -82,7 +83,10 @@ def _raw(run: FunctionRun) -> Iterator[_Raw]:
         acquisitions = model.acquires if isinstance(model.acquires, tuple) else (model.acquires,)
         size = tuple(_size_parts(run, call, model.parameters, acquisitions))
         if size:
-            yield _Raw(acquired, block, call, size, tuple(record.released.values()))
+            yield _Raw(
+                acquired, block, call, size, tuple(record.released.values()),
+                bool(record.handed_over),
+            )  # fmt: skip
 
 
 def _position(origin: str) -> tuple[int, int]:
@@ -117,16 +121,24 @@ def _size_parts(
 
 
 def _in_loop(run: FunctionRun, raw: _Raw) -> Churn | None:
+    if raw.leaves:
+        return None
     for header in sorted(
         run.flow.enclosing.get(raw.block, ()), key=lambda h: len(run.flow.loops[h])
     ):
         changing = varying(run.flow, header, lambda name: asks_device(run, name))
         if not any(variables(part) & changing or reads_each(part) for part in raw.size):
             continue
+        # What the next iteration releases, or what went by another name before, grows.
+        holder = raw.acquired.location[0] if raw.acquired.location else None
         inside = {
             operation.span
-            for number in run.flow.loops[header]
+            for number in _later(run, raw.block, header)
             for operation in run.flow.blocks[number].operations
+            if not isinstance(operation, Call)
+            or holder is None
+            or any(holder in variables(argument.value) for argument in operation.arguments)
+            or not operation.arguments
         }
         released = [site for site in raw.released if site.span in inside]
         if released:
@@ -139,6 +151,19 @@ def _in_loop(run: FunctionRun, raw: _Raw) -> Churn | None:
                 released[0],
             )
     return None
+
+
+def _later(run: FunctionRun, start: int, header: int) -> set[int]:
+    """The blocks that the same iteration of a loop may still run."""
+    body = run.flow.loops[header]
+    seen = {start}
+    pending = [start]
+    while pending:
+        for target in successors(run.flow.blocks[pending.pop()]):
+            if target in body and target != header and target not in seen:
+                seen.add(target)
+                pending.append(target)
+    return seen
 
 
 # A caching allocator whose cache is emptied -----------------------------------------------------
