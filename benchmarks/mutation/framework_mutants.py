@@ -74,7 +74,7 @@ class _Maker:
                 for keyword in keywords:
                     if keyword.arg == "map_location":
                         change = lambda k=keyword: text.without_keyword(self.code, node, k)  # noqa: E731
-                        yield self._made(MAP_LOCATION, node, change, self._location(keyword))
+                        yield self._made(MAP_LOCATION, node, change, self._location(node, keyword))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for decorator in node.decorator_list:
                     if switches_off(self.code, decorator):
@@ -183,12 +183,58 @@ class _Maker:
 
     # Where checkpoints go ---------------------------------------------------------------------
 
-    def _location(self, keyword: ast.keyword) -> str:
+    def _location(self, call: ast.Call, keyword: ast.keyword) -> str:
         if isinstance(keyword.value, ast.Constant) and keyword.value.value is None:
             return "None is what it is without"
         if not any(word in self.code.source.text for word in ("cuda", "device")):
             return "the program has nothing to do with a device"
+        if not self._holds_weights(call):
+            return "nothing says that it holds weights: no module is filled from it, or is it"
         return ""
+
+    def _holds_weights(self, value: ast.expr, level: int = 0) -> bool:
+        """Whether what is loaded goes into a module, or is used as one."""
+        code = self.code
+        parents = [one for one in code.ancestors(value) if isinstance(one, ast.Call)]
+        called = [
+            ast.unparse(one.func).rpartition(".")[2]
+            for one in [value, *parents]
+            if isinstance(one, ast.Call)
+        ]
+        if any(name.startswith("load_") for name in called):
+            return True
+        parent = code.parents[value]
+        if isinstance(parent, ast.Call) and parent.func is value:
+            return True
+        if isinstance(parent, ast.Attribute) and parent.attr in ("eval", "cuda", "parameters"):
+            return True
+        if level > 4:
+            return False
+        names: set[str] = set()
+        statement = code.statement_of(value)
+        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.For):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            names = {
+                one.id
+                for target in targets
+                for one in ast.walk(target)
+                if isinstance(one, ast.Name)
+            }
+        elif parents and isinstance(parents[-1].func, ast.Attribute):
+            names = {ast.unparse(parents[-1].func.value)}  # state.update(torch.load(...))
+        elif isinstance(statement, ast.Return):
+            function = code.function_of(value)
+            calls = code.calls.get(function.name, ()) if function else ()
+            return any(self._holds_weights(one, level + 1) for one in calls)
+        return any(
+            self._holds_weights(one, level + 1)
+            for one in ast.walk(code.scope(value))
+            if isinstance(one, ast.Name)
+            and one.id in names
+            and isinstance(one.ctx, ast.Load)
+            and one.lineno >= value.lineno
+            and code.statement_of(one) is not statement
+        )
 
     # What is released by a block --------------------------------------------------------------
 
@@ -210,11 +256,20 @@ class _Maker:
         why = ""
         if not targets:
             why = "it releases nothing that is owed"
+        elif self._is_program(block):
+            why = "an exception there ends the process, and all that it owns"
         elif not self._may_raise(block):
             why = "nothing in the block can raise"
         return self._made(
             FINALLY, block, lambda: text.without_finally(self.code, block), why, targets
         )
+
+    def _is_program(self, block: ast.stmt) -> bool:
+        """Whether a block stands in the program itself: in ``main`` or at the top of a script."""
+        function = self.code.function_of(block)
+        if any(True for _ in self.code.loops_around(block)):
+            return False
+        return function is None or function.name == "main"
 
     def _hooks_removed(self, body: Sequence[ast.stmt]) -> list[Target]:
         """Hooks that ``handle.remove()`` takes away."""
@@ -256,6 +311,8 @@ class _Maker:
             change = lambda: text.without_context(code, block, item)  # noqa: E731
             return self._made(NO_GRAD, context, change, why)
         targets, why = self._owed_by(block, item)
+        if not why and self._is_program(block):
+            why = "the process ends there, and all that it owns"
         change = lambda: text.assigned_instead(code, block, item)  # noqa: E731
         return self._made(WITH, context, change, why, targets)
 
@@ -297,9 +354,7 @@ class _Maker:
     # What gives memory back -------------------------------------------------------------------
 
     def _flush(self, statement: ast.Expr, call: ast.Call) -> Made:
-        loop = next(
-            (one for one in text.preceding(self.code, statement) if isinstance(one, Loop)), None
-        )
+        loop = next(filter(None, map(_loop_at_end, text.preceding(self.code, statement))), None)
         why = ""
         if loop is None:
             why = "it follows no loop"
@@ -313,3 +368,10 @@ class _Maker:
             lambda: text.moved_into(self.code, statement, loop),  # type: ignore[arg-type]
             why,
         )
+
+
+def _loop_at_end(statement: ast.stmt) -> Loop | None:
+    """The loop that a statement is, or ends with: `with no_grad(): for ...`."""
+    while isinstance(statement, With):
+        statement = statement.body[-1]
+    return statement if isinstance(statement, Loop) else None

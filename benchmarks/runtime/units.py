@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint.source import Span
 
@@ -127,11 +129,11 @@ def _plain(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity.value,
         "message": finding.message,
         "filename": relative(finding.filename),
-        "span": dataclasses.astuple(finding.span),
+        "span": msgspec.structs.astuple(finding.span),
         "function": finding.function,
         "subject": finding.subject,
         "steps": [
-            [relative(step.filename), dataclasses.astuple(step.span), step.message]
+            [relative(step.filename), msgspec.structs.astuple(step.span), step.message]
             for step in finding.steps
         ],
     }
