@@ -12,6 +12,7 @@ import click
 
 from cudalint import __version__
 from cudalint.commands.options import (
+    RUNTIME_MODES,
     SectionedCommand,
     config_options,
     run_options,
@@ -30,9 +31,22 @@ class _DefaultCommand(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = {"--help", "-h", "--version", "-V"}
+        args = _runtime_alone(args)
         if not args or (args[0] not in self.commands and args[0] not in own):
             args = ["check", *args]
         return super().parse_args(ctx, args)
+
+
+def _runtime_alone(args: list[str]) -> list[str]:
+    """``--runtime`` without a value is ``auto``: the path after it is no value of it."""
+    found: list[str] = []
+    for number, word in enumerate(args):
+        if word == "--":
+            return found + args[number:]
+        following = args[number + 1] if number + 1 < len(args) else ""
+        alone = word == "--runtime" and following not in RUNTIME_MODES
+        found.append("--runtime=auto" if alone else word)
+    return found
 
 
 @click.group(
@@ -64,6 +78,37 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     configuration = configuration_of((*paths, *([stdin] if stdin else ())), options)
     own = {name: options[name] for name in CheckOptions.__dataclass_fields__}
     return run_check(paths, configuration, CheckOptions(**own))
+
+
+@cudalint.command(context_settings={"ignore_unknown_options": True})
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND [ARGUMENT]...")
+@click.option(
+    "--runtime",
+    "runtime_mode",
+    type=click.Choice(RUNTIME_MODES),
+    default="auto",
+    help="Where: a GPU, a simulated device, or a GPU if there is one [default: auto].",
+)
+@click.option("--target", multiple=True, metavar="SM", help="The simulated compute capability.")
+@click.option("--device-memory", metavar="SIZE", help="The simulated device's memory.")
+@click.option("--time-limit", "limit", type=float, metavar="SECONDS", help="[default: 60]")
+@click.option("--output-format", "kind", type=click.Choice(["text", "json"]), default="text")
+@config_options
+def run(
+    command: tuple[str, ...], runtime_mode: Any, limit: float | None, kind: str, **options: Any
+) -> int:
+    """Run any command under the ledger, and tell what it leaks.
+
+    Its programs need a shared CUDA runtime. Exit status: 0 nothing was lost or misused, 1 something
+    was, 2 it could not be run or made no CUDA call.
+    """
+    from cudalint.commands.run import run_command
+
+    if not command:
+        raise click.UsageError("which command? `cudalint run -- ./program --its-option`.")
+    options["target"] = list(options["target"]) or None
+    configuration = configuration_of((), options)
+    return run_command(command, configuration, runtime_mode, time_limit=limit, output_format=kind)
 
 
 @cudalint.command()

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from cudalint.linter import Progress, lint
 from cudalint.plan import Plan, make_plan
@@ -44,6 +44,9 @@ class CheckOptions:
     exit_zero: bool = False
     statistics: bool = False
     footprint: bool = False
+    runtime_mode: Literal["auto", "gpu", "sim"] | None = None
+    runtime_budget: float | None = None
+    runtime_only_confirmed: bool = False
     color: ColorChoice = "auto"
     quiet: bool = False
     verbose: bool = False
@@ -63,6 +66,8 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
         report = lint(
             found.files, plan, contents=contents, progress=progress, footprint=options.footprint
         )
+        if options.runtime_mode is not None:
+            report = _confirmed(report, found.files, plan, options, progress)
     errors = {*report.errors, *found.errors}
     errors |= {FileError(name, "does not exist") for name in found.missing}
     report = dataclasses.replace(report, errors=tuple(sorted(errors)))
@@ -75,6 +80,28 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
     if options.verbose:
         _say(f"{report.files} files analysed in {time.monotonic() - started:.2f} s")
     return exit_status(report, plan, options)
+
+
+def _confirmed(
+    report: Report,
+    files: Sequence[SourceFile],
+    plan: Plan,
+    options: CheckOptions,
+    progress: Progress | None,
+) -> Report:
+    from cudalint.commands.runtime import confirm_report
+
+    assert options.runtime_mode is not None
+    return confirm_report(
+        report,
+        files,
+        plan,
+        options.runtime_mode,
+        budget=options.runtime_budget,
+        only_confirmed=options.runtime_only_confirmed,
+        progress=progress,
+        say=(lambda text: None) if options.quiet else _say,
+    )
 
 
 def exit_status(report: Report, plan: Plan, options: CheckOptions) -> int:
@@ -94,6 +121,12 @@ def _find(
     if not paths:
         named = [Path()]
     found = discover(named, plan.settings, plan.root)
+    if options.runtime_mode is None and (
+        options.runtime_only_confirmed or options.runtime_budget is not None
+    ):
+        raise ConfigurationError("--runtime-budget, --runtime-only-confirmed: only with --runtime")
+    if "-" in paths and options.runtime_mode is not None:
+        raise ConfigurationError("--runtime: standard input cannot be run")
     if "-" not in paths:
         if options.stdin_filename:
             raise ConfigurationError("--stdin-filename: only with `-` for standard input")

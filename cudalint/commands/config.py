@@ -40,6 +40,8 @@ def _line(key: str, configuration: Configuration) -> str:
 
 
 def _toml(value: Any) -> str:
+    if isinstance(value, msgspec.Struct):
+        value = msgspec.to_builtins(value)
     if isinstance(value, dict):
         pairs = ", ".join(f"{_toml(key)} = {_toml(entry)}" for key, entry in value.items())
         return f"{{ {pairs} }}" if pairs else "{}"

@@ -21,8 +21,10 @@ _SECTIONS = {
         "output_format", "output_file", "footprint", "statistics", "color", "quiet", "verbose",
         "exit_zero",
     ),
+    "Runtime": ("runtime_mode", "runtime_budget", "runtime_only_confirmed"),
     "Running": ("jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
 }  # fmt: skip
+RUNTIME_MODES = ("auto", "gpu", "sim")
 
 
 class SectionedCommand(click.Command):
@@ -170,6 +172,21 @@ setting_options = _options(
 
 run_options = _options(
     click.option("--stdin-filename", metavar="NAME", help="What to take standard input (-) for."),
+    click.option(
+        "--runtime",
+        "runtime_mode",
+        is_flag=False,
+        flag_value="auto",
+        type=click.Choice(RUNTIME_MODES),
+        metavar="[auto|gpu|sim]",
+        help="Build and run the programs too: on a GPU, or on a simulated one.",
+    ),
+    click.option(
+        "--runtime-budget", type=float, metavar="SECONDS", help="For all runs [default: 600]."
+    ),
+    click.option(
+        "--runtime-only-confirmed", is_flag=True, help="Report only what a run confirmed."
+    ),
     click.option("-o", "--output-file", metavar="FILE", help="Write the report there."),
     click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."),
     click.option(

@@ -13,7 +13,16 @@ from typing import Any
 import msgspec
 
 from cudalint.project.paths import absolute, repository_of
-from cudalint.project.settings import CHOICES, FOLDER_KEYS, KEYS, Settings, default_of, nearest
+from cudalint.project.settings import (
+    CHOICES,
+    FOLDER_KEYS,
+    KEYS,
+    RuntimeSettings,
+    Settings,
+    TargetSettings,
+    default_of,
+    nearest,
+)
 
 CONFIG_NAMES = (".cudalint.toml", "cudalint.toml", "pyproject.toml")
 DEFAULT_ORIGIN = "default"
@@ -183,6 +192,7 @@ def validated(values: Mapping[str, Any], origin: str, prefix: str = "") -> dict[
             near = nearest(key, KEYS)
             hint = f"; did you mean `{prefix}{near}`?" if near else ""
             raise ConfigurationError(f"{origin}: unknown key `{prefix}{key}`{hint}")
+    _check_runtime(values.get("runtime"), origin, prefix)
     result = dict(values)
     # A single string where a list is meant is plain enough:
     for key, value in result.items():
@@ -204,6 +214,28 @@ def validated(values: Mapping[str, Any], origin: str, prefix: str = "") -> dict[
                 message += f"; it is one of {', '.join(CHOICES[key])}"
             raise ConfigurationError(f"{origin}: `{prefix}{place}`: {message}") from None
     return result
+
+
+def _check_runtime(table: Any, origin: str, prefix: str) -> None:
+    """Refuse unknown keys of the table ``runtime`` and of its targets, with the nearest name."""
+    if not isinstance(table, dict):
+        return
+    targets = table.get("targets")
+    tables: list[tuple[str, dict[str, Any], type[msgspec.Struct]]]
+    tables = [("runtime", table, RuntimeSettings)]
+    if isinstance(targets, list | tuple):
+        tables += [
+            ("runtime.targets", entry, TargetSettings)
+            for entry in targets
+            if isinstance(entry, dict)
+        ]
+    for name, entries, kind in tables:
+        keys = tuple(field.encode_name for field in msgspec.structs.fields(kind))
+        for key in entries:
+            if key not in keys:
+                near = nearest(key, keys)
+                hint = f"; did you mean `{prefix}{name}.{near}`?" if near else ""
+                raise ConfigurationError(f"{origin}: unknown key `{prefix}{name}.{key}`{hint}")
 
 
 def _split_config(config: Sequence[str]) -> tuple[list[Path], list[str]]:

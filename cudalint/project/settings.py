@@ -40,6 +40,48 @@ DEFAULT_EXCLUDE = (
 )
 
 
+class TargetSettings(
+    msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fields=True
+):
+    """A program to run: an entry of ``[[tool.cudalint.runtime.targets]]``."""
+
+    name: str
+    """How reports call it."""
+    run: str | tuple[str, ...]
+    """The command, as a line or as words; relative to ``folder``."""
+    build: tuple[str | tuple[str, ...], ...] = ()
+    """Commands that build it, one after another."""
+    folder: str = "."
+    """Where the commands run, relative to the project."""
+    arguments: tuple[str, ...] = ()
+    """Added to ``run``."""
+    environment: dict[str, str] = {}
+    """Added to the environment of all its commands."""
+    time_limit: Seconds | None = None
+    """Seconds that one run may take."""
+    covers: tuple[str, ...] = ()
+    """Patterns of the files whose findings it can show; empty: all."""
+
+
+class RuntimeSettings(
+    msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fields=True
+):
+    """``[tool.cudalint.runtime]``: what ``--runtime`` runs, and within which limits."""
+
+    time_limit: Seconds = 60.0
+    """Seconds that one run of a target may take."""
+    budget: Seconds = 600.0
+    """Seconds that all runs together may take."""
+    arguments: tuple[str, ...] = ()
+    """What programs that are found, not named, are started with."""
+    environment: dict[str, str] = {}
+    """What is added to their environment."""
+    build_arguments: tuple[str, ...] = ()
+    """What the compiler is given besides: ``-lfoo``."""
+    targets: tuple[TargetSettings, ...] = ()
+    """Programs of one's own: tests, tools. Where there are any, no others are looked for."""
+
+
 class Settings(
     msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fields=True
 ):
@@ -103,6 +145,9 @@ class Settings(
     """Seconds that one file may take."""
     memory_limit: str | int = "4GiB"
     """Memory that one worker may use."""
+
+    runtime: RuntimeSettings = RuntimeSettings()
+    """What ``--runtime`` runs, and how long."""
 
 
 FIELDS = {field.encode_name: field for field in msgspec.structs.fields(Settings)}

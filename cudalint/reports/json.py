@@ -11,6 +11,7 @@ from cudalint import __version__
 from cudalint.analysis.facts.capacity import Footprint
 from cudalint.findings.finding import Finding
 from cudalint.findings.rule import DOCUMENTATION
+from cudalint.findings.verdict import Verdict
 from cudalint.reports.report import Report
 from cudalint.source import Source
 
@@ -101,7 +102,29 @@ def _finding(finding: Finding, report: Report) -> dict[str, Any]:
         "fingerprint": finding.fingerprint,
         "suppressed": finding.suppressed,
         "url": DOCUMENTATION.format(code=finding.code),
-        "runtime": None,
+        "runtime": _runtime(finding.runtime),
+    }
+
+
+def _runtime(verdict: Verdict | None) -> dict[str, Any] | None:
+    """What running it said; null where it was not run."""
+    if verdict is None:
+        return None
+    return {
+        "verdict": verdict.outcome.value,
+        "device": verdict.device,
+        "reason": verdict.reason or None,
+        "evidence": [
+            {
+                "message": one.message,
+                "run": one.run,
+                "fault": one.fault or None,
+                "bytes": one.bytes,
+                "stack": list(one.stack),
+                "witness": one.witness,
+            }
+            for one in verdict.evidence
+        ],
     }
 
 

@@ -6,12 +6,20 @@ from collections.abc import Iterator
 
 from cudalint.findings.finding import Finding, Severity, Step
 from cudalint.findings.rule import DOCUMENTATION
+from cudalint.findings.verdict import Outcome
 from cudalint.reports.frames import Note, frame, has_lines, location
 from cudalint.reports.report import Report
 from cudalint.reports.style import SEVERITY_COLOR, Style
 
 _MOST_STEPS = 12
 _CONTEXT = 2
+_MOST_FRAMES = 4
+_OUTCOME_COLOR = {
+    Outcome.CONFIRMED: "red",
+    Outcome.REFUTED: "green",
+    Outcome.NOT_REACHED: "yellow",
+    Outcome.NOT_RUNNABLE: "dim",
+}
 
 
 def render(report: Report, style: Style | None = None, *, width: int = 140) -> str:
@@ -28,7 +36,32 @@ def headline(finding: Finding, report: Report, style: Style) -> str:
     place = style.paint(location(finding.filename, finding.span, report.sources), "bold")
     code = style.paint(finding.code, SEVERITY_COLOR[finding.severity])
     code = style.link(code, DOCUMENTATION.format(code=finding.code))
-    return f"{place}: {code} {style.message(finding.message)}"
+    return f"{place}: {code} {style.message(finding.message)}{_verdict(finding, style)}"
+
+
+def _verdict(finding: Finding, style: Style) -> str:
+    """``[confirmed]``, where it was run."""
+    if finding.runtime is None:
+        return ""
+    outcome = finding.runtime.outcome
+    return " " + style.paint(f"[{outcome.value}]", _OUTCOME_COLOR[outcome])
+
+
+def _runtime(finding: Finding, style: Style) -> Iterator[str]:
+    """What running it showed."""
+    verdict = finding.runtime
+    if verdict is None:
+        return
+    mark = style.paint("=", "cyan")
+    if not verdict.evidence:
+        text = f"{verdict.outcome.value} on {verdict.device}: {verdict.reason}"
+        yield f"  {mark} {style.message(text)}"
+    for one in verdict.evidence:
+        run = "" if one.run == "without faults" else f" when {one.run}"
+        text = f"{verdict.outcome.value} on {verdict.device}{run}: {one.message}"
+        yield f"  {mark} {style.message(text)}"
+        for frame_text in one.stack[:_MOST_FRAMES]:
+            yield f"      {style.message('at ' + frame_text)}"
 
 
 def _finding(finding: Finding, report: Report, style: Style, width: int) -> Iterator[str]:
@@ -61,6 +94,7 @@ def _finding(finding: Finding, report: Report, style: Style, width: int) -> Iter
                 yield f"  {place}: {style.message(note.text)}"
     if len(finding.steps) > len(steps):
         yield f"  = and {len(finding.steps) - len(steps)} more like these"
+    yield from _runtime(finding, style)
     yield _footer(finding, style)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
+import shlex
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,8 @@ from cudalint.runtime.build import BuildError, BuildOptions
 from cudalint.runtime.cached_build import build_cached, ledger_environment
 from cudalint.runtime.devices import Device
 from cudalint.runtime.evidence import judged
+from cudalint.runtime.preload import preload_environment
+from cudalint.runtime.processes import ProcessLimits, run_command
 from cudalint.runtime.seen_findings import seen_findings
 from cudalint.runtime.sweep import Budget, BudgetSpentError, Laboratory, Observation, Prepared
 from cudalint.runtime.targets import Target, target_for
@@ -26,6 +29,7 @@ from cudalint.runtime.trace import Mode
 from cudalint.runtime.verdicts import Judge
 
 Progress = Callable[[str, int, int], None]
+_BUILD_SECONDS = 900.0
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,14 @@ def prepared(target: Target, options: ConfirmOptions) -> Iterator[Prepared]:
             roots=(target.script.parent,),
         )
         return
+    if target.run:
+        environment = {**preload_environment(options.device), **target.environment}
+        folder = target.folder or Path.cwd()
+        for command in target.build:
+            _build_command(command, folder, target.environment)
+        words = (*target.run, *target.arguments)
+        yield Prepared(words, environment, folder, seconds=seconds, roots=target.roots)
+        return
     build_options = BuildOptions(
         target=options.device.target, flags=options.flags, arguments=options.arguments
     )
@@ -151,10 +163,26 @@ def prepared(target: Target, options: ConfirmOptions) -> Iterator[Prepared]:
         executable = build_cached(target.sources, build_options, folder=options.cache)
     except BuildError as error:
         raise TargetError(f"does not build: {error.reason}") from error
-    with tempfile.TemporaryDirectory(prefix="cudalint-target-") as _:
-        yield Prepared(
-            (str(executable.path), *target.arguments),
-            {**ledger_environment(), **target.environment},
-            seconds=seconds,
-            roots=tuple(dict.fromkeys(source.parent for source in target.sources)),
+    yield Prepared(
+        (str(executable.path), *target.arguments),
+        {**ledger_environment(), **target.environment},
+        seconds=seconds,
+        roots=tuple(dict.fromkeys(source.parent for source in target.sources)),
+    )
+
+
+def _build_command(command: tuple[str, ...], folder: Path, environment: Mapping[str, str]) -> None:
+    limits = ProcessLimits(seconds=_BUILD_SECONDS)
+    words = shlex.join(command)
+    try:
+        done = run_command(
+            command, folder=folder, environment={**os.environ, **environment}, limits=limits
         )
+    except OSError as error:
+        raise TargetError(f"`{words}`: {error.strerror or error}") from error
+    if done.timed_out:
+        raise TargetError(f"`{words}` took more than {_BUILD_SECONDS:.0f} s")
+    if done.exit_status != 0:
+        output = (done.stdout + done.stderr).decode("utf-8", "replace").strip().splitlines()
+        last = next((line for line in output if "error" in line.lower()), (output or [""])[-1])
+        raise TargetError(f"`{words}` failed: {last.strip()}")

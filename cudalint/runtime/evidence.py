@@ -168,7 +168,7 @@ def stack_text(stack: Iterable[Frame]) -> tuple[str, ...]:
     return tuple(
         f"{shown(frame.filename)}:{frame.line}" + (f" ({frame.function})" if frame.function else "")
         for frame in stack
-        if frame.line
+        if frame.line and not _is_system(frame.filename)
     )[:_MOST_FRAMES]
 
 

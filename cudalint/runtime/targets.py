@@ -45,6 +45,9 @@ class Target:
     covers: tuple[Path, ...] = ()
     """The files whose findings it can show, headers included; empty: any."""
 
+    roots: tuple[Path, ...] = ()
+    """Where its own sources are, where it has no ``sources``."""
+
     @property
     def key(self) -> str:
         """Tells targets apart."""

@@ -1,0 +1,168 @@
+"""``check --runtime``: the findings of a report, confirmed by running the programs they are in."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from cudalint.findings.finding import Finding
+from cudalint.findings.fingerprint import fingerprinted
+from cudalint.findings.suppressions import parse_suppressions, suppress
+from cudalint.findings.verdict import Outcome
+from cudalint.plan import Plan
+from cudalint.project.compile_commands import CompileFlags
+from cudalint.project.config import ConfigurationError
+from cudalint.project.files import SourceFile
+from cudalint.project.ignore import Patterns
+from cudalint.project.paths import relative_name
+from cudalint.project.settings import TargetSettings
+from cudalint.reports.report import Report
+
+if TYPE_CHECKING:
+    from cudalint.runtime.devices import Device
+    from cudalint.runtime.targets import Target
+
+RuntimeMode = Literal["auto", "gpu", "sim"]
+_LANGUAGE = {".py": "python", ".ipynb": "python"}
+
+
+def confirm_report(
+    report: Report,
+    files: Sequence[SourceFile],
+    plan: Plan,
+    mode: RuntimeMode,
+    *,
+    budget: float | None = None,
+    only_confirmed: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Report:
+    """The report with verdicts, and with what only the runs showed."""
+    from cudalint.runtime.confirm import ConfirmOptions, confirm
+    from cudalint.runtime.sweep import Budget
+    from cudalint.runtime.targets import targets_of
+
+    settings = plan.settings.runtime
+    device = choose_device(mode, plan, say)
+    targets = configured(settings.targets, plan, files)
+    if not targets:
+        targets = [
+            dataclasses.replace(
+                target, arguments=settings.arguments, environment=settings.environment
+            )
+            for target in targets_of([file.path for file in files])
+        ]
+    options = ConfirmOptions(
+        device,
+        Budget(budget or settings.budget),
+        jobs=plan.jobs,
+        seconds=settings.time_limit,
+        flags=_flags(plan),
+        arguments=settings.build_arguments,
+    )
+    result = confirm(report.findings, targets, options, progress)
+    for target in targets:
+        if target.key in result.failed:
+            say(f"not run: {relative_name(Path(target.name), Path.cwd())}: "
+                f"{result.failed[target.key]}")  # fmt: skip
+    findings = [*result.findings, *_kept(result.seen, report, plan)]
+    if only_confirmed:
+        findings = [
+            finding
+            for finding in findings
+            if finding.runtime is not None and finding.runtime.outcome is Outcome.CONFIRMED
+        ]
+    findings.sort(key=lambda finding: (finding.filename, finding.span, finding.code))
+    named = fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))
+    return dataclasses.replace(report, findings=tuple(named))
+
+
+def choose_device(mode: RuntimeMode, plan: Plan, say: Callable[[str], None]) -> Device:
+    """The device to run on; ``auto`` is a GPU where there is one."""
+    from cudalint.apis.devices import parse_bytes
+    from cudalint.runtime.devices import Gpu, Simulated
+
+    if mode != "sim":
+        try:
+            return Gpu.find()
+        except ValueError as error:
+            if mode == "gpu":
+                raise ConfigurationError(f"--runtime=gpu: {error}") from None
+            say(f"note: running on a simulated device: {error}")
+    memory = plan.settings.device_memory
+    target = next((target for target in plan.settings.target if target != "native"), "sm_90")
+    try:
+        return Simulated(target, parse_bytes(memory) if memory else None)
+    except ValueError as error:
+        raise ConfigurationError(f"--target: {error}") from None
+
+
+def configured(
+    targets: Sequence[TargetSettings], plan: Plan, files: Sequence[SourceFile]
+) -> list[Target]:
+    """The targets that the configuration names."""
+    from cudalint.runtime.targets import Target
+
+    found: list[Target] = []
+    for one in targets:
+        patterns = Patterns(one.covers)
+        covers = tuple(
+            Path(os.path.realpath(file.path))
+            for file in files
+            if one.covers and patterns.match(relative_name(file.path, plan.root))
+        )
+        found.append(
+            Target(
+                name=one.name,
+                build=tuple(_words(command) for command in one.build),
+                run=_words(one.run),
+                folder=Path(os.path.normpath(plan.root / one.folder)),
+                arguments=one.arguments,
+                environment=one.environment,
+                seconds=one.time_limit,
+                covers=covers,
+                roots=(plan.root,),
+            )
+        )
+    return found
+
+
+def _words(command: str | tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(command)) if isinstance(command, str) else command
+    except ValueError as error:
+        raise ConfigurationError(f"`runtime.targets`: `{command}`: {error}") from None
+    if not words:
+        raise ConfigurationError("`runtime.targets`: an empty command")
+    return words
+
+
+def _flags(plan: Plan) -> CompileFlags:
+    settings = plan.settings
+    return CompileFlags(
+        defines=tuple(settings.defines),
+        include_folders=tuple(settings.include_folders),
+        standard=settings.standard,
+    )
+
+
+def _kept(seen: Sequence[Finding], report: Report, plan: Plan) -> list[Finding]:
+    """What settings and comments leave of the findings that only a run showed."""
+    chosen = {rule.code for rule in plan.rules}
+    found = [
+        dataclasses.replace(finding, severity=plan.severities.get(finding.code, finding.severity))
+        for finding in seen
+        if finding.code in chosen and finding.code not in plan.ignored_in(finding.filename)
+    ]
+    names = {finding.filename for finding in found} & set(report.sources)
+    comments = {
+        name: parse_suppressions(
+            report.sources[name], "python" if Path(name).suffix in _LANGUAGE else "cuda"
+        )
+        for name in names
+    }
+    return list(suppress(found, comments))
