@@ -120,6 +120,38 @@ def test_taint(lab):
     assert account(result.trace.events).violations == ()
 
 
+def test_taint_of_managed_memory(lab):
+    executable, result = run(
+        lab,
+        """
+        int main() {
+            float *m, *d;
+            cudaMallocManaged(&m, 4096);
+            cudaMalloc(&d, 64);
+            m[0] = 1;
+            plain<<<1, 64>>>(m, 3);
+            cudaDeviceSynchronize();
+            float got = m[2];  // tainted
+            m[1] = 2;
+            got += m[3];
+            plain<<<1, 64>>>(m, 3);
+            cudaMemcpy(d, m, 64, cudaMemcpyDefault);
+            cudaFree(d);
+            cudaFree(m);
+            return got < 0;
+        }
+        """,
+    )
+    assert result.exit_status == 0
+    text = executable.sources[0].read_text().splitlines()
+    places = [
+        text[user_frame(Resolver().resolve(event.stack), executable.sources).line - 1]
+        for event in account(result.trace.events).tainted
+    ]
+    assert [place.strip() for place in places] == ["float got = m[2];  // tainted"]
+    assert account(result.trace.events).violations == ()
+
+
 def test_graphs(lab):
     _, result = run(
         lab,

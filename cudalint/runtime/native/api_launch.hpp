@@ -178,6 +178,7 @@ inline void taint_arguments(Call& call, const Kernel* kernel, void** arguments) 
     auto give = [&](Address value, size_t index) {
         if (Allocation* a = memory.find(value)) {
             a->tainted.add(0, a->bytes);
+            if (simulating()) memory.guard(*a);
             return;
         }
         const auto* gone = memory.find_gone(value);

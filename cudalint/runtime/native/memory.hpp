@@ -17,6 +17,7 @@ struct Allocation {
     uint64_t touched = 0;  // How much of it takes host memory, from the start.
     bool unbacked = false; // Too large to keep its bytes.
     const void* symbol = nullptr;
+    bool guarded = false;  // Read-protected until the host looks at what a kernel may have written.
     bool ours = true;      // Its bytes are in our mappings (not registered or mapped host memory).
 };
 
@@ -109,6 +110,21 @@ public:
         Address a = host.take(bytes);
         if (a) mprotect((void*)a, host.round(bytes), PROT_READ | PROT_WRITE);
         return a;
+    }
+
+    // Makes the host's next look at it a fault, which `on_fault` takes for a tainted read.
+    void guard(Allocation& a) {
+        if (a.guarded || !in_host_range(a.start)) return;
+        a.guarded = mprotect((void*)a.start, host.round(a.bytes), PROT_NONE) == 0;
+    }
+
+    void unguard(Allocation& a) {
+        if (a.guarded) mprotect((void*)a.start, host.round(a.bytes), PROT_READ | PROT_WRITE);
+        a.guarded = false;
+    }
+
+    void unguard_page(Address at) {
+        mprotect((void*)(at / page * page), page, PROT_READ | PROT_WRITE);
     }
 
     void give_host(const Allocation& a) {

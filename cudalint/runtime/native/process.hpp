@@ -5,9 +5,54 @@ namespace ledger {
 
 struct sigaction previous_fault[2];
 
+// The stack of a fault: its own address first, then the frames below it.
+inline void capture_fault(Stack& stack, void* context) {
+#if defined(__x86_64__)
+    const ucontext_t* at = (const ucontext_t*)context;
+    stack.frames[stack.count++] = Address(at->uc_mcontext.gregs[REG_RIP]) + 1;
+    Stack below;
+    bool pointers = configuration().frame_pointers;
+    configuration().frame_pointers = true;
+    capture(below, (void*)at->uc_mcontext.gregs[REG_RBP]);
+    configuration().frame_pointers = pointers;
+    for (size_t i = 0; i < below.count && stack.count < Stack::most; i++)
+        stack.frames[stack.count++] = below.frames[i];
+#endif
+}
+
+inline bool is_write(void* context) {
+#if defined(__x86_64__)
+    return ((const ucontext_t*)context)->uc_mcontext.gregs[REG_ERR] & 2;
+#else
+    return false;
+#endif
+}
+
+// The host looks at managed or pinned memory that a kernel may have written.
+inline bool looked(Address address, void* context) {
+    Memory& memory = runtime().memory;
+    Allocation* a = simulating() ? memory.find(address) : nullptr;
+    if (!a || !a->guarded) return false;
+    if (thread().copying) return memory.unguard(*a), true;
+    if (is_write(context)) return memory.unguard_page(address), true;
+    memory.unguard(*a);
+    Stack stack;
+    capture_fault(stack, context);
+    Record record{};
+    record.kind = TAINTED_READ;
+    record.address = address, record.bytes = a->bytes, record.thread = thread_number();
+    std::lock_guard<std::recursive_mutex> guard(writer().mutex);
+    note_modules();
+    record.stack = writer().stack(stack.frames, stack.count);
+    record.family = writer().literal(a->family);
+    writer().event(record);
+    return true;
+}
+
 inline void on_fault(int signal, siginfo_t* info, void* context) {
     ThreadState& t = thread();
     Address address = Address(info->si_addr);
+    if (looked(address, context)) return;
     if (t.copying) {
         t.copying = false;
         t.fault = address;
@@ -35,19 +80,8 @@ inline void on_fault(int signal, siginfo_t* info, void* context) {
                          : "the host reads or writes beyond its pinned or managed memory";
         if (gone) text = "the host reads or writes memory that was freed";
         if (live) record.bytes = live->bytes;
-        // The fault's own address first, then the stack below it.
         Stack stack;
-#if defined(__x86_64__)
-        const ucontext_t* at = (const ucontext_t*)context;
-        stack.frames[stack.count++] = Address(at->uc_mcontext.gregs[REG_RIP]) + 1;
-        Stack below;
-        bool pointers = configuration().frame_pointers;
-        configuration().frame_pointers = true;
-        capture(below, (void*)at->uc_mcontext.gregs[REG_RBP]);
-        configuration().frame_pointers = pointers;
-        for (size_t i = 0; i < below.count && stack.count < Stack::most; i++)
-            stack.frames[stack.count++] = below.frames[i];
-#endif
+        capture_fault(stack, context);
         std::lock_guard<std::recursive_mutex> guard(writer().mutex);
         note_modules();
         record.stack = writer().stack(stack.frames, stack.count);
