@@ -86,8 +86,9 @@ class UnchunkedTransfer(FunctionRule):
                 severity = self.severity
             elif copy.bytes is None and copy.whole_data_set:
                 message = (
-                    f"{api} moves the whole data set {what} to the device; if it can be "
-                    f"larger than device memory, copy it in chunks of at most {format_bytes(limit)}"
+                    f"{api} moves the whole data set {what}, whatever its size, to the device; "
+                    "if it can be larger than device memory, copy it in chunks of at most "
+                    f"{format_bytes(limit)}"
                 )
                 severity = Severity.INFO
             else:

@@ -9,6 +9,8 @@ from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity, Step
 from cudalint_rules._wording import format_bytes, quoted, subject
 
+_LARGE = 256 << 20
+
 
 class UntrimmedPool(FunctionRule):
     """A stream-ordered pool keeps memory before a large allocation.
@@ -17,9 +19,9 @@ class UntrimmedPool(FunctionRule):
 
     Reports a large allocation from outside the pool (`cudaMalloc`, 256 MiB or more) after
     `cudaFreeAsync` where the pool may still hold what was given back to it: because its release
-    threshold was raised, or because nothing waits for the free. Where something does wait, and
-    the threshold is the default, it is an `info`, for 1 GiB or more: the pool gives back what it
-    can, which is not always all.
+    threshold was raised, or because nothing waits for the free (then `info` from 16 MiB on). Where
+    something does wait, and the threshold is the default, it is an `info`, for 1 GiB or more: the
+    pool gives back what it can, which is not always all.
 
     ## Why is this bad?
 
@@ -89,8 +91,12 @@ class UntrimmedPool(FunctionRule):
                 function=facts.function,
                 subject=subject(held.name, held.api),
                 steps=tuple(steps),
-                severity=Severity.INFO if held.reason == "synchronized" else None,
+                severity=Severity.INFO if _is_minor(held) else None,
             )
+
+
+def _is_minor(held: HeldPool) -> bool:
+    return held.reason == "synchronized" or held.bytes < _LARGE
 
 
 def _reason(held: HeldPool) -> str:

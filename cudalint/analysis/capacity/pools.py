@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 LARGE = 256 << 20
 """Below this a pool that keeps its memory is no danger to anybody."""
 LARGE_THOUGH_SYNCHRONIZED = 1 << 30
+LARGE_WHERE_NOTHING_WAITS = 16 << 20
+"""What is worth a note where nothing waits for the frees at all."""
 Place = tuple[int, int]
 
 
@@ -43,7 +45,7 @@ def held_pools(run: FunctionRun) -> Iterator[HeldPool]:
         and record.acquired.through is None
         and record.acquired.info.space == "device"
         and (size := integer(record.acquired.bytes)) is not None
-        and size >= LARGE
+        and size >= LARGE_WHERE_NOTHING_WAITS
         and (model := run.models.lookup(record.acquired.api)) is not None
         and not model.stream_ordered
     ]
@@ -60,7 +62,7 @@ def held_pools(run: FunctionRun) -> Iterator[HeldPool]:
             if not _reaches(run.flow.blocks, place, here, frozenset()):
                 continue
             if events.threshold is not None:
-                reason = "threshold" if events.keeps else None
+                reason = "threshold" if events.keeps and size >= LARGE else None
             elif place not in events.waited and _reaches(
                 run.flow.blocks, place, here, events.waits
             ):
