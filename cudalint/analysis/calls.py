@@ -88,6 +88,8 @@ def call(run: FunctionRun, operation: Call, state: State) -> list[State]:
         return apply_summary(run, operation, definition, summary, state)
     if operation.noreturn:
         return []
+    if stores.assign_unseen(run, operation, state):
+        return [state]
     return _unknown(run, operation, name, state)
 
 

@@ -126,6 +126,32 @@ def member_of(
     return None
 
 
+def _place(run: FunctionRun, linker: Linker, location: Location) -> tuple[str | None, str] | None:
+    """``member_of``, of the innermost object: a member with a destructor looks after its own."""
+    found = member_of(location, run.function, run.python)
+    while found is not None:
+        record = linker.record(found[0], run.filename)
+        first, _, rest = found[1].partition(".")
+        kinds = [field.type for field in record.fields if field.name == first] if record else []
+        inner = linker.record(kinds[0].record, run.filename) if kinds and rest else None
+        if inner is None or inner.destructor not in ("declared", "defined"):
+            break
+        found = (inner.key, rest)
+    return found
+
+
+def _empties(function: Function, member: str) -> bool:
+    """Whether a function removes the elements of a container that is a member."""
+    return any(
+        isinstance(operation, Call)
+        and operation.receiver is not None
+        and operation.name.rpartition("::")[2] in ("clear", "erase", "swap", "pop_back", "pop")
+        and render(operation.receiver).rpartition(".")[2].rpartition("->")[2] == member
+        for block in function.blocks
+        for operation in block.operations
+    )
+
+
 def _name(path: Location) -> str:
     return "".join("[...]" if part == "[]" else str(part) for part in path).removeprefix(".")
 
@@ -150,7 +176,7 @@ def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
         for item in outcome.handed_out:
             _acquisition(run, linker, table, outcome, item)
         for release in outcome.released:
-            found = member_of(release.location, function, run.python)
+            found = _place(run, linker, release.location)
             members = _members(table, linker, found[0], run.filename) if found else None
             if members is None or found is None:
                 continue
@@ -167,12 +193,14 @@ def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
                     members.passed_by.setdefault(name, {})[function.key] = site
                 members.elsewhere.setdefault(name, site)
                 members.releasing.setdefault(name, set()).add(function.key)
-                if release.location[0] == "this" and not any(
-                    location == release.location for location, _ in outcome.writes
+                if (
+                    release.location[0] == "this"
+                    and not any(location == release.location for location, _ in outcome.writes)
+                    and not ("[" in found[1] and _empties(function, name))
                 ):
                     members.lingering.setdefault(function.key, {}).setdefault(name, release)
         for location in outcome.stored:
-            found = member_of(location, function, run.python)
+            found = _place(run, linker, location)
             members = _members(table, linker, found[0], run.filename) if found else None
             if members is not None and found is not None:
                 members.escaping.add(base_name(found[1]))
@@ -215,7 +243,7 @@ def _acquisition(
     item: HandedOut,
 ) -> None:
     function = run.function
-    found = member_of(item.location, function, run.python)
+    found = _place(run, linker, item.location)
     members = _members(table, linker, found[0], run.filename) if found else None
     record = run.recorder.records.get(item.resource.origin)
     if members is None or found is None or item.managed or item.escaped or record is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cudalint.analysis import containers, dangling
+from cudalint.analysis.escape import escape_value
 from cudalint.analysis.facts import Exit, LeakExit, Site
 from cudalint.analysis.recorder import live
 from cudalint.analysis.state import State, Status
@@ -20,7 +21,7 @@ from cudalint.analysis.values import (
     resources_in,
 )
 from cudalint.findings.finding import Step
-from cudalint.program import Assign, Expression, Unknown, Variable, render
+from cudalint.program import Assign, Call, Expression, Unknown, Variable, render
 from cudalint.program import Tuple as ProgramTuple
 from cudalint.source import Span
 
@@ -94,6 +95,28 @@ def _initialize(run: FunctionRun, target: Variable, source: ProgramTuple, state:
         else:
             value = run.evaluator.value(item, state)
             store(run, state, where, value, run.position.span, f"{target.name}.{field.name}")
+    return True
+
+
+def assign_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
+    """``table[name] = {pointer, size}`` by an assignment operator without a body: into the
+    fields of what is assigned to, and out of sight where these are not known."""
+    if operation.kind != "operator" or not operation.name.endswith("::operator="):
+        return False
+    if operation.receiver is None or len(operation.arguments) != 1:
+        return False
+    source = operation.arguments[0].value
+    where = run.evaluator.location(operation.receiver, state)
+    items = source.items if isinstance(source, ProgramTuple) else ()
+    record = run.linker.record(operation.name.removesuffix("::operator="), run.filename)
+    record = record or run.linker.record(operation.record, run.filename)
+    if where is None or not items or record is None or len(record.fields) < len(items):
+        escape_value(run, source, run.evaluator.value(source, state), state)
+        return True
+    for field, item in zip(record.fields, items, strict=False):
+        name = f"{render(operation.receiver)}.{field.name}"
+        value = run.evaluator.value(item, state)
+        store(run, state, (*where, f".{field.name}"), value, operation.span, name)
     return True
 
 
