@@ -115,10 +115,23 @@ def _copy(
             direction=direction,
             asynchronous=copy.asynchronous,
             whole_data_set=copy.whole_data_set
-            and not isinstance(binding.value(copy.source), Sequence | Const),
+            and not isinstance(binding.value(copy.source), Sequence | Const)
+            and not _is_a_part(run, binding.expression(copy.source)),
             in_loop=bool(run.flow.enclosing.get(run.position.block)),
             overflow=overflow_of(size),
         )
+    )
+
+
+def _is_a_part(run: FunctionRun, source: Expression | None) -> bool:
+    """Whether each iteration of a loop copies something else: a chunk at a time."""
+    from cudalint.analysis.capacity.loops import reads_each, varying
+
+    headers = run.flow.enclosing.get(run.position.block)
+    if source is None or not headers:
+        return False
+    return reads_each(source) or any(
+        variables(source) & varying(run.flow, header, lambda _: True) for header in headers
     )
 
 
