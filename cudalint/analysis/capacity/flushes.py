@@ -30,6 +30,7 @@ STEPS = frozenset(
 )
 """Methods that frameworks call for every batch, by convention of PyTorch and Lightning."""
 _DEVICES = re.compile(r"device|gpu", re.IGNORECASE)
+_WEIGHTS = re.compile(r"state_?dict|checkpoint|ckpt|weights|param(eter)?s|shards", re.IGNORECASE)
 _MOST_HELPER_CALLS = 8
 
 
@@ -139,8 +140,11 @@ def _onward(flow: Flow, body: frozenset[int], start: int) -> set[int]:
 
 def _is_phase(run: FunctionRun, header: int) -> bool:
     """Whether one iteration is a whole phase: it has a loop over batches of its own, or makes a
-    model to go with it."""
+    model to go with it; or the loop goes over weights, which are loaded once."""
     body = run.flow.loops[header]
+    branch = run.flow.blocks[header].terminator
+    if isinstance(branch, Branch) and _WEIGHTS.search(run.show(branch.condition)):
+        return True
     if _over_devices(run, header) or not _works(run, header):
         return True
     if any(inner != header and inner in body and _works(run, inner) for inner in run.flow.loops):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 from cudalint.analysis.facts.lifetimes import Retry
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 _OWN_NAME = re.compile(r"(^|_)oom(_|$)|out_?of_?memory", re.IGNORECASE)
 """What projects call their own name for the exception, or their own test of it."""
+_HOST = sys.stdlib_module_names - {"builtins", "copy", "functools", "operator"}
+"""Modules whose functions know nothing of tensors, and hand them to nobody who does."""
 _DEPTH = 3
 """Calls in calls that are looked into for device work."""
 
@@ -80,6 +83,7 @@ def _first(
             any(variables(part.value) & taken for part in call.arguments)
             and _delivers(function, call) in given
             and models.lookup(call.name) is None
+            and call.name.partition(".")[0] not in _HOST
         )
         if again or instead or _computes(call, function.filename, linker, models):
             work.append((call, again))
@@ -133,6 +137,8 @@ def _delivers(function: Function, call: Call) -> str:
 
 def _may_compute(call: Call, models: ApiModels) -> bool:
     """Whether a call that the ``try`` makes too may be the one that took the memory."""
+    if call.name.partition(".")[0] in _HOST:
+        return False
     lasting = models.lifetime_effect(call.name)
     if lasting is not None and lasting.computes:
         return any(not isinstance(given.value, Constant) for given in call.arguments)
