@@ -169,7 +169,8 @@ def _command(
         common += ["-include", forced]
     tail = ["-o", str(executable), str(library)]
     device_code = [source for source in sources if _has_device_code(source)]
-    if nvcc is not None and device_code:
+    # A header may hold the kernels of a .cu file.
+    if nvcc is not None and (device_code or any(s.suffix == ".cu" for s in sources)):
         architecture = nvcc.architecture_for(options.target)
         code = f"compute_{architecture}"
         if options.machine_code:

@@ -86,7 +86,7 @@ def _function(name: str, texts: list[str]) -> str:
         # Nothing was compiled: saying so is better than a program made of nothing.
         body = "return 11;"
     else:
-        count = _called_with(api, texts)
+        count = 2 if re.match(r"nvrtcGet\w*Size", api) else _called_with(api, texts)
         size = "nullptr"
         width = 4 if api.startswith(_INTEGER_SIZES) else 8
         if _SIZE_QUERY.search(api) and 0 < count <= _ARGUMENTS:
