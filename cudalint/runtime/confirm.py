@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import os
 import shlex
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,9 +21,11 @@ from cudalint.runtime.devices import Device
 from cudalint.runtime.evidence import judged
 from cudalint.runtime.preload import preload_environment
 from cudalint.runtime.processes import ProcessLimits, run_command
+from cudalint.runtime.python_programs import script_command, script_environment
 from cudalint.runtime.seen_findings import seen_findings
 from cudalint.runtime.sweep import Budget, BudgetSpentError, Laboratory, Observation, Prepared
 from cudalint.runtime.targets import Target, target_for
+from cudalint.runtime.toolkit import ToolkitError
 from cudalint.runtime.trace import Mode
 from cudalint.runtime.verdicts import Judge
 
@@ -141,15 +142,23 @@ def prepared(target: Target, options: ConfirmOptions) -> Iterator[Prepared]:
     """The target, ready to run. ``TargetError`` says why it is not possible."""
     seconds = target.seconds or options.seconds
     if target.script is not None:
+        try:
+            environment = {**script_environment(), **target.environment}
+        except ToolkitError as error:
+            raise TargetError(str(error)) from error
         yield Prepared(
-            (sys.executable, str(target.script), *target.arguments),
-            dict(target.environment),
+            script_command(target.script, target.arguments),
+            environment,
             seconds=seconds,
             roots=(target.script.parent,),
+            python=True,
         )
         return
     if target.run:
-        environment = {**preload_environment(options.device), **target.environment}
+        try:
+            environment = {**preload_environment(options.device), **target.environment}
+        except ToolkitError as error:
+            raise TargetError(str(error)) from error
         folder = target.folder or Path.cwd()
         for command in target.build:
             _build_command(command, folder, target.environment)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from cudalint.runtime.execute import Run, RunResult, execute
 from cudalint.runtime.faults import Fault
 from cudalint.runtime.frames import Resolver
 from cudalint.runtime.processes import ProcessLimits
+from cudalint.runtime.python_programs import STACKS, read_stacks
 from cudalint.runtime.trace import Mode
 
 SPOIL = "CUDALINT_SPOIL"
@@ -40,6 +42,8 @@ class Prepared:
     seconds: float = _SECONDS
     roots: tuple[Path, ...] = ()
     """The folders of its own sources."""
+    python: bool = False
+    """Whether it is a script, whose own stacks count."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,6 @@ class Observation:
     result: RunResult
     exits: tuple[tuple[Frame, ...], ...] = ()
     """The stacks of calls of ``exit`` and ``abort``."""
-    spoiled: bool = False
 
     @property
     def injected(self) -> Event | None:
@@ -125,7 +128,30 @@ class Laboratory:
         environment = dict(prepared.environment)
         if spoil is not None:
             environment[SPOIL] = str(spoil)
-        result = execute(
+        with tempfile.TemporaryDirectory(prefix="cudalint-stacks-") as name:
+            stacks = Path(name) / "stacks"
+            if prepared.python:
+                environment[STACKS] = str(stacks)
+            result = self._run(fault, environment)
+            trace = result.trace
+            if trace is None:
+                return Observation(fault, (), account(()), result)
+            if prepared.python:
+                python = read_stacks(stacks, trace.process)
+                events = python.put_into(trace.events)
+                exits = python.exits
+            else:
+                events = self._resolver.resolve_events(trace.events)
+                exits = tuple(
+                    event.stack
+                    for event in events
+                    if event.kind is EventKind.NOTE and event.api in _ENDINGS
+                )
+        return Observation(fault, events, account(events), result, exits)
+
+    def _run(self, fault: Fault | None, environment: Mapping[str, str]) -> RunResult:
+        prepared = self.prepared
+        return execute(
             Run(
                 prepared.command,
                 self.device,
@@ -138,11 +164,6 @@ class Laboratory:
                 ),
             )
         )
-        events: tuple[Event, ...] = ()
-        if result.trace is not None:
-            events = self._resolver.resolve_events(result.trace.events)
-        exits = tuple(e.stack for e in events if e.kind is EventKind.NOTE and e.api in _ENDINGS)
-        return Observation(fault, events, account(events), result, exits, spoil is not None)
 
     def varied(self, fault: Fault | None) -> list[Observation]:
         """The same run with other values in place of what kernels should have computed; those that

@@ -106,6 +106,7 @@ public:
     }
 
     bool active() const { return base_ != nullptr; }
+    uint64_t count() const { return sequence_; }
 
     uint32_t string(const std::string& text) {
         if (text.empty()) return 0;

@@ -1,0 +1,1 @@
+"""What stands behind the simulated ``cuda.bindings``: the ledger, called through ctypes."""

@@ -1,0 +1,1 @@
+"""CUDA's Python bindings, simulated by cudalint."""
