@@ -28,6 +28,7 @@ class Account:
     """The call that a fault hit."""
 
 
+_OUTLIVES = frozenset({"context", "host-registered"})
 _DEVICE = frozenset({"device", "array", "mipmapped-array"})
 
 
@@ -53,9 +54,13 @@ def account(events: Iterable[Event]) -> Account:
         elif kind is EventKind.RELEASE:
             owners = live.get((event.family, event.address))
             if owners:
-                owners.pop()
+                owner = owners.pop()
                 if event.family in _DEVICE:
                     used -= event.bytes
+                if event.family == "context" and event.api.startswith("cuCtxDestroy"):
+                    gone = _of_context(live, owner)
+                    used -= sum(one.bytes for one in gone if one.family in _DEVICE)
+                    reset += gone
         elif kind is EventKind.RESET:
             reset += (owner for owners in live.values() for owner in owners)
             live.clear()
@@ -75,3 +80,13 @@ def account(events: Iterable[Event]) -> Account:
         tuple(leaks), tuple(sorted(reset, key=lambda owner: owner.sequence)), tuple(violations),
         tuple(failures), tuple(notes), tuple(tainted), peak, injected,
     )  # fmt: skip
+
+
+def _of_context(live: dict[tuple[str, int], list[Event]], context: Event) -> list[Event]:
+    """Takes out what was acquired in a context that is destroyed: it is gone with it."""
+    gone: list[Event] = []
+    for owners in live.values():
+        later = [one for one in owners if one.sequence > context.sequence]
+        gone += (one for one in later if one.family not in _OUTLIVES)
+        owners[:] = [one for one in owners if one not in gone]
+    return gone

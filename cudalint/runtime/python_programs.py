@@ -21,8 +21,10 @@ _RUNNER = "_cudalint_simulated"
 
 
 def script_command(script: Path, arguments: Sequence[str] = ()) -> tuple[str, ...]:
-    """What runs a script so that its calls are seen."""
-    return (sys.executable, "-B", "-m", _RUNNER, str(script), *arguments)
+    """What runs a script so that its calls are seen: by the interpreter that runs cudalint, or the
+    one that ``CUDALINT_PYTHON`` names."""
+    interpreter = os.environ.get("CUDALINT_PYTHON") or sys.executable
+    return (interpreter, "-B", "-m", _RUNNER, str(script), *arguments)
 
 
 def script_environment() -> dict[str, str]:

@@ -53,7 +53,7 @@ class Judge:
         tried = _Tried()
         try:
             base = self._laboratory.base()
-            if base.result.trace is None:
+            if base.result.trace is None or self._missing_module(base):
                 return self._not_runnable(base)
             evidence = self._shown(question, tried)
         except BudgetSpentError:
@@ -67,6 +67,12 @@ class Judge:
         if evidence is not None:
             return Verdict(Outcome.CONFIRMED, self._device, (evidence,))
         return self._unconfirmed(question, base, tried)
+
+    def _missing_module(self, base: Observation) -> bool:
+        last = (base.result.stderr.strip().splitlines() or [""])[-1]
+        return self._laboratory.prepared.python and last.startswith(
+            ("ModuleNotFoundError", "ImportError", "AttributeError: cudalint simulates no")
+        )
 
     def _shown(self, question: Question, tried: _Tried) -> Evidence | None:
         """The evidence of the first run that shows it, whatever kernels would compute."""
@@ -140,7 +146,11 @@ class Judge:
     # Without evidence ---------------------------------------------------------------------------
 
     def _not_runnable(self, base: Observation) -> Verdict:
-        reason = base.result.problem or base.result.ending
+        result = base.result
+        reason = result.problem or result.ending
+        if self._laboratory.prepared.python:
+            last = (result.stderr.strip().splitlines() or [""])[-1]
+            reason = last or f"it never asked for cuda.bindings ({result.ending})"
         return Verdict(Outcome.NOT_RUNNABLE, self._device, reason=reason)
 
     def _unconfirmed(self, question: Question, base: Observation, tried: _Tried) -> Verdict:
