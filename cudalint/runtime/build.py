@@ -141,9 +141,7 @@ def _mended(
             return dataclasses.replace(options, arguments=tuple(arguments))
     if "undefined reference to `omp_" in output or "undefined reference to `GOMP_" in output:
         arguments += ["-lgomp"]
-    if "__cudaRegisterLinkedBinary" in output or "__fatbinwrap" in output:
-        arguments += ["-lcudadevrt"]
-    if "requires separate compilation mode" in output or "-rdc=true" in output:
+    if "requires separate compilation mode" in output:
         arguments += ["-rdc=true", "-lcudadevrt"]
     if tuple(arguments) == options.arguments or len(set(arguments)) == len(set(options.arguments)):
         return None
@@ -173,11 +171,15 @@ def _command(
     if nvcc is not None and (device_code or any(s.suffix == ".cu" for s in sources)):
         architecture = nvcc.architecture_for(options.target)
         code = f"compute_{architecture}"
-        if options.machine_code:
+        # Device code that is linked needs machine code, and nvcc links none without a runtime; the
+        # ledger comes first, so that nothing of that one is needed.
+        relocatable = "-rdc=true" in options.arguments
+        runtime = ["shared", "-Xlinker", "--as-needed"] if relocatable else ["none"]
+        if options.machine_code or relocatable:
             code = f"[{code},sm_{architecture}]"
         standard = f"-std={(flags.standard or 'c++17').replace('gnu', 'c')}"
         return [
-            str(nvcc.path), *common, standard, "-cudart", "none", "-w",
+            str(nvcc.path), *common, standard, "-cudart", *runtime, "-w",
             "--extended-lambda", "--expt-relaxed-constexpr",
             # PTX alone: it says what each kernel takes and uses, and ptxas has nothing to do.
             "-gencode", f"arch=compute_{architecture},code={code}", "-no-compress",

@@ -200,3 +200,47 @@ def test_a_folder_is_one_program(tmp_path, compiler):
     result = execute(Run([executable.path], Simulated(target="sm_75", capacity=1 << 20)))
     assert result.exit_status == 0
     assert sum(event.kind is EventKind.LAUNCH for event in result.trace.events) == 1
+
+
+def test_kernels_that_launch_kernels(lab):
+    executable = lab.build(
+        """
+        __global__ void inner(int *p) { *p = 1; }
+        __global__ void outer(int *p) { inner<<<1, 1>>>(p); }
+        int main() {
+            int *p;
+            cudaMalloc(&p, 4);
+            outer<<<1, 1>>>(p);
+            return cudaFree(p);
+        }
+        """,
+        "program.cu",
+        HEAD,
+    )
+    assert lab.run(executable).exit_status == 0
+
+
+def test_static_shared_memory_that_no_device_has(lab):
+    _, result = run(
+        lab,
+        """
+        __global__ void huge(float *out) {
+            __shared__ double big[8192];
+            big[threadIdx.x] = out[0];
+            __syncthreads();
+            out[threadIdx.x] = big[63 - threadIdx.x];
+        }
+        int main() {
+            float *p;
+            cudaMalloc(&p, 256);
+            huge<<<1, 64>>>(p);
+            int failed = cudaGetLastError();
+            cudaFree(p);
+            return failed == cudaSuccess;
+        }
+        """,
+    )
+    assert result.exit_status == 0
+    (violation,) = account(result.trace.events).violations
+    assert violation.violation is Violation.LAUNCH_REFUSED
+    assert "65536 bytes of static shared memory" in violation.text
