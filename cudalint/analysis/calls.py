@@ -20,6 +20,8 @@ from cudalint.analysis.values import (
     Array,
     Const,
     FunctionValue,
+    Input,
+    Location,
     Operation,
     Sequence,
     Symbol,
@@ -252,10 +254,18 @@ def _accessed(run: FunctionRun, operation: Call, name: str, state: State) -> Val
 def _consume_statuses(run: FunctionRun, values: list[Value], state: State) -> list[State]:
     states = [state]
     for value in values:
+        if isinstance(value, Input) and _is_number(run, value.location):
+            run.tested.add(value.location)  # the caller's status, maybe
         for status in _statuses(value):
             run.conditions.checked.add(status.origin)
             states = [after for one in states for after in run.conditions.settle(one, status, True)]
     return states
+
+
+def _is_number(run: FunctionRun, location: Location) -> bool:
+    """Whether a location is a parameter that is no pointer and no object."""
+    info = run.evaluator.variable(str(location[0])) if len(location) == 1 else None
+    return info is not None and info.type.kind in ("integer", "enumeration")
 
 
 def _unwrapped(values: list[Value]) -> Value | None:
