@@ -8,6 +8,7 @@ from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding
 from cudalint_rules._leaks import HANDLE, leak_finding, leaks_of, never, otherwise, siblings, when
+from cudalint_rules._owners import owner_findings
 
 
 class HandleLeak(FunctionRule):
@@ -17,7 +18,8 @@ class HandleLeak(FunctionRule):
 
     Reports streams, events, contexts, graphs, texture objects, modules, memory pools, IPC handles
     and library handles (cuBLAS, cuDNN, cuFFT, NCCL, ...) that a function creates, keeps to itself,
-    and does not destroy: on no way out, on an early return, or when an exception passes.
+    and does not destroy: on no way out, on an early return, or when an exception passes. An object
+    of a Python class that owns handles only, and that nothing closes, counts as one.
 
     ## Why is this bad?
 
@@ -80,3 +82,4 @@ class HandleLeak(FunctionRule):
                 reason = evidence or f": {never(leak.resource, facts.function)}"
                 message = f"{leak.resource} is never destroyed{reason}"
             yield leak_finding(self, facts, leak, verdict, message)
+        yield from owner_findings(self, facts, handles=True)

@@ -8,6 +8,7 @@ from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding
 from cudalint_rules._leaks import UNPAIRED, leak_finding, leaks_of, never, siblings
+from cudalint_rules._owners import owner_findings
 
 
 class UnpairedAllocation(FunctionRule):
@@ -19,6 +20,9 @@ class UnpairedAllocation(FunctionRule):
     memory) that a function acquires, keeps to itself, and releases on none of its ways out. Memory
     that is returned, stored in an object, put into a container that outlives the function or handed
     to a class that releases it has another owner and is not reported.
+
+    In Python also an object whose constructor acquires and whose `close` or `__exit__` releases, if
+    a function makes one, keeps it to itself and never closes it.
 
     ## Why is this bad?
 
@@ -67,6 +71,8 @@ class UnpairedAllocation(FunctionRule):
     At the end of `main` the system takes all memory back. It is reported all the same, since
     `compute-sanitizer` reports it too and the code tends to be moved into a function one day.
 
+    An object that is closed on some paths only counts as closed.
+
     ## References
 
     - CUDA C++ Programming Guide,
@@ -82,3 +88,4 @@ class UnpairedAllocation(FunctionRule):
             reason = evidence or f": {never(leak.resource, facts.function)}"
             message = f"{leak.resource} is never released{reason}"
             yield leak_finding(self, facts, leak, verdict, message)
+        yield from owner_findings(self, facts, handles=False)

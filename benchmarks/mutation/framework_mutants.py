@@ -188,9 +188,32 @@ class _Maker:
             return "None is what it is without"
         if not any(word in self.code.source.text for word in ("cuda", "device")):
             return "the program has nothing to do with a device"
+        if self._moves_on(call):
+            return "the module that is loaded goes to its device next all the same"
         if not self._holds_weights(call):
             return "nothing says that it holds weights: no module is filled from it, or is it"
         return ""
+
+    def _moves_on(self, call: ast.Call) -> bool:
+        """Whether what is loaded is itself moved by ``.to`` or ``.cuda``."""
+        code = self.code
+        statement = code.statement_of(call)
+        names = {
+            one.id
+            for target in getattr(statement, "targets", ())
+            for one in ast.walk(target)
+            if isinstance(one, ast.Name) and getattr(statement, "value", None) is call
+        }
+        return any(
+            isinstance(one.func, ast.Attribute)
+            and (
+                one.func.value is call
+                or (isinstance(one.func.value, ast.Name) and one.func.value.id in names)
+            )
+            and code.scope(one) is code.scope(call)
+            for name in ("to", "cuda")
+            for one in code.calls.get(name, ())
+        )
 
     def _holds_weights(self, value: ast.expr, level: int = 0) -> bool:
         """Whether what is loaded goes into a module, or is used as one."""
@@ -201,7 +224,7 @@ class _Maker:
             for one in [value, *parents]
             if isinstance(one, ast.Call)
         ]
-        if any(name.startswith("load_") for name in called):
+        if "load_state_dict" in called:
             return True
         parent = code.parents[value]
         if isinstance(parent, ast.Call) and parent.func is value:
@@ -313,8 +336,16 @@ class _Maker:
         targets, why = self._owed_by(block, item)
         if not why and self._is_program(block):
             why = "the process ends there, and all that it owns"
-        change = lambda: text.assigned_instead(code, block, item)  # noqa: E731
+        change = lambda: text.assigned_instead(code, block, item, self._owner(item))  # noqa: E731
         return self._made(WITH, context, change, why, targets)
+
+    def _owner(self, item: ast.withitem) -> ast.expr:
+        """``X`` of ``with closing(X)``; else what the block enters itself."""
+        context = item.context_expr
+        closes = isinstance(context, ast.Call) and (
+            self.code.dotted(context.func) == "contextlib.closing"
+        )
+        return context.args[0] if closes and isinstance(context, ast.Call) else context
 
     def _owed_by(self, block: With, item: ast.withitem) -> tuple[list[Target], str]:
         """What leaving the block releases: the acquisitions, or why nothing is owed."""
@@ -325,13 +356,11 @@ class _Maker:
             return [], nothing
         name = code.dotted(context.func)
         if name == "contextlib.ExitStack" and isinstance(item.optional_vars, ast.Name):
-            found = self._released(block.body)
-            targets = [target for one in found for target in one.targets]
-            return targets, "" if targets else nothing
-        if name == "contextlib.closing" and context.args:
-            inner = context.args[0]
-            if isinstance(inner, ast.Call):
-                context, name = inner, code.dotted(inner.func)
+            given = list(self._given_to(block, item.optional_vars.id))
+            return given, "" if given else nothing
+        owner = self._owner(item)
+        if isinstance(owner, ast.Call):
+            context, name = owner, code.dotted(owner.func)
         model = self.models.lookup(name) if name else None
         acquires = model.acquires if model is not None else ()
         for acquired in acquires if isinstance(acquires, tuple) else (acquires,):
@@ -346,10 +375,37 @@ class _Maker:
                 if any(isinstance(one, Function) and one.name == "__del__" for one in owner.body):
                     return [], "its `__del__` releases it all the same"
                 found = self._released(owner.body)
+                entering = [
+                    (one.lineno, one.end_lineno or 0)
+                    for one in owner.body
+                    if isinstance(one, Function) and one.name == "__enter__"
+                ]
+                rows = [
+                    target.row
+                    for one in found
+                    for target in one.targets
+                    if owner.lineno <= target.row <= (owner.end_lineno or 0)
+                ]
+                if entering and all(
+                    first <= row <= last for row in rows for first, last in entering
+                ):
+                    return [], "what is not entered acquires nothing"
                 targets = [target for one in found for target in one.targets]
                 own = Target(code.source.filename, context.lineno, code.text(context), "")
                 return ([*targets, own], "") if targets else ([], nothing)
         return [], nothing
+
+    def _given_to(self, block: With, stack: str) -> Iterator[Target]:
+        """What a stack releases: ``stack.callback(cudaFree, pointer)``."""
+        for name in ("callback", "push", "enter_context"):
+            for call in self.code.calls.get(name, ()):
+                own = isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == stack
+                if not own or block not in self.code.ancestors(call) or not call.args:
+                    continue
+                model = self.models.lookup(self.code.dotted(call.args[0]))
+                if model is not None and model.releases:
+                    shown = ast.unparse(call.args[-1])
+                    yield Target(self.code.source.filename, call.lineno, shown, "")
 
     # What gives memory back -------------------------------------------------------------------
 

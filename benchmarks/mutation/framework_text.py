@@ -66,9 +66,9 @@ def without_context(code: PythonCode, block: With, item: ast.withitem) -> Change
     return _unwrapped(code, block, [], others)
 
 
-def assigned_instead(code: PythonCode, block: With, item: ast.withitem) -> Changed:
+def assigned_instead(code: PythonCode, block: With, item: ast.withitem, owner: ast.expr) -> Changed:
     """``with Owner() as one:`` becomes ``one = Owner()``: nobody leaves it any more."""
-    value = code.text(item.context_expr)
+    value = code.text(owner)
     first = f"{code.text(item.optional_vars)} = {value}" if item.optional_vars else value
     others = [one for one in block.items if one is not item]
     return _unwrapped(code, block, [first], others)

@@ -366,6 +366,9 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """It registers a function with its receiver and returns the handle that removes it."""
     unhooks: bool = False
     """It removes the hook whose handle is its receiver."""
+    left_by: tuple[str, ...] = ()
+    """Its result does what it was given to do when one of these methods is called
+    (``ExitStack``)."""
     out_of_memory: bool = False
     """An exception class that says that the device's memory is exhausted."""
     message: str | None = None

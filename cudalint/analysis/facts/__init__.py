@@ -23,6 +23,7 @@ from cudalint.analysis.facts.lifetimes import (
     Lifetimes,
     Retry,
     TensorCache,
+    UnclosedOwner,
 )
 from cudalint.analysis.facts.loops import LoopFacts, RepeatedTransfer, SlicedDataSet
 from cudalint.analysis.facts.ordering import (
@@ -102,6 +103,7 @@ __all__ = [
     "TensorCache",
     "TensorFacts",
     "Transfer",
+    "UnclosedOwner",
     "is_shown",
     "readable",
 ]

@@ -86,6 +86,25 @@ class Hook:
 
 
 @dataclass(frozen=True)
+class UnclosedOwner:
+    """An object that owns memory or handles, and that its function leaves open."""
+
+    name: str
+    """The variable; empty where the object was discarded at once."""
+    made_by: str
+    span: Span
+    apis: tuple[str, ...]
+    """What its constructor acquires with; of a stack, what it was given to release with."""
+    closing: tuple[str, ...]
+    """The methods that would release it."""
+    is_handle: bool
+    """It owns handles only."""
+    members: tuple[str, ...] = ()
+    """Those that hold what it owns."""
+    is_stack: bool = False
+
+
+@dataclass(frozen=True)
 class Lifetimes:
     """All of these in one function."""
 
@@ -94,3 +113,4 @@ class Lifetimes:
     idle: tuple[IdleHold, ...] = ()
     caches: tuple[TensorCache, ...] = ()
     hooks: tuple[Hook, ...] = ()
+    owners: tuple[UnclosedOwner, ...] = ()

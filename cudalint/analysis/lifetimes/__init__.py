@@ -19,6 +19,7 @@ def lifetimes(run: FunctionRun, linker: Linker) -> Lifetimes:
     from cudalint.analysis.lifetimes.caches import decorated, dictionaries
     from cudalint.analysis.lifetimes.checkpoints import checkpoints
     from cudalint.analysis.lifetimes.hooks import hooks
+    from cudalint.analysis.lifetimes.owners import unclosed_owners
     from cudalint.analysis.lifetimes.retries import retries
 
     function, program, models = run.function, run.program, run.models
@@ -28,4 +29,5 @@ def lifetimes(run: FunctionRun, linker: Linker) -> Lifetimes:
         idle=idle,
         caches=(*decorated(function, linker, models), *dictionaries(function, program, models)),
         hooks=hooks(function, linker, models),
+        owners=unclosed_owners(function, linker, models),
     )

@@ -27,6 +27,7 @@ from cudalint.program import (
     Function,
     Index,
     Member,
+    Operation,
     Program,
     Unary,
     Variable,
@@ -76,7 +77,9 @@ def checkpoints(
         if path is None or _saves_from_host(program, models, weights=restored is not None):
             continue
         shown = render(substitute(path, written))
-        named = _WEIGHTS.search(shown) is not None or _names(function, path)
+        named = any(_WEIGHTS.search(text) for text in (shown, function.name)) or _names(
+            function, path
+        )
         named = named and not _NO_WEIGHTS.search(shown)
         found.append(
             CheckpointLoad(
@@ -148,15 +151,27 @@ def _uses(function: Function, load: Call, models: ApiModels) -> tuple[Site | Non
                     moved = True  # a whole module, which goes to its device next
                 if of_it and known is not None and known.module:
                     telling_module = True
-            target = getattr(operation, "target", None)
-            if target is not None:
-                held.add(render(target))
+            held |= _holders(operation, models)
     for block in function.blocks:
         end = block.terminator
         value = end.condition if isinstance(end, Branch) else getattr(end, "value", None)
         if value is not None and any(_PARTS.match(key) for key in _keys(value, held)):
             telling = True
     return restored, telling or (telling_module and not moved)
+
+
+def _holders(operation: Operation, models: ApiModels) -> set[str]:
+    """The places that what an operation reads goes into: with an element, its container."""
+    found = set()
+    target = getattr(operation, "target", None)
+    while target is not None:
+        found.add(render(target))
+        target = target.base if isinstance(target, Index) else None
+    if isinstance(operation, Call) and operation.receiver is not None:
+        model = models.lookup(operation.name)
+        if model is not None and model.takes:
+            found.add(render(operation.receiver))
+    return found
 
 
 def _is_kept_whole(function: Function, load: Call) -> bool:
