@@ -17,6 +17,7 @@ from cudalint.commands.options import (
     config_options,
     run_options,
     setting_options,
+    timeline_option,
 )
 
 if TYPE_CHECKING:
@@ -93,9 +94,15 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
 @click.option("--device-memory", metavar="SIZE", help="The simulated device's memory.")
 @click.option("--time-limit", "limit", type=float, metavar="SECONDS", help="[default: 60]")
 @click.option("--output-format", "kind", type=click.Choice(["text", "json"]), default="text")
+@timeline_option
 @config_options
 def run(
-    command: tuple[str, ...], runtime_mode: Any, limit: float | None, kind: str, **options: Any
+    command: tuple[str, ...],
+    runtime_mode: Any,
+    limit: float | None,
+    kind: str,
+    timeline: str | None,
+    **options: Any,
 ) -> int:
     """Run any command under the ledger, and tell what it leaks.
 
@@ -108,7 +115,14 @@ def run(
         raise click.UsageError("which command? `cudalint run -- ./program --its-option`.")
     options["target"] = list(options["target"]) or None
     configuration = configuration_of((), options)
-    return run_command(command, configuration, runtime_mode, time_limit=limit, output_format=kind)
+    return run_command(
+        command,
+        configuration,
+        runtime_mode,
+        time_limit=limit,
+        output_format=kind,
+        timeline=timeline,
+    )
 
 
 @cudalint.command()

@@ -47,6 +47,7 @@ class CheckOptions:
     runtime_mode: Literal["auto", "gpu", "sim"] | None = None
     runtime_budget: float | None = None
     runtime_only_confirmed: bool = False
+    timeline: str | None = None
     color: ColorChoice = "auto"
     quiet: bool = False
     verbose: bool = False
@@ -99,6 +100,7 @@ def _confirmed(
         options.runtime_mode,
         budget=options.runtime_budget,
         only_confirmed=options.runtime_only_confirmed,
+        timeline=options.timeline,
         progress=progress,
         say=(lambda text: None) if options.quiet else _say,
     )
@@ -122,9 +124,13 @@ def _find(
         named = [Path()]
     found = discover(named, plan.settings, plan.root)
     if options.runtime_mode is None and (
-        options.runtime_only_confirmed or options.runtime_budget is not None
+        options.runtime_only_confirmed
+        or options.runtime_budget is not None
+        or options.timeline is not None
     ):
-        raise ConfigurationError("--runtime-budget, --runtime-only-confirmed: only with --runtime")
+        raise ConfigurationError(
+            "--runtime-budget, --runtime-only-confirmed, --timeline: only with --runtime"
+        )
     if "-" in paths and options.runtime_mode is not None:
         raise ConfigurationError("--runtime: standard input cannot be run")
     if "-" not in paths:

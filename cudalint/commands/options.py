@@ -21,7 +21,7 @@ _SECTIONS = {
         "output_format", "output_file", "footprint", "statistics", "color", "quiet", "verbose",
         "exit_zero",
     ),
-    "Runtime": ("runtime_mode", "runtime_budget", "runtime_only_confirmed"),
+    "Runtime": ("runtime_mode", "runtime_budget", "runtime_only_confirmed", "timeline"),
     "Running": ("jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
 }  # fmt: skip
 RUNTIME_MODES = ("auto", "gpu", "sim")
@@ -170,6 +170,10 @@ setting_options = _options(
     click.option("--max-file-size", metavar="SIZE", help="Larger files are not read."),
 )  # fmt: skip
 
+timeline_option = click.option(
+    "--timeline", metavar="FILE.html", help="Write what the runs held over time as a page."
+)
+
 run_options = _options(
     click.option("--stdin-filename", metavar="NAME", help="What to take standard input (-) for."),
     click.option(
@@ -187,6 +191,7 @@ run_options = _options(
     click.option(
         "--runtime-only-confirmed", is_flag=True, help="Report only what a run confirmed."
     ),
+    timeline_option,
     click.option("-o", "--output-file", metavar="FILE", help="Write the report there."),
     click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."),
     click.option(

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from cudalint.commands.runtime import RuntimeMode, choose_device
+from cudalint.commands.timeline import check_page, recorded_process, write_page
 from cudalint.plan import make_plan
 from cudalint.project.config import Configuration, ConfigurationError
 from cudalint.reports.style import escaped
@@ -29,6 +30,7 @@ def run_command(
     *,
     time_limit: float | None = None,
     output_format: str = "text",
+    timeline: str | None = None,
 ) -> int:
     """Run it, pass on what it prints, and tell of leaks and misuse; the exit status: 0 clean, 1
     where there are any, 2 where it could not be run or used no CUDA."""
@@ -39,6 +41,8 @@ def run_command(
     from cudalint.runtime.processes import ProcessLimits
     from cudalint.runtime.toolkit import ToolkitError
 
+    if timeline is not None:
+        check_page(timeline)
     plan = make_plan(configuration)
     device = choose_device(mode, plan, _say)
     seconds = time_limit or plan.settings.runtime.time_limit
@@ -60,12 +64,18 @@ def run_command(
     print(result.stderr, end="", file=sys.stderr)
     resolver = Resolver()
     processes: list[dict[str, Any]] = []
+    recorded: list[Any] = []
     for trace in (result.trace, *result.children):
         if trace is None:
             continue
         events = resolver.resolve_events(trace.events)
+        if timeline is not None:
+            recorded.append(recorded_process(command, result, trace, events, device))
         if any(event.api for event in events):
             processes.append(_told(trace.process, account(events), complete=trace.complete))
+    if timeline is not None:
+        failed = {} if recorded else {command[0]: result.problem or result.ending}
+        write_page(timeline, recorded, failed)
     found = any(process["leaks"] or process["violations"] for process in processes)
     if output_format == "json":
         data = {

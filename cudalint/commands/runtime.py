@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from cudalint.commands.timeline import check_page, recorded_targets, write_page
 from cudalint.findings.finding import Finding
 from cudalint.findings.fingerprint import fingerprinted
 from cudalint.findings.suppressions import parse_suppressions, suppress
@@ -38,10 +39,12 @@ def confirm_report(
     *,
     budget: float | None = None,
     only_confirmed: bool = False,
+    timeline: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Report:
-    """The report with verdicts, and with what only the runs showed."""
+    """The report with verdicts, and with what only the runs showed; ``timeline`` is the page to
+    write of the runs without faults."""
     from cudalint.runtime.confirm import ConfirmOptions, confirm
     from cudalint.runtime.sweep import Budget
     from cudalint.runtime.targets import targets_of
@@ -64,12 +67,16 @@ def confirm_report(
         flags=_flags(plan),
         arguments=settings.build_arguments,
     )
+    if timeline is not None:
+        check_page(timeline)
     result = confirm(report.findings, targets, options, progress)
     for target in targets:
         if target.key in result.failed:
             say(f"not run: {relative_name(Path(target.name), Path.cwd())}: "
                 f"{result.failed[target.key]}")  # fmt: skip
     findings = [*result.findings, *_kept(result.seen, report, plan)]
+    if timeline is not None:
+        write_page(timeline, *recorded_targets(targets, result, device), findings)
     if only_confirmed:
         findings = [
             finding

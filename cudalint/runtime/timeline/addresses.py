@@ -195,13 +195,16 @@ class _Space:
         region, top = -1, 0
         for start, end, at in self._live:
             if at != region:
+                tops[region] = top
                 region, top = at, self._layout.regions[at].offset
             if start > top:
                 count += 1
                 total += start - top
-                largest = max(largest, start - top)
-            top = max(top, end)
-            tops[at] = top
+                if start - top > largest:
+                    largest = start - top
+            if end > top:
+                top = end
+        tops[region] = top
         free = None
         if self._capacity:
             used = [

@@ -6,7 +6,8 @@
   const COLORS = ["#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#f0e442"];
   const OTHER = "#9aa1ab";
   const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-  const state = { run: 0, axis: "time", space: 0, column: 0, sort: "left", falling: true, filter: "", open: new Set() };
+  const state = { run: 0, axis: "time", space: 0, column: 0, sort: "left", falling: true, filter: "", open: new Set(), all: false };
+  const ROWS = 50;
   let run, space, colors, charts = {};
 
   // Words and numbers ---------------------------------------------------------------------------
@@ -63,14 +64,18 @@
     const name = `${site.place} ${site.api}`;
     return name.length > length ? "…" + name.slice(name.length - length + 1) : name;
   }
-  const leaking = (number) => number >= 0 && run.complete && run.sites[number].leftCount > 0;
+  function leaking(number) {
+    if (!run.complete) return false;
+    if (number >= 0) return run.sites[number].leftCount > 0;
+    const drawn = new Set(space.series.map((one) => one.site));
+    return run.rest.left > 0 || run.sites.some((site, one) => site.space === space.key && site.leftCount > 0 && !drawn.has(one));
+  }
   const colorOf = (number) => colors.get(number) || OTHER;
   function chooseColors() {
     colors = new Map();
     let next = 0;
-    // The same site has one colour in every chart; each kind of memory begins anew.
+    // The same site has one colour in every chart.
     for (const one of run.spaces) {
-      next = 0;
       for (const series of one.series) if (series.site >= 0) colors.set(series.site, COLORS[next++ % COLORS.length]);
     }
   }
@@ -84,11 +89,14 @@
   const at = (steps, times) => state.axis === "time" ? times : steps;
   const xOf = (moment) => state.axis === "time" ? moment[1] / timeUnit(run.duration)[0] : moment[0];
   function axisX() {
-    const [, unit] = timeUnit(run.duration);
+    const [scale, unit] = timeUnit(run.duration);
+    // What passed before the first allocation is of no interest.
+    const first = run.spaces.reduce((low, one) => Math.min(low, one.times[1] ?? one.times[0]), Infinity);
+    const begin = Math.max(0, first - 0.02 * (run.duration - first));
     return {
       title: { text: state.axis === "time" ? `time since the run began (${unit})` : "allocations and releases, in their order", font: { size: 12 } },
       gridcolor: css("--grid"), linecolor: css("--line"), zeroline: false, tickformat: state.axis === "time" ? "" : ",d",
-      range: [0, state.axis === "time" ? Math.max(run.duration, 1) / timeUnit(run.duration)[0] : Math.max(run.steps, 1)],
+      range: state.axis === "time" ? [begin / scale, Math.max(run.duration, begin + 1) / scale] : [0, Math.max(run.steps, 1)],
       showspikes: false,
     };
   }
@@ -102,7 +110,7 @@
   }
   function layout(height, more) {
     return {
-      height, margin: { l: 84, r: 16, t: 26, b: 44 }, showlegend: false,
+      height, margin: { l: 96, r: 16, t: 26, b: 44 }, showlegend: false,
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: css("--ink") },
       hoverlabel: { bgcolor: css("--raised"), bordercolor: css("--line"), font: { color: css("--ink"), size: 12 }, namelength: -1, align: "left" },
@@ -142,7 +150,7 @@
     const right = peak > (axis.range[0] + axis.range[1]) / 2;
     const plot = layout(360, {
       hovermode: "x unified", xaxis: axis,
-      yaxis: { ...ticks(space.peakBytes), range: [0, Math.max(space.peakBytes, 1) * 1.12], fixedrange: true, gridcolor: css("--grid"), zeroline: false, title: { text: "live bytes", font: { size: 12 } } },
+      yaxis: { ...ticks(space.peakBytes), range: [0, Math.max(space.peakBytes, 1) * 1.12], fixedrange: true, gridcolor: css("--grid"), zeroline: false, title: { text: "live bytes", font: { size: 12 }, standoff: 12 } },
       shapes: marks(),
       annotations: [{
         x: peak, y: space.peakBytes, text: `<b>peak ${bytes(space.peakBytes)}</b>`, showarrow: true, arrowhead: 2, arrowcolor: css("--ink"),
@@ -175,8 +183,8 @@
     const trace = { type: "heatmap", x: edges, y: rows, z, zmin: -0.5, zmax: palette.length - 0.5, colorscale: scale, showscale: false, hoverinfo: "none", zsmooth: false };
     const top = map.cells * map.cell;
     return Plotly.react(charts.map, [trace], layout(300, {
-      hovermode: "closest", margin: { l: 84, r: 16, t: 10, b: 44 }, xaxis: axisX(), shapes: marks(),
-      yaxis: { ...ticks(top), range: [0, top], fixedrange: true, gridcolor: css("--grid"), zeroline: false, title: { text: "address, from the lowest", font: { size: 12 } } },
+      hovermode: "closest", margin: { l: 96, r: 16, t: 10, b: 44 }, xaxis: axisX(), shapes: marks(),
+      yaxis: { ...ticks(top), range: [0, top], fixedrange: true, gridcolor: css("--grid"), zeroline: false, title: { text: "address, from the lowest", font: { size: 12 }, standoff: 12 } },
     }), CONFIG);
   }
   function addressAt(offset) {
@@ -192,7 +200,7 @@
       const width = 100 * length / map.cells;
       const where = `${addressAt(cell * map.cell)}, ${bytes(length * map.cell)}`;
       charts.strip.append(make("span", {
-        class: site === -1 ? "hole" : "edge", title: `${site === -1 ? "hole" : siteName(site)}: ${where}`,
+        class: site === -1 ? "hole" : width > 0.4 ? "edge" : "", title: `${site === -1 ? "hole" : siteName(site)}: ${where}`,
         style: { width: `${width}%`, backgroundColor: site === -1 ? "" : colorOf(site) },
       }, width > 7 ? isolated(site === -1 ? "" : bytes(length * map.cell)) : ""));
       cell += length;
@@ -331,7 +339,11 @@
       drawTable();
       charts.heads.querySelector(`[data-sort="${key}"]`).focus();
     } }, text))));
-    charts.rows.replaceChildren(...order.flatMap((number) => state.open.has(number) ? [siteRow(number), detailsRow(number)] : [siteRow(number)]));
+    const hidden = state.all || order.length <= ROWS * 1.2 ? 0 : order.length - ROWS;
+    charts.rows.replaceChildren(...order.slice(0, order.length - hidden).flatMap((number) => state.open.has(number) ? [siteRow(number), detailsRow(number)] : [siteRow(number)]));
+    if (hidden) charts.rows.append(make("tr", {}, make("td", { colspan: COLUMNS.length }, make("button", {
+      type: "button", id: "all", onclick: () => { state.all = true; drawTable(); },
+    }, `Show ${count.format(hidden)} more`))));
     if (!order.length) charts.rows.append(make("tr", {}, make("td", { colspan: COLUMNS.length, class: "soft" }, "No site matches.")));
   }
 
@@ -355,7 +367,7 @@
     }
     const top = run.sites.map((site, number) => [site, number]).filter(([site]) => site.space === main.key).sort((a, b) => b[0].peak - a[0].peak)[0];
     const words = [`At its peak, ${duration(main.peak[1])} into the run, the program held ${bytes(main.peakBytes)} of ${main.label.toLowerCase()}`];
-    if (top && top[0].peak) words.push(`, ${share(top[0].peak, main.peakBytes)} of it from `, isolated(top[0].place, { class: "mono" }));
+    if (top && top[0].peak >= 0.1 * main.peakBytes) words.push(`, ${share(top[0].peak, main.peakBytes)} of it from `, isolated(top[0].place, { class: "mono" }));
     words.push(". ");
     if (run.complete) words.push(left ? `When it ended, ${many(left, "allocation")} had never been released: hatched below, and marked ✕ where they were made.` : "All of it was released before the end.");
     return [make("p", { class: "lead" }, words), make("div", { class: "cards" }, cards)];
@@ -455,6 +467,7 @@
     state.run = number;
     run = data.runs[number];
     state.open.clear();
+    state.all = false;
     state.space = 0;
     if (run) { state.column = run.map ? run.map.peak : 0; chooseColors(); }
     draw();
