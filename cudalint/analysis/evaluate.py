@@ -253,6 +253,8 @@ class Evaluator:
             return self._value(FunctionReference(f"{base.name}.{field}"), state)
         if self.python and not (isinstance(base, Variable) and base.symbol == "this"):
             value = self.value(base, state)
+            if field == "itemsize" and (size := _element_size(value)) is not None:
+                return Const(size)
             if isinstance(value, FunctionValue):
                 return self._value(FunctionReference(f"{value.name}.{field}", value.key), state)
             if isinstance(value, Array):
@@ -339,6 +341,13 @@ class Evaluator:
         if to.kind != "integer" or not to.bytes or isinstance(value.value, bool | float):
             return value
         return wrap(value, render(expression), 8 * to.bytes, to.signed, to.text)
+
+
+def _element_size(value: Value) -> int | None:
+    """The size of an element type: of ``numpy.dtype("f4")``, ``torch.float32``."""
+    from cudalint.analysis.binding import item_bytes
+
+    return item_bytes(value) if isinstance(value, FunctionValue | Const) else None
 
 
 def is_status(value: Value) -> TypeGuard[Symbol]:

@@ -18,7 +18,6 @@ from cudalint.program import (
     Expression,
     Launch,
     Member,
-    Parameter,
     Variable,
     render,
 )
@@ -50,6 +49,8 @@ def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
         if source is None or not _from_host(uses, transfer, source):
             continue
         if not uses.in_each_iteration(place.block, header) or _selects_device(uses, header):
+            continue
+        if _is_timed(uses, header):
             continue
         found = _unchanged(uses, place, header, source)
         if found is None:
@@ -134,6 +135,19 @@ def _selects_device(uses: Uses, header: int) -> bool:
         and model.selects_device
         for place in uses.inside(header)
     )
+
+
+def _is_timed(uses: Uses, header: int) -> bool:
+    """Whether a loop measures its own iterations by events on the device: a benchmark."""
+    records = [
+        place
+        for place in uses.inside(header)
+        if isinstance(place.operation, Call)
+        and (model := uses.model(place.operation)) is not None
+        and model.order is not None
+        and model.order.records is not None
+    ]
+    return len(records) > 1
 
 
 def _unchanged(uses: Uses, place: Place, header: int, source: Expression) -> frozenset[str] | None:
@@ -244,23 +258,12 @@ def _only_read_there(uses: Uses, place: Place, header: int, to: Expression) -> b
                 for position, argument in enumerate(operation.arguments)
                 if group & set(names(argument.value))
             ]
-            parameters = _kernel_parameters(uses, operation)
-            if any(i >= len(parameters) or not _is_input(parameters[i]) for i in given):
+            if uses.changes(operation, group):
                 return False
             read = read or bool(given)
         elif uses.changes(operation, group):
             return False
     return read
-
-
-def _kernel_parameters(uses: Uses, launch: Launch) -> tuple[Parameter, ...]:
-    kernel = uses.run.linker.kernel(launch.kernel_key, launch.kernel, uses.run.filename)
-    return kernel.parameters if kernel is not None else ()
-
-
-def _is_input(parameter: Parameter) -> bool:
-    pointee = parameter.type.pointee
-    return pointee is not None and pointee.constant
 
 
 # Launches with host arrays ----------------------------------------------------------------------

@@ -26,6 +26,7 @@ from cudalint.program import (
     Slice,
     Throw,
     Tuple,
+    Type,
     Unknown,
     Variable,
     children,
@@ -232,12 +233,21 @@ class Uses:
                 if whole and not augmented:
                     return False
                 return bool(group & set(shared_names(target, False)))
-            case Launch(arguments=arguments):
-                return any(group & set(names(argument.value)) for argument in arguments)
+            case Launch():
+                return self._launch_writes(operation, group)
             case Call():
                 return self._call_writes(operation, group, lent)
             case _:
                 return False
+
+    def _launch_writes(self, launch: Launch, group: frozenset[str]) -> bool:
+        kernel = self.run.linker.kernel(launch.kernel_key, launch.kernel, self.run.filename)
+        parameters = kernel.parameters if kernel is not None else ()
+        return any(
+            position >= len(parameters) or not _is_input(parameters[position].type)
+            for position, argument in enumerate(launch.arguments)
+            if group & set(names(argument.value))
+        )
 
     def _call_writes(self, call: Call, group: frozenset[str], lent: bool) -> bool:
         model = self.model(call)
@@ -307,6 +317,13 @@ class Uses:
                 value = terminator.value
             if value is not None and symbols & set(names(value)):
                 yield None, number, value
+
+
+def _is_input(declared: Type) -> bool:
+    """Whether a kernel only reads what is passed for a parameter."""
+    if declared.text == "object":
+        return declared.constant
+    return declared.pointee is not None and declared.pointee.constant
 
 
 def _is_accessor(call: Call) -> bool:

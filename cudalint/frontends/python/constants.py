@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from cudalint.frontends.python.bindings import Binding
+from cudalint.frontends.python.element_types import item_bytes
 from cudalint.frontends.python.scopes import ClassMember, Dotted, Local, Scope
 from cudalint.program.expressions import Constant, Expression, FunctionReference, Tuple
 
@@ -97,6 +98,8 @@ def fold(node: cst.CSTNode, scope: Scope, depth: int = 0) -> Expression | None:
             return Constant(True)
         case cst.Name(value="False"):
             return Constant(False)
+        case cst.Attribute(value=cst.Call() as call, attr=cst.Name(value="itemsize" | "nbytes")):
+            return _element_size(call, scope, depth)
         case cst.Name() | cst.Attribute():
             return _named(node, scope, depth)
         case cst.UnaryOperation():
@@ -138,6 +141,18 @@ def member_constant(member: ClassMember, depth: int = 0) -> Expression | None:
         if member.attribute in owner.scope.bindings.names:
             return binding_constant(member.attribute, owner.scope, depth)
     return None
+
+
+def _element_size(call: cst.Call, scope: Scope, depth: int) -> Expression | None:
+    """``numpy.dtype(numpy.float32).itemsize``, ``numpy.float32(0).nbytes``."""
+    made = scope.meaning(call.func)
+    if not isinstance(made, Dotted) or len(call.args) > 1:
+        return None
+    dtype: Expression | None = FunctionReference(made.name)
+    if made.name.endswith(".dtype") and call.args:
+        dtype = fold(call.args[0].value, scope, depth + 1)
+    size = item_bytes(dtype)
+    return constant(size) if size is not None else None
 
 
 def _unary(node: cst.UnaryOperation, scope: Scope, depth: int) -> Expression | None:

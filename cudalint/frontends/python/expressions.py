@@ -10,6 +10,7 @@ import msgspec
 from cudalint.frontends.python.constants import (
     constant,
     float_value,
+    fold,
     integer_value,
     member_constant,
     string_value,
@@ -150,6 +151,10 @@ class ExpressionLowering(FunctionState):
             value = member_constant(ClassMember(base.owner, node.attr.value))
             if isinstance(value, Constant):
                 return Constant(value.value, f"{base.name}.{node.attr.value}")
+        if isinstance(node.value, cst.Call):
+            known = fold(node, self.scope)  # the size of an element type
+            if isinstance(known, Constant):
+                return known
         return Member(self.lower(node.value), node.attr.value)
 
     # -- literals and displays -------------------------------------------------------------------

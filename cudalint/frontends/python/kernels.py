@@ -9,12 +9,13 @@ import libcst as cst
 
 from cudalint.frontends.python.bindings import all_parameters, children
 from cudalint.frontends.python.constants import fold
+from cudalint.frontends.python.element_types import item_bytes
+from cudalint.frontends.python.kernel_inputs import inputs
 from cudalint.frontends.python.scopes import Defined, Dotted, Scope
 from cudalint.frontends.python.triton import staged_tiles
 from cudalint.program.expressions import (
     Constant,
     Expression,
-    FunctionReference,
     Tuple,
     Type,
     Unknown,
@@ -36,17 +37,6 @@ _KERNELS = frozenset(
 )
 _TUNERS = frozenset(["triton.autotune", "triton.heuristics"])
 _DEVICE = frozenset(["numba.cuda.reduce", "numba.cuda.declare_device"])
-
-_ITEM_BYTES = {
-    "bool": 1, "bool_": 1, "boolean": 1, "int8": 1, "uint8": 1, "byte": 1, "char": 1, "i1": 1,
-    "u1": 1, "b1": 1,
-    "int16": 2, "uint16": 2, "float16": 2, "half": 2, "bfloat16": 2, "i2": 2, "u2": 2, "f2": 2,
-    "int32": 4, "uint32": 4, "float32": 4, "single": 4, "intc": 4, "uintc": 4, "i4": 4, "u4": 4,
-    "f4": 4, "float_": 8,
-    "int64": 8, "uint64": 8, "float64": 8, "double": 8, "complex64": 8, "intp": 8, "uintp": 8,
-    "i8": 8, "u8": 8, "f8": 8, "c8": 8, "int_": 8, "uint": 8, "int": 8, "float": 8,
-    "complex128": 16, "c16": 16, "complex": 16,
-}  # fmt: skip
 
 
 def kernel_kind(node: cst.FunctionDef, scope: Scope) -> Literal["kernel", "device"] | None:
@@ -98,11 +88,12 @@ def read_kernel(defined: Defined, scope: Scope, reader: ModuleReader) -> Kernel:
             dynamic = name
         else:
             shared.append(SharedArray(name, size, reader.span(span_node)))
+    read = inputs(node)
     parameters = tuple(
         Parameter(
             item.name.value,
             item.name.value,
-            Type("object"),
+            Type("object", constant=item.name.value in read),
             default=Unknown("default") if item.default is not None else None,
             starred=item.star if isinstance(item.star, str) else "",
         )
@@ -195,13 +186,4 @@ def _elements(shape: Expression | None) -> int | None:
                 return None
             product *= item.value
         return product
-    return None
-
-
-def item_bytes(dtype: Expression | None) -> int | None:
-    """Bytes per element of a dtype: ``numpy.float32``, ``numba.types.f4``, ``"float32"``."""
-    if isinstance(dtype, FunctionReference):
-        return _ITEM_BYTES.get(dtype.name.rpartition(".")[2])
-    if isinstance(dtype, Constant) and isinstance(dtype.value, str):
-        return _ITEM_BYTES.get(dtype.value.lstrip("<>=|"))
     return None
