@@ -4,6 +4,7 @@ supported."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +44,23 @@ def generate(include: Path, written: frozenset[str]) -> str:
         lines.append(
             f"{macro}({entry.name}, {entry.result}, ({parameters}), ({types}), ({arguments}))"
         )
+    known = {entry.name for entry in entry_points(include)} | written
+    lines += [
+        f'extern "C" EXPORT int {name}_{suffix}() __attribute__((alias("{name}")));'
+        for name, suffix in sorted(_per_thread(include))
+        if name in known
+    ]
     return "\n".join(lines) + "\n"
+
+
+def _per_thread(include: Path) -> set[tuple[str, str]]:
+    """The functions that have another name where each thread has a default stream of its own."""
+    found: set[tuple[str, str]] = set()
+    for header in (HEADER, DRIVER_HEADER):
+        text = (include / header).read_text("utf-8", "replace")
+        for kind, name in re.findall(r"__CUDA(?:RT)?_API_(PTDS|PTSZ)\((\w+)\)", text):
+            found.add((name, kind.lower()))
+    return found
 
 
 def _parameter(spelling: str, index: int) -> str:

@@ -40,6 +40,8 @@ def build_ledger(include: Path) -> Path:
         __version__,
         str(compiler),
         _version(compiler),
+        Path(__file__).read_bytes(),
+        Path(__file__).with_name("entry_points.py").read_bytes(),
         *(file.name.encode() + b"\0" + file.read_bytes() for file in sorted(NATIVE.iterdir())
           if file.is_file()),
         *((include / name).read_bytes() for name in _HEADERS if (include / name).is_file()),

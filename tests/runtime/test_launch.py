@@ -244,3 +244,23 @@ def test_static_shared_memory_that_no_device_has(lab):
     (violation,) = account(result.trace.events).violations
     assert violation.violation is Violation.LAUNCH_REFUSED
     assert "65536 bytes of static shared memory" in violation.text
+
+
+def test_default_streams_per_thread(lab):
+    result = lab.run(
+        lab.build(
+            """
+            int main() {
+                int *p, one = 1, back = 0;
+                cudaMalloc((void **)&p, 4);
+                cudaMemcpy(p, &one, 4, cudaMemcpyHostToDevice);
+                cudaMemcpyAsync(&back, p, 4, cudaMemcpyDeviceToHost, 0);
+                cudaStreamSynchronize(0);
+                cudaFree(p);
+                return back != 1;
+            }
+            """,
+            head="#define CUDA_API_PER_THREAD_DEFAULT_STREAM\n#include <cuda_runtime_api.h>\n",
+        )
+    )
+    assert result.exit_status == 0
