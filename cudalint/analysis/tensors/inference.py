@@ -6,16 +6,19 @@ from cudalint.analysis.facts.tensors import RecordedInference
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
 from cudalint.analysis.tensors.places import place
 from cudalint.analysis.tensors.records import Form, Record
-from cudalint.analysis.tensors.view import View
+from cudalint.analysis.tensors.run import TensorRun
+from cudalint.analysis.tensors.scan import operations
+from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
-from cudalint.program import Call, Return, Use, variables
+from cudalint.program import Call, Function, Return, Use, variables
 
 
 def recorded(view: View) -> tuple[RecordedInference, ...]:
     """The first recorded call of each model that the function itself put in evaluation mode."""
     scan = view.run.scan(view.function)
-    if not scan.evaluates or scan.calls_backward or scan.steps or scan.switches:
+    if scan.switches or not (scan.evaluates or _evaluated_in_constructor(view)):
         return ()
+    trains = scan.calls_backward or scan.steps
     if scan.freezes or scan.needs_gradient or _hands_back_gradients(view):
         return ()
     if _is_frozen_elsewhere(view):
@@ -28,10 +31,12 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
         if record.recording != Recording.ON or record.result.gradient != Gradient.ATTACHED:
             continue
         loops = [loop for loop in view.loops_around(record.block) if not loop.bounded]
+        if trains:
+            loops = [loop for loop in loops if not _trains_in(view, loop)]
         evaluated = _evaluation(view, record.callee, origin)
         if not loops or evaluated is None or record.callee in found:
             continue
-        if _is_detached_by_force(view, origin):
+        if _is_detached_by_force(view, origin) or (trains and not _is_consumed(view, origin)):
             continue
         name = view.text(call.callee) if call.callee is not None else _method(view, call)
         found[record.callee] = RecordedInference(
@@ -58,20 +63,99 @@ def _method(view: View, call: Call) -> str:
 
 def _evaluation(view: View, name: str, origin: int) -> Call | None:
     """The ``eval()`` of a module that is in force at a call."""
-    latest: Call | None = None
-    for _, _, operation in view.operations():
-        if not isinstance(operation, Call) or operation.receiver is None:
+    modes = _mode_calls(view.function, view.run, name)
+    row = view.records[origin].operation.span.row
+    before = [(call, evaluates) for call, evaluates in modes if call.span.row <= row]
+    if modes:
+        latest = max(before, key=lambda one: one[0].span.row, default=None)
+        if latest is None or not latest[1]:
+            return None
+        start = [call for call, _ in before if call.span.row > _last_training(before)]
+        return start[0]
+    constructor = _evaluated_in_constructor(view)
+    made = _mode_calls(constructor, view.run, name) if constructor is not None else []
+    return made[-1][0] if made and made[-1][1] else None
+
+
+def _last_training(modes: list[tuple[Call, bool]]) -> int:
+    return max((call.span.row for call, evaluates in modes if not evaluates), default=0)
+
+
+def _mode_calls(function: Function, run: TensorRun, name: str) -> list[tuple[Call, bool]]:
+    """The calls that put a module in evaluation (true) or training mode, by row."""
+    found = []
+    for _, _, operation in operations(function):
+        if isinstance(operation, Call) and operation.receiver is not None and operation.name:
+            effect = run.effect(operation.name)
+            # `net = build().eval()`: it gives the module back.
+            target = place(operation.target) if operation.target is not None else None
+            named = name in (place(operation.receiver), target)
+            if effect is not None and named and (effect.evaluates or effect.trains):
+                found.append((operation, effect.evaluates))
+    return sorted(found, key=lambda one: one[0].span)
+
+
+def _evaluated_in_constructor(view: View) -> Function | None:
+    """The constructor of the method's class, where it puts a member in evaluation mode that nothing
+    in the class trains."""
+    record = view.function.record
+    if record is None or view.function.kind == "constructor":
+        return None
+    constructor = view.run.method(record, "__init__", view.function.filename)
+    if constructor is None or not view.run.scan(constructor).evaluates:
+        return None
+    for method in view.run.methods(record):
+        scan = view.run.scan(method)
+        if scan.calls_backward or scan.steps or scan.freezes:
+            return None
+        for _, _, operation in operations(method):
+            effect = view.run.effect(operation.name) if isinstance(operation, Call) else None
+            if effect is not None and effect.trains:
+                return None
+    return constructor
+
+
+def _trains_in(view: View, loop: Loop) -> bool:
+    """Whether a loop computes gradients, updates weights or calls something that does."""
+    for _, block, operation in view.operations():
+        if block not in loop.body or not isinstance(operation, Call):
             continue
         effect = view.effect(operation)
-        if effect is None or place(operation.receiver) != name:
-            continue
-        if effect.evaluates:
-            latest = latest or operation
-        elif effect.trains and operation.span.row <= view.records[origin].operation.span.row:
-            return None
-    if latest is None or latest.span.row > view.records[origin].operation.span.row:
-        return None
-    return latest
+        if effect is not None and (effect.backward or effect.steps or effect.trains):
+            return True
+        callee = view.run.callee(view.function, operation, frozenset())
+        if callee is not None:
+            scan = view.run.scan(callee)
+            if scan.calls_backward or scan.steps:
+                return True
+    return False
+
+
+def _is_consumed(view: View, origin: int) -> bool:
+    """Whether a result, and what is computed of it, stays in sight and is not differentiated."""
+    reached = _derived(view, {origin})
+    if reached & set(view.evidence.attached):
+        return False
+    return not any(
+        any(reached & one.origins for one in record.operands)
+        and (record.form is Form.CALL or (record.effect is not None and record.effect.inserts))
+        for record in view.records.values()
+    )
+
+
+def _derived(view: View, origins: set[int]) -> set[int]:
+    """What some operations gave, and what is computed of it and may have its graph."""
+    reached = set(origins)
+    size = 0
+    while size != len(reached):
+        size = len(reached)
+        reached |= {
+            other
+            for other, record in view.records.items()
+            if any(reached & one.origins for one in record.operands)
+            and record.result.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN)
+        }
+    return reached
 
 
 def _is_frozen_elsewhere(view: View) -> bool:
@@ -82,13 +166,15 @@ def _is_frozen_elsewhere(view: View) -> bool:
     program = view.run.linker.programs.get(function.filename)
     for other in program.functions if program is not None else ():
         scan = view.run.scan(other)
-        if scan.freezes or (other.kind == "module" and scan.switches):
+        if scan.freezes or (other.kind == "module" and scan.switches_for_good):
             return True
     return False
 
 
 def _hands_back_gradients(view: View) -> bool:
     """What the function gives to its callers still has its graph: they may want it."""
+    if _nobody_differentiates(view):
+        return False
     if view.function.is_generator and any(
         isinstance(operation, Use)
         and operation.reason == "yield"
@@ -98,6 +184,9 @@ def _hands_back_gradients(view: View) -> bool:
         return True
     if view.known.returns_attached:
         return True
+    computed = _derived(
+        view, {origin for origin, one in view.records.items() if one.form is Form.MODEL}
+    )
     for number in view.solution.states:
         block = view.function.blocks[number]
         if not isinstance(block.terminator, Return) or block.terminator.value is None:
@@ -105,7 +194,8 @@ def _hands_back_gradients(view: View) -> bool:
         returned = view.transfer.value(
             view.state_before(number * 100_000 + len(block.operations) + 1), block.terminator.value
         )
-        if returned.may_attach or (returned.gradient & Gradient.UNKNOWN and returned.tensorlike):
+        unknown = returned.gradient & Gradient.UNKNOWN and returned.tensorlike
+        if returned.may_attach or (unknown and returned.origins & computed):
             return True
         if any(
             value.may_attach
@@ -115,6 +205,21 @@ def _hands_back_gradients(view: View) -> bool:
         ):
             return True
     return False
+
+
+def _nobody_differentiates(view: View) -> bool:
+    """The function has callers in the run, and nothing in its file computes gradients."""
+    program = view.run.linker.programs.get(view.function.filename)
+    if program is None or not view.known.callers or view.known.returns_attached:
+        return False
+    if view.known.referenced or any(
+        site.caller.filename != view.function.filename for site in view.known.callers
+    ):
+        return False
+    return not any(
+        scan.calls_backward or scan.steps or scan.needs_gradient
+        for scan in map(view.run.scan, program.functions)
+    )
 
 
 def _is_detached_by_force(view: View, origin: int) -> bool:

@@ -95,6 +95,7 @@ class TensorRun:
                 or scan.evaluates
                 or scan.inserts
                 or self.hook(known.function)[0]
+                or self._is_evaluated(known.function)
             ):
                 pending.append((known, 0))
         while pending:
@@ -104,6 +105,11 @@ class TensorRun:
                 if depth < MOST_CALLERS:
                     pending.extend((self.known(site.caller), depth + 1) for site in known.callers)
         return list(found.values())
+
+    def _is_evaluated(self, function: Function) -> bool:
+        """Whether the constructor of a method's class puts a module in evaluation mode."""
+        constructor = self.method(function.record, "__init__", function.filename)
+        return constructor is not None and bool(self.scan(constructor).evaluates)
 
     def functions(self) -> Iterable[Known]:
         """All functions."""

@@ -42,6 +42,8 @@ class Scan:
     evaluates: set[str] = field(default_factory=set)
     freezes: bool = False
     switches: bool = False
+    switches_for_good: bool = False
+    """By a call, not by a block: ``torch.set_grad_enabled(False)``."""
     needs_gradient: bool = False
     """It asks for the gradient of something other than weights."""
 
@@ -94,6 +96,7 @@ def _scan_call(
         found.steps |= effect.steps
         found.inserts |= bool(effect.inserts) and not (receiver or "%").startswith("%")
         found.switches |= bool(effect.mode)
+        found.switches_for_good |= bool(effect.mode) and effect.immediate
         if receiver is not None:
             if effect.module:
                 found.values.setdefault(receiver, MODULE)
