@@ -9,6 +9,7 @@ from typing import TypeVar
 from cudalint.analysis.facts import LaunchSite
 from cudalint.analysis.flow import operands, targets
 from cudalint.analysis.groups import shared_folders
+from cudalint.analysis.meeting import Subjects
 from cudalint.analysis.run import FunctionRun
 from cudalint.analysis.summary import Summary, merge
 from cudalint.analysis.values import Value
@@ -52,6 +53,7 @@ class Linker:
         self._touching: dict[tuple[str, str], bool] = {}
         self.calm: dict[tuple[str, str, bool], bool] = {}
         """Functions that wait for nothing (``ordering.calm``)."""
+        self._subjects: Subjects | None = None
         self._in_progress: list[tuple[str, str]] = []
         for program in programs:
             for function in program.functions:
@@ -171,6 +173,13 @@ class Linker:
                 for operation in block.operations
             )
         return self._touching[identity]
+
+    @property
+    def subjects(self) -> Subjects:
+        """What the Python functions of the run deal with."""
+        if self._subjects is None:
+            self._subjects = Subjects(self)
+        return self._subjects
 
     def _is_work(self, operation: Operation, filename: str, language: str) -> bool:
         if isinstance(operation, Launch):

@@ -22,6 +22,7 @@ from cudalint.analysis.facts.lifetimes import IdleHold
 from cudalint.analysis.flow import Flow
 from cudalint.analysis.footprint.native import NativePeak
 from cudalint.analysis.lifetimes.idle import waits
+from cudalint.analysis.meeting import Subjects, can_meet, meet
 from cudalint.analysis.ordering import observe as ordering
 from cudalint.analysis.ordering.log import OrderingLog
 from cudalint.analysis.recorder import Recorder, live
@@ -129,6 +130,10 @@ class FunctionRun:
         self.calls_made: list[tuple[str, str, tuple[tuple[str, Value], ...], Span]] = []
         """Calls of functions of the run with constant arguments: key, file, arguments, where."""
         self._most = MOST_DISJUNCTS if linker.touches_cuda(function, program) else FEW_DISJUNCTS
+        self._meets = False
+        """Whether disjuncts beyond that number go on together."""
+        if self.python:
+            self._join_idle_paths(linker.subjects)
         self._pending: dict[int, dict[object, State]] = {}
         self._queue: list[tuple[int, int]] = []
         self._most_work = MOST_WORK if self._most == MOST_DISJUNCTS else MOST_WORK // 10
@@ -169,6 +174,12 @@ class FunctionRun:
         if model is not None:
             return bool(model.releases)
         return operation.key is not None or operation.receiver is not None
+
+    def _join_idle_paths(self, subjects: Subjects) -> None:
+        identity = (self.filename, self.function.key)
+        if identity not in subjects.owning:
+            self._meets = True
+            self._most = FEW_DISJUNCTS if identity in subjects.telling else 1
 
     # The worklist -----------------------------------------------------------------------------
 
@@ -218,11 +229,21 @@ class FunctionRun:
                 return
             seen.add(key)
         if len(pending) >= self._most:
-            self.complete = False
+            if not self._meet(pending, state, target):
+                self.complete = False
             return
         if not pending:
             heapq.heappush(self._queue, (self.flow.order[target], target))
         pending[key] = state
+
+    def _meet(self, pending: dict[object, State], state: State, target: int) -> bool:
+        """Let one disjunct go on together with one that waits at the same block, if they may."""
+        for key in reversed(pending) if self._meets else ():
+            if can_meet(pending[key], state):
+                both = meet(pending.pop(key), state, target)
+                pending.setdefault(both.key(), both)
+                return True
+        return False
 
     def _widen(self, state: State, header: int) -> None:
         """After an iteration nothing is known of what the loop counts."""
@@ -264,12 +285,21 @@ class FunctionRun:
             self.position = Position(block.number, index, operation.span, block.unwind)
             states = [after for one in states for after in self._operate(operation, one)]
             if len(states) > self._most:
-                self.complete = False
-                states = states[: self._most]
+                states = self._fewer(states, block)
             if not states:
                 return
         for one in states:
             self._terminate(block, one)
+
+    def _fewer(self, states: list[State], block: Block) -> list[State]:
+        """What is followed of more disjuncts than there is room for."""
+        kept = states[: self._most]
+        for state in states[self._most :]:
+            if self._meets and can_meet(kept[-1], state):
+                kept[-1] = meet(kept[-1], state, block.number)
+            else:
+                self.complete = False
+        return kept
 
     def _operate(self, operation: ProgramOperation, state: State) -> list[State]:
         ordering.operation(self, operation, state)

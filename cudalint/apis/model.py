@@ -249,6 +249,8 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Later calls go to another device (``cudaSetDevice``, ``with cupy.cuda.Device(i)``)."""
     serves: bool = False
     """The result hands out what it is given in parts (``TensorDataset``, ``DataLoader``)."""
+    serves_along: str | None = None
+    """Of a call that cuts (``torch.split``): path of the axis, which is the first unless given."""
     resets: bool = False
     """Destroys the device's context: everything of a ``reset`` family is gone."""
     creates_context: bool = False

@@ -123,7 +123,7 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
             yield "order.uses", path, parse_path
         for name in ("stream", "records", "waits", "flags"):
             yield f"order.{name}", getattr(order, name), parse_path
-    for name in ("status", "aliases", "unwraps", "invokes", "dangles"):
+    for name in ("status", "aliases", "unwraps", "invokes", "dangles", "serves_along"):
         yield name, getattr(function, name), parse_path
     for name in ("takes", "swaps", "assigns", "inserts", "keeps", "host_reads", "host_writes"):
         for path in getattr(function, name):

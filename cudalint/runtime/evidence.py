@@ -25,9 +25,10 @@ _VIOLATIONS = {
         Violation.USE_AFTER_FREE, Violation.INVALID_HANDLE, Violation.DOUBLE_FREE,
         Violation.INVALID_POINTER,
     ),
-    "GPU203": (Violation.WRONG_DEALLOCATOR, Violation.INVALID_POINTER),
+    "GPU203": (
+        Violation.WRONG_DEALLOCATOR, Violation.INVALID_POINTER, Violation.INVALID_HANDLE,
+    ),
     "GPU204": (Violation.INVALID_POINTER, Violation.WRONG_DEALLOCATOR, Violation.DOUBLE_FREE),
-    "GPU206": (Violation.STREAM_ORDER, Violation.USE_AFTER_FREE),
     "GPU207": (Violation.HOST_DEREFERENCE, Violation.USE_AFTER_FREE),
     "GPU302": (Violation.LAUNCH_REFUSED,),
     "GPU303": (Violation.LAUNCH_REFUSED,),

@@ -13,6 +13,7 @@ from cudalint.runtime.faults import Fault
 from cudalint.runtime.sweep import BudgetSpentError, Laboratory, Observation
 
 _MOST_FAULTS = 48
+_MOST_LASTING_FAULTS = 12
 _MOST_PER_PLACE = 3
 _SWEPT = LEAKS | {"GPU201", "GPU202", "GPU203", "GPU204", "GPU506"}
 _SWEEP_ALONE = frozenset({"GPU506"})
@@ -140,8 +141,15 @@ class Judge:
         for event in calls:
             if any(question.place.shares(frame, function) for frame in event.stack):
                 choose(event, False)
-        for event, on_path in list(chosen.values())[:_MOST_FAULTS]:
+        kept = list(chosen.values())[:_MOST_FAULTS]
+        for event, on_path in kept:
             yield Fault(call=event.call, api=event.api), on_path
+        # What is tried again until it succeeds must fail each time.
+        again: set[tuple[str, tuple[Frame, ...]]] = set()
+        for event, on_path in kept:
+            if (event.api, event.stack) not in again and len(again) < _MOST_LASTING_FAULTS:
+                again.add((event.api, event.stack))
+                yield Fault(call=event.call, api=event.api, always=True), on_path
 
     # Without evidence ---------------------------------------------------------------------------
 
@@ -192,6 +200,8 @@ class Judge:
                     return "the run took another path, and no failing call leads to it"
         if code == "GPU204":
             return "the call ran, with a pointer that happened to do no harm"
+        if code == "GPU108":
+            return "the call ran, when nothing was held that it could seem to release"
         if code in _HOST_SIZES:
             return "the call ran; what the host has on its side is not known to the ledger"
         return ""

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from cudalint.analysis.facts.loops import SlicedDataSet
 from cudalint.analysis.facts.transfers import Transfer
 from cudalint.analysis.flow import targets
-from cudalint.analysis.loops.repeated import goes_to_device
+from cudalint.analysis.loops.repeated import argument_at, goes_to_device
 from cudalint.analysis.loops.uses import Place, Uses, names
 from cudalint.program import (
     Assign,
     Call,
+    Constant,
     Expression,
     Index,
     Member,
@@ -147,6 +148,10 @@ def _served(uses: Uses, reader: Place, operand: Expression, depth: int) -> _Read
     model = uses.model(call)
     if model is None or not model.serves or not isinstance(operand, Variable):
         return None
+    if model.serves_along is not None:
+        axis = argument_at(call, model.serves_along, model.parameters)
+        if axis is not None and not (isinstance(axis, Constant) and axis.value == 0):
+            return _Reads(whole=True)
     if depth >= _MOST_SERVERS or not isinstance(call.target, Variable):
         return _Reads(whole=True)
     return _follow(uses, reader, call.target.symbol, depth + 1)

@@ -45,7 +45,7 @@ def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
         model = uses.model(call)
         if transfer is None or model is None or model.copies is None:
             continue
-        source = _argument(call, model.copies.source, model.parameters)
+        source = argument_at(call, model.copies.source, model.parameters)
         if source is None or not _from_host(uses, transfer, source):
             continue
         if not uses.in_each_iteration(place.block, header) or _selects_device(uses, header):
@@ -58,7 +58,7 @@ def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
         if model.copies.to == "return":
             fits = goes_to_device(call, transfer) and _result_is_read(uses, place, header)
         else:
-            to = _argument(call, model.copies.to, model.parameters)
+            to = argument_at(call, model.copies.to, model.parameters)
             fits = to is not None and _only_read_there(uses, place, header, to)
         if fits:
             yield RepeatedTransfer(
@@ -70,7 +70,8 @@ def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
             )
 
 
-def _argument(call: Call, path: str, parameters: tuple[str, ...]) -> Expression | None:
+def argument_at(call: Call, path: str, parameters: tuple[str, ...]) -> Expression | None:
+    """The argument at a path of a call's model."""
     parsed = parse_path(path, parameters)
     if parsed.root == "this":
         return call.receiver

@@ -347,6 +347,10 @@
     if (!order.length) charts.rows.append(make("tr", {}, make("td", { colspan: COLUMNS.length, class: "soft" }, "No site matches.")));
   }
 
+  function lost(one) {
+    return one.complete ? one.sites.reduce((sum, site) => sum + site.leftCount, 0) + one.rest.left : 0;
+  }
+
   // Page ----------------------------------------------------------------------------------------
 
   function summary() {
@@ -422,8 +426,8 @@
       draw();
     })];
     if (data.runs.length > 1) tools.unshift(make("label", { class: "small" }, "Program ", make("select", { id: "run", onchange: (event) => start(Number(event.target.value)) },
-      data.runs.map((one, number) => make("option", { value: number, selected: number === state.run }, one.title)))));
-    const about = run ? [run.device || (run.simulated ? "simulated device" : "GPU"), run.memory ? bytes(run.memory) : "", run.ending].filter(Boolean).join(" · ") : "";
+      data.runs.map((one, number) => make("option", { value: number, selected: number === state.run }, `${one.title} (${one.spaces.length ? `peak ${bytes(one.spaces[0].peakBytes)}${lost(one) ? ", leaks" : ""}` : "no memory"})`)))));
+    const about = run ? [run.device || (run.simulated ? "simulated device" : "GPU"), run.memory && !run.device.includes(bytes(run.memory)) ? bytes(run.memory) : "", run.ending].filter(Boolean).join(" · ") : "";
     return make("header", {}, make("div", {}, make("h1", {}, run ? [isolated(run.title), " "] : "", make("span", { class: "soft", style: { fontWeight: 400 } }, run ? "memory timeline" : "Memory timeline")),
       make("p", { class: "soft small" }, isolated(about))), make("div", { class: "tools" }, tools));
   }
@@ -473,5 +477,7 @@
     draw();
   }
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
-  start(0);
+  // The run that has most to tell comes first.
+  const worth = (one) => (one.spaces.length ? one.spaces[0].peakBytes : 0) + (lost(one) ? 2 ** 60 : 0);
+  start(data.runs.reduce((best, one, number) => worth(one) > worth(data.runs[best]) ? number : best, 0));
 })();
