@@ -57,8 +57,9 @@ class TransferInLoop(FunctionRule):
     ## Known problems
 
     Silent where the copy or its source may be written in the loop by something out of sight: a
-    kernel whose parameter is not a pointer to const, a function of another library. A benchmark
-    that measures the copy is meant to repeat it.
+    kernel whose parameter is not a pointer to const, a function of another library; and where
+    the loop measures itself by events on the device. A benchmark that measures the copy by the
+    clock of the host is meant to repeat it, too.
 
     ## References
 
