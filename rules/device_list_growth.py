@@ -18,7 +18,8 @@ class DeviceListGrowthRule(FunctionRule):
 
     Reports a list that receives one device tensor (PyTorch, CuPy, JAX) per iteration of a loop
     without a known small bound, and is joined after the loop only to be copied to the host; or that
-    belongs to the module and is never emptied.
+    belongs to the module and is never emptied. A hook that a framework calls for every batch
+    (Lightning's `validation_step`) is such a loop, and its class's other methods what comes after.
 
     ## Why is this bad?
 
@@ -61,13 +62,19 @@ class DeviceListGrowthRule(FunctionRule):
         for growth in facts.tensors.growths if facts.tensors is not None else ():
             yield self.finding(
                 f"{quoted(growth.name)} stays on the device in {quoted(growth.place)}, one more "
-                f"per iteration of the loop at line {growth.loop.span.row}{_end(growth)}",
+                f"{_each(growth)}{_end(growth)}",
                 filename=facts.filename,
                 span=growth.span,
                 function=facts.function,
                 subject=growth.place,
                 steps=growth.steps,
             )
+
+
+def _each(growth: DeviceListGrowth) -> str:
+    if growth.loop is None:
+        return "for each batch that the framework hands to this method"
+    return f"per iteration of the loop at line {growth.loop.span.row}"
 
 
 def _end(growth: DeviceListGrowth) -> str:

@@ -345,6 +345,8 @@ class HookModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Called with the recording of gradients switched off."""
     once: tuple[str, ...] = ()
     """Not called for every batch: at the start or the end of an epoch."""
+    each_batch: tuple[str, ...] = ()
+    """Called for every batch: what they append to a member is one more each time."""
 
 
 class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

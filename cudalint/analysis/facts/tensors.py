@@ -63,7 +63,8 @@ class DeviceListGrowth:
     name: str
     place: str
     span: Span
-    loop: Site
+    loop: Site | None
+    """``None``: a framework calls the function for every batch."""
     joined: Site | None = None
     """Where the list becomes one tensor that is brought to the host; ``text``: how."""
     lasting: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import DeviceListGrowth
+from cudalint.analysis.flow import operands
 from cudalint.analysis.tensors.lattice import Device, Kind, Value
 from cudalint.analysis.tensors.places import place, root_of
 from cudalint.analysis.tensors.records import Form
@@ -11,7 +12,7 @@ from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
 from cudalint.analysis.tensors.view import View
 from cudalint.apis.model import TensorEffect
 from cudalint.findings.finding import Step
-from cudalint.program import Assign, Call, Index, Return, Slice
+from cudalint.program import Assign, Call, Expression, Index, Return, Slice, children
 
 MOST_DEPTH = 6
 
@@ -36,10 +37,12 @@ def _growth(view: View, keeping: Keeping) -> DeviceListGrowth | None:
     value = view.value(keeping.origin, keeping.value)
     name = place(keeping.place) or ""
     loops = view.loops_around(keeping.block)
-    if not loops or not value.large or not name or name.startswith("%"):
+    if not value.large or not name or name.startswith("%"):
         return None
     if not _is_container(view, keeping) or _is_short(view, keeping, value):
         return None
+    if not loops:
+        return _over_batches(view, keeping, value, name)
     loop = loops[0]
     base = view.symbol(keeping.place) or ""
     if loop.bounded or view.assigned_in(loop, root_of(base)):
@@ -77,6 +80,64 @@ def _growth(view: View, keeping: Keeping) -> DeviceListGrowth | None:
         to_host=how or ".cpu()",
         steps=steps,
     )
+
+
+def _over_batches(
+    view: View, keeping: Keeping, value: Value, name: str
+) -> DeviceListGrowth | None:
+    """A member that a hook appends to for every batch, and another method joins for the host."""
+    method = view.function.key.rpartition(".")[2]
+    model, _ = view.run.hook(view.function)
+    if model is None or method not in model.each_batch or view.function.record is None:
+        return None
+    if not name.startswith("this.") or value.device & Device.HOST or value.is_number:
+        return None
+    if view.is_emptied(None, name, {keeping.origin}) or _mentions(view, name) > 1:
+        return None
+    joined: tuple[Site, str] | None = None
+    for other in view.run.methods(view.function.record):
+        known = view.run.known(other)
+        solution = view.run.solution(known)
+        if other.key == view.function.key or solution is None:
+            continue
+        inner = View(known, solution, view.run)
+        found = _joined(inner, name, frozenset())
+        if _mentions(inner, name) > (found is not None):
+            return None  # it is needed on the device too
+        joined = joined or found
+    if joined is None:
+        return None
+    site, how = joined
+    text = view.text(keeping.place)
+    steps = (
+        Step(view.function.filename, keeping.span, f"each batch appends to `{text}`"),
+        Step(site.filename, site.span, f"`{text}` is joined, then {how}"),
+    )
+    return DeviceListGrowth(
+        view.text(keeping.value), text, keeping.span, None, site, to_host=how, steps=steps
+    )
+
+
+def _mentions(view: View, name: str) -> int:
+    """How many operations read a place other than to empty it."""
+    count = 0
+    for _, _, operation in view.operations():
+        made = operation.target if isinstance(operation, Assign | Call) else None
+        read = [part for part in operands(operation) if part is not made or place(part) != name]
+        if isinstance(operation, Call) and operation.receiver is not None:
+            effect = view.effect(operation)
+            if effect is not None and effect.clears:
+                read.remove(operation.receiver)
+        count += any(_reads(expression, name) for expression in read)
+    for number in view.solution.states:
+        terminator = view.function.blocks[number].terminator
+        if isinstance(terminator, Return) and terminator.value is not None:
+            count += _reads(terminator.value, name)
+    return count
+
+
+def _reads(expression: Expression, name: str) -> bool:
+    return place(expression) == name or any(_reads(part, name) for part in children(expression))
 
 
 def _is_short(view: View, keeping: Keeping, value: Value) -> bool:

@@ -195,7 +195,8 @@ class View:
                 dots = "..." if call.arguments else ""
                 return f"{self.text(call.receiver)}{call.name}({dots})"
             if call.callee is not None:
-                return f"{self.text(call.callee)}(...)"
+                called = self.text(call.callee)
+                return f"{called.replace('this.', 'self.', 1)}(...)"
             return f"{call.name.rpartition('.')[2]}(...)"
         if isinstance(expression, Member) and isinstance(expression.base, Variable):
             base = "self" if expression.base.symbol == "this" else self.text(expression.base)
