@@ -60,6 +60,8 @@ class View:
         self.records = solution.records
         self.evidence: Evidence = known.evidence
         self.transfer = Transfer(self.function, run)
+        self._states: dict[int, list[State]] = {}
+        """Before each operation of a block, as far as was asked."""
 
     def operations(self) -> Iterator[tuple[int, int, Operation]]:
         """All reachable operations: origin, block, operation."""
@@ -74,12 +76,15 @@ class View:
     def state_before(self, origin: int) -> State:
         """What is known just before an operation."""
         block, index = divmod(origin - 1, 100_000)
-        state = self.solution.states.get(block)
-        if state is None:
+        start = self.solution.states.get(block)
+        if start is None:
             return State({})
-        for position, operation in enumerate(self.function.blocks[block].operations[:index]):
-            state = self.transfer.operation(state, operation, block, position)
-        return state
+        # The operations of a block are asked for one after the other: none is followed twice.
+        states = self._states.setdefault(block, [start])
+        operations_here = self.function.blocks[block].operations[len(states) - 1 : index]
+        for position, operation in enumerate(operations_here, len(states) - 1):
+            states.append(self.transfer.operation(states[-1], operation, block, position))
+        return states[min(index, len(states) - 1)]
 
     def value(self, origin: int, expression: Expression | None) -> Value:
         """The value of an expression just before an operation."""
@@ -184,6 +189,8 @@ class View:
 
     def text(self, expression: Expression) -> str:
         """An expression as the code writes it: temporaries by what they are the result of."""
+        if isinstance(expression, Variable) and expression.symbol == "this":
+            return "self"
         if isinstance(expression, Variable) and expression.symbol.startswith("%"):
             call = self.defining_call(expression)
             if call is None:
@@ -195,8 +202,7 @@ class View:
                 dots = "..." if call.arguments else ""
                 return f"{self.text(call.receiver)}{call.name}({dots})"
             if call.callee is not None:
-                called = self.text(call.callee)
-                return f"{called.replace('this.', 'self.', 1)}(...)"
+                return f"{self.text(call.callee)}(...)"
             return f"{call.name.rpartition('.')[2]}(...)"
         if isinstance(expression, Member) and isinstance(expression.base, Variable):
             base = "self" if expression.base.symbol == "this" else self.text(expression.base)
