@@ -60,21 +60,37 @@ def keepings(view: View) -> Iterator[Keeping]:
                 effect = view.effect(operation)
                 value = operation.arguments[-1].value
                 if effect is not None and effect.inserts:
-                    yield Keeping(origin, block, receiver, value, "appended", operation.span)
+                    for item in _held_by(value):
+                        yield Keeping(origin, block, receiver, item, "appended", operation.span)
                 else:
                     yield from _kept_by_callee(view, origin, block, operation, receiver)
+
+
+def _held_by(value: Expression) -> tuple[Expression, ...]:
+    """The values of a dictionary or list that is written where it is kept; else the value."""
+    if not isinstance(value, Tuple) or value.kind == "tuple" or not value.items:
+        return (value,)
+    return value.items[1::2] if value.kind == "dict" else value.items
 
 
 def _added(name: str, value: Expression) -> Expression | None:
     """What ``place = place + added`` adds."""
     if not isinstance(value, Binary) or value.operator not in ("+", "-"):
         return None
-    if place(value.left) == name:
+    if _is_share_of(name, value.left):
         return value.right
-    if place(value.right) == name and value.operator == "+":
+    if _is_share_of(name, value.right) and value.operator == "+":
         return value.left
     inner = _added(name, value.left)
     return value if inner is not None else None
+
+
+def _is_share_of(name: str, value: Expression) -> bool:
+    """The place itself, or a share of it: ``0.9 * smooth``."""
+    if isinstance(value, Binary) and value.operator in ("*", "/"):
+        parts = (value.left, value.right) if value.operator == "*" else (value.left,)
+        return any(place(part) == name for part in parts)
+    return place(value) == name
 
 
 def _kept_by_callee(
