@@ -61,9 +61,7 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
     if not targets:
         row.reasons.append("no program")
         return row
-    options = ConfirmOptions(
-        _device(unit, device), Budget(seconds), seconds=20.0, arguments=_libraries(unit)
-    )
+    options = ConfirmOptions(_device(unit, device), Budget(seconds), seconds=20.0)
     result = confirm(static, targets, options)
     own = [f for f in result.findings if f.code == unit.code and f.runtime is not None]
     if not unit.bad:
@@ -120,17 +118,6 @@ def _device(unit: Unit, kind: str):  # type: ignore[no-untyped-def]
     memory = given["device_memory"]
     target = (given["target"] or ["sm_90"])[0]
     return Simulated(target, parse_bytes(memory) if memory else None)
-
-
-_LIBRARIES = {
-    "cublas": "-lcublas", "cufft": "-lcufft", "curand": "-lcurand", "cusparse": "-lcusparse",
-    "cusolverDn": "-lcusolver", "cudnn": "-lcudnn", "nccl": "-lnccl", "nvrtc": "-lnvrtc",
-}  # fmt: skip
-
-
-def _libraries(unit: Unit) -> tuple[str, ...]:
-    text = "".join(file.read_text("utf-8") for file in unit.files)
-    return tuple(flag for header, flag in _LIBRARIES.items() if f"<{header}" in text)
 
 
 def table(rows: Sequence[Row], language: str) -> str:

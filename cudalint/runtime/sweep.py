@@ -21,7 +21,7 @@ from cudalint.runtime.faults import Fault
 from cudalint.runtime.frames import Resolver
 from cudalint.runtime.processes import ProcessLimits
 from cudalint.runtime.python_programs import STACKS, read_stacks
-from cudalint.runtime.trace import Mode
+from cudalint.runtime.trace import Mode, Trace
 
 SPOIL = "CUDALINT_SPOIL"
 SPOILS = (0xFF, 0x3F, 0x00)
@@ -56,6 +56,8 @@ class Observation:
     result: RunResult
     exits: tuple[tuple[Frame, ...], ...] = ()
     """The stacks of calls of ``exit`` and ``abort``."""
+    complete: bool = False
+    """Whether every process that used CUDA came to its end by itself."""
 
     @property
     def injected(self) -> Event | None:
@@ -65,8 +67,7 @@ class Observation:
     @property
     def ended(self) -> bool:
         """Whether the program came to its end by itself, and the trace with it."""
-        trace = self.result.trace
-        return self.result.ended and trace is not None and trace.complete
+        return self.result.ended and self.complete
 
     @property
     def called_exit(self) -> bool:
@@ -133,21 +134,20 @@ class Laboratory:
             if prepared.python:
                 environment[STACKS] = str(stacks)
             result = self._run(fault, environment)
-            trace = result.trace
-            if trace is None:
-                return Observation(fault, (), account(()), result)
-            if prepared.python:
-                python = read_stacks(stacks, trace.process)
-                events = python.put_into(trace.events)
-                exits = python.exits
-            else:
-                events = self._resolver.resolve_events(trace.events)
-                exits = tuple(
-                    event.stack
-                    for event in events
-                    if event.kind is EventKind.NOTE and event.api in _ENDINGS
-                )
-        return Observation(fault, events, account(events), result, exits)
+            parts = [self._read(trace, stacks) for trace in _using_cuda(result)]
+        return _joined(fault, result, parts)
+
+    def _read(self, trace: Trace, stacks: Path) -> _Part:
+        if self.prepared.python:
+            python = read_stacks(stacks, trace.process)
+            return _Part(python.put_into(trace.events), python.exits, trace.complete)
+        events = self._resolver.resolve_events(trace.events)
+        exits = tuple(
+            event.stack
+            for event in events
+            if event.kind is EventKind.NOTE and event.api in _ENDINGS
+        )
+        return _Part(events, exits, trace.complete)
 
     def _run(self, fault: Fault | None, environment: Mapping[str, str]) -> RunResult:
         prepared = self.prepared
@@ -172,6 +172,50 @@ class Laboratory:
             return []
         found = (self.observe(fault, spoil) for spoil in SPOILS)
         return [one for one in found if one.ended or one.exits]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What one process showed."""
+
+    events: tuple[Event, ...]
+    exits: tuple[tuple[Frame, ...], ...]
+    complete: bool
+
+
+def _using_cuda(result: RunResult) -> list[Trace]:
+    """The traces that tell of CUDA: of the process that was started, of those that it started; a
+    test runner makes no call itself."""
+    traces = [trace for trace in (result.trace, *result.children) if trace is not None]
+    using = [trace for trace in traces if any(event.call for event in trace.events)]
+    return using or traces[:1]
+
+
+def _joined(fault: Fault | None, result: RunResult, parts: list[_Part]) -> Observation:
+    if len(parts) == 1:
+        (part,) = parts
+        return Observation(
+            fault, part.events, account(part.events), result, part.exits, part.complete
+        )
+    accounts = [account(part.events) for part in parts]
+    injected = (one.injected for one in accounts if one.injected is not None)
+    return Observation(
+        fault,
+        tuple(event for part in parts for event in part.events),
+        Account(
+            leaks=tuple(event for one in accounts for event in one.leaks),
+            reset=tuple(event for one in accounts for event in one.reset),
+            violations=tuple(event for one in accounts for event in one.violations),
+            failures=tuple(event for one in accounts for event in one.failures),
+            notes=tuple(note for one in accounts for note in one.notes),
+            tainted=tuple(event for one in accounts for event in one.tainted),
+            peak=max((one.peak for one in accounts), default=0),
+            injected=next(injected, None),
+        ),
+        result,
+        tuple(stack for part in parts for stack in part.exits),
+        bool(parts) and all(part.complete for part in parts),
+    )
 
 
 @functools.lru_cache(maxsize=8192)

@@ -54,7 +54,7 @@ class Judge:
         tried = _Tried()
         try:
             base = self._laboratory.base()
-            if base.result.trace is None or self._missing_module(base):
+            if not base.events or self._missing_module(base):
                 return self._not_runnable(base)
             evidence = self._shown(question, tried)
         except BudgetSpentError:
@@ -146,7 +146,10 @@ class Judge:
             yield Fault(call=event.call, api=event.api), on_path
         # What is tried again until it succeeds must fail each time.
         again: set[tuple[str, tuple[Frame, ...]]] = set()
+        releasing = {event.api for event in calls if event.kind is EventKind.RELEASE}
         for event, on_path in kept:
+            if event.api in releasing:
+                continue  # What cannot be released is no leak of the program's.
             if (event.api, event.stack) not in again and len(again) < _MOST_LASTING_FAULTS:
                 again.add((event.api, event.stack))
                 yield Fault(call=event.call, api=event.api, always=True), on_path
