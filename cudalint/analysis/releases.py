@@ -151,7 +151,7 @@ def release_value(
         case Address(location=target) if _is_local(run, target):
             _misuse(run, MisuseKind.STACK, shown, name, span, state, None)
             state.escape(state.reachable([value]))  # what was meant to be released is not lost too
-        case Uninitialized() if location and not run.skipped_work_on(state, location[0]):
+        case Uninitialized() if location and not _may_have_value(run, state, location[0]):
             _misuse(run, MisuseKind.UNINITIALIZED, shown, name, span, state, None)
         case Address() if effect.handle.startswith("*"):
             pass
@@ -167,6 +167,15 @@ def release_value(
             )
         case _:
             pass
+
+
+def _may_have_value(run: FunctionRun, state: State, symbol: object) -> bool:
+    """Whether an earlier loop gives a variable its value, and may do so in one iteration only:
+    the first, by its counter."""
+    around = run.flow.enclosing.get(run.position.block, frozenset())
+    return run.skipped_work_on(state, symbol) or any(
+        symbol in run.flow.assigned[header] for header in run.flow.loops if header not in around
+    )
 
 
 def _is_local(run: FunctionRun, location: tuple[object, ...]) -> bool:
