@@ -189,7 +189,7 @@ def test_hostile_names(show):
     page.locator("#levels .nsewdrag").hover(position={"x": 500, "y": 100})
     page.wait_for_selector("#levels .hoverlayer .legend")
     assert page.locator("#levels .hoverlayer a, #levels .hoverlayer image").count() == 0
-    assert HOSTILE[3][-10:] in page.inner_text("#levels .hoverlayer")
+    assert HOSTILE[3][-10:] in page.text_content("#levels .hoverlayer")
     page.select_option("#run", "1")
     assert HOSTILE[1] in page.inner_text("h1")
 

@@ -16,7 +16,7 @@
   const many = (n, one, more) => `${count.format(n)} ${n === 1 ? one : more || one + "s"}`;
   function bytes(n) {
     let unit = 0, scaled = Math.abs(n);
-    while (scaled >= 1024 && unit < UNITS.length - 1) { scaled /= 1024; unit++; }
+    while (scaled >= 1023.5 && unit < UNITS.length - 1) { scaled /= 1024; unit++; }
     const digits = unit === 0 || scaled >= 100 ? 0 : scaled >= 10 ? 1 : 2;
     return `${n < 0 ? "-" : ""}${parseFloat(scaled.toFixed(digits))} ${UNITS[unit]}`;
   }
@@ -97,7 +97,6 @@
       title: { text: state.axis === "time" ? `time since the run began (${unit})` : "allocations and releases, in their order", font: { size: 12 } },
       gridcolor: css("--grid"), linecolor: css("--line"), zeroline: false, tickformat: state.axis === "time" ? "" : ",d",
       range: state.axis === "time" ? [begin / scale, Math.max(run.duration, begin + 1) / scale] : [0, Math.max(run.steps, 1)],
-      showspikes: false,
     };
   }
   function ticks(top) {
@@ -111,8 +110,9 @@
   function layout(height, more) {
     return {
       height, margin: { l: 96, r: 16, t: 26, b: 44 }, showlegend: false,
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      paper_bgcolor: css("--raised"), plot_bgcolor: css("--raised"),
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: css("--ink") },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: css("--soft"), activecolor: css("--ink") },
       hoverlabel: { bgcolor: css("--raised"), bordercolor: css("--line"), font: { color: css("--ink"), size: 12 }, namelength: -1, align: "left" },
       ...more,
     };
@@ -149,7 +149,9 @@
     const axis = axisX();
     const right = peak > (axis.range[0] + axis.range[1]) / 2;
     const plot = layout(360, {
-      hovermode: "x unified", xaxis: axis,
+      hovermode: "x unified", hoverdistance: -1,
+      // The nearest step may be ahead of the pointer: the line shows which one is told of.
+      xaxis: { ...axis, showspikes: true, spikemode: "across", spikesnap: "data", spikedash: "solid", spikethickness: 1, spikecolor: css("--soft"), unifiedhovertitle: { text: state.axis === "time" ? `%{x} ${timeUnit(run.duration)[1]}` : "step %{x}" } },
       yaxis: { ...ticks(space.peakBytes), range: [0, Math.max(space.peakBytes, 1) * 1.12], fixedrange: true, gridcolor: css("--grid"), zeroline: false, title: { text: "live bytes", font: { size: 12 }, standoff: 12 } },
       shapes: marks(),
       annotations: [{
@@ -294,7 +296,7 @@
       make("td", { class: "number" }, size(site.total)),
       make("td", { class: "number" }, size(site.peak), handle || !peak ? "" : [
         make("span", { class: "soft" }, ` ${share(site.peak, peak)}`),
-        make("span", { class: "bar", "aria-hidden": "true" }, make("i", { style: { width: `${100 * site.peak / peak}%`, background: colors.get(number) || "" } }))]),
+        make("span", { class: "bar", "aria-hidden": "true" }, make("i", { style: { width: `${100 * site.peak / peak}%`, background: colorOf(number) } }))]),
       make("td", { class: "number" }, left, site.reset ? make("div", { class: "soft small" }, `${count.format(site.reset)} only by reset`) : ""),
       make("td", {}, make("div", { class: "findings" }, site.findings.map(findingTag))));
   }
@@ -315,7 +317,7 @@
       if (!stack.frames.length) continue;
       cell.append(make("h3", {}, `Called from (${many(stack.count, "time")}), innermost first`), make("ol", { class: "stack" }, stack.frames.map((frame) => make("li", {}, isolated(frame, { class: "mono" })))));
     }
-    cell.append(make("p", { class: "small soft" }, `${many(site.count, "allocation")}, the largest ${bytes(site.largest)}; at most ${bytes(site.most)} at once.`));
+    cell.append(make("p", { class: "small soft" }, `${many(site.count, "allocation")}${site.space === "handle" ? "" : `, the largest ${bytes(site.largest)}; at most ${bytes(site.most)} at once`}.`));
     return make("tr", { class: "details", id: `details-${number}` }, cell);
   }
   function drawTable() {
@@ -360,7 +362,7 @@
     const total = run.sites.reduce((sum, site) => sum + site.count, 0) + run.rest.count;
     const card = (name, value, note, kind) => make("div", { class: `card ${kind || ""}` }, make("div", { class: "name" }, name), make("div", { class: "value" }, value), make("div", { class: "soft small" }, note));
     const cards = [card(`Peak, ${main.label.toLowerCase()}`, bytes(main.peakBytes),
-      `${duration(main.peak[1])} into the run${run.memory && main.key === "device" ? `, ${share(main.peakBytes, run.memory)} of the device` : ""}`)];
+      `${duration(main.peak[1])} into the run${main.peakBytes >= 0.001 * run.memory && run.memory && main.key === "device" ? `, ${share(main.peakBytes, run.memory)} of the device` : ""}`)];
     if (!run.complete) cards.push(card("Live when it was ended", bytes(leftBytes), `${many(left, "allocation")}; not counted as leaks, as the program never came to its end`));
     else cards.push(left ? card("Never released", leftBytes ? bytes(leftBytes) : many(left, "handle"), many(left, "allocation"), "leak") : card("Never released", "nothing", "every allocation was released", "good"));
     cards.push(card("Allocations", count.format(total), `at ${many(run.sites.length + run.rest.sites, "site")}, in ${duration(run.duration)}`));
