@@ -233,6 +233,26 @@ def test_a_cmake_project_runs_its_own_tests(
     assert "orbit.cpp:8" in finding["runtime"]["evidence"][0]["fault"]
 
 
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="no cmake")
+@pytest.mark.parametrize(("kind", "lost"), [("bad", 1), ("good", 0)])
+def test_what_a_library_keeps(
+    project: Path, kind: str, lost: int, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    unit = FIXTURES / "GPU107-library-leak" / f"{kind}_workspace_kept"
+    shutil.copytree(unit, project / "unit")
+    monkeypatch.chdir(project / "unit" / "app")
+    monkeypatch.setenv("CMAKE_INCLUDE_PATH", str(cuda_include(find_nvcc())))
+    monkeypatch.setenv("CMAKE_LIBRARY_PATH", str(shared_runtime().parent))
+    assert main(["--runtime=sim", "--output-format", "json", "."]) == lost
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert [finding["code"] for finding in found] == ["GPU107"] * lost
+    for finding in found:
+        assert finding["filename"] == "smooth.cpp"
+        assert "libfilter.so" in finding["message"]
+        assert finding["runtime"]["verdict"] == "confirmed"
+
+
 def test_a_build_that_fails(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "orbit.cpp").write_text(ORBIT)
     text = '[[runtime.targets]]\nname = "tests"\nbuild = ["false"]\nrun = "./none"\n'
