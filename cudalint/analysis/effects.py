@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from cudalint.analysis import copies, dangling, stores
+from cudalint.analysis import copies, dangling, launches, stores
 from cudalint.analysis.binding import Binding
 from cudalint.analysis.conditions import LAST_ERROR
 from cudalint.analysis.escape import escape_value, guard
@@ -57,6 +57,10 @@ def apply_model(
     copies.record(run, binding, model, name, state)
     if model.dangles is not None:
         dangling.called(run, binding, model.dangles, name)
+    if model.finds_kernel is not None:
+        kernel = launches.found_kernel(run, binding, model.finds_kernel, state)
+        if kernel is not None:
+            results[_position(model.finds_kernel.handle)] = kernel
     for number, acquisition in enumerate(_each(model.acquires)):
         _acquire(run, binding, acquisition, name, number, status, results, state)
     if not (model.acquires or model.releases or model.copies or model.takes or model.inserts):

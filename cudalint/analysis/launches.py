@@ -10,8 +10,17 @@ from cudalint.analysis.facts import LaunchSite, StagedMemory
 from cudalint.analysis.recorder import Extent
 from cudalint.analysis.stages import staged_memory
 from cudalint.analysis.state import State
-from cudalint.analysis.values import Array, Const, FunctionValue, Sequence, Value, integer
-from cudalint.apis.model import ApiFunction
+from cudalint.analysis.values import (
+    Array,
+    Const,
+    FunctionValue,
+    Sequence,
+    Value,
+    constant,
+    integer,
+)
+from cudalint.apis.model import ApiFunction, KernelLookup
+from cudalint.apis.paths import parse_path
 from cudalint.program import Call, Constant, Expression, Kernel, Launch, render
 
 if TYPE_CHECKING:
@@ -150,6 +159,22 @@ def _dimensions(run: FunctionRun, binding: Binding, paths: tuple[str, ...], stat
         return (1, 1, 1) if expression is None else _extent(run, expression, state)
     numbers = [integer(binding.value(path)) for path in paths[:3]]
     return (numbers[0], numbers[1], numbers[2])
+
+
+def found_kernel(
+    run: FunctionRun, binding: Binding, lookup: KernelLookup, state: State
+) -> FunctionValue | None:
+    """The kernel that a call looks up by its name: stored where the call puts it, or returned."""
+    text = constant(binding.value(lookup.name))
+    if not isinstance(text, str) or not text:
+        return None
+    kernel = FunctionValue(text.rstrip("\0"))
+    if parse_path(lookup.handle, binding.parameters).root == "return":
+        return kernel
+    location = binding.location(lookup.handle)
+    if location is not None:
+        stores.store(run, state, location, kernel, binding.call.span)
+    return None
 
 
 def opt_in(run: FunctionRun, binding: Binding, model: ApiFunction) -> None:

@@ -141,6 +141,13 @@ class LaunchEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     stream: str | None = None
 
 
+class KernelLookup(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Gives the kernel of a name (``cuModuleGetFunction``)."""
+
+    handle: str
+    name: str
+
+
 class OptIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Raises a kernel's dynamic shared memory limit (``cudaFuncSetAttribute``)."""
 
@@ -208,6 +215,7 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     returns: ReturnValue | None = None
     launches: LaunchEffect | None = None
     opts_in: OptIn | None = None
+    finds_kernel: KernelLookup | None = None
     status: str | None = None
     """Path of the status value, for calls that acquire nothing too."""
     success: int | bool = 0

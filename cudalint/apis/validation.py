@@ -115,6 +115,9 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
         yield "opts_in.kernel", opt_in.kernel, parse_path
         yield "opts_in.value", opt_in.value, parse_amount
         yield "opts_in.attribute", opt_in.attribute, parse_path
+    if (lookup := function.finds_kernel) is not None:
+        yield "finds_kernel.handle", lookup.handle, parse_path
+        yield "finds_kernel.name", lookup.name, parse_path
     if (threshold := function.pool_threshold) is not None:
         yield "pool_threshold.attribute", threshold.attribute, parse_path
         yield "pool_threshold.value", threshold.value, parse_path

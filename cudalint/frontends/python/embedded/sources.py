@@ -14,6 +14,7 @@ from cudalint.apis.loader import ApiModels, load
 from cudalint.apis.model import EmbeddedSource
 from cudalint.frontends.python.bindings import Binding
 from cudalint.frontends.python.embedded import texts
+from cudalint.frontends.python.embedded.callers import Callers
 from cudalint.frontends.python.embedded.paths import FileTexts
 from cudalint.frontends.python.embedded.places import Placer, kernels_by_name
 from cudalint.frontends.python.embedded.strings import StringReader
@@ -63,6 +64,7 @@ class EmbeddedSources:
         self._options = options
         self._files = FileTexts(reader.source)
         self._strings = StringReader(reader, self._files)
+        self._callers = Callers(reader)
         self._by_call: dict[int, Embedded | None] = {}
         self._by_text: dict[object, Program | None] = {}
         self.programs: list[Program] = []
@@ -119,10 +121,29 @@ class EmbeddedSources:
         self, node: cst.Call, embeds: EmbeddedSource, parameters: tuple[str, ...], scope: Scope
     ) -> Embedded | None:
         parts: list[Text] = []
+        passed: list[list[Text]] = []
         for path in embeds.source:
             argument = self.argument(node, path, parameters)
-            if argument is not None:
-                parts += self._strings.read_all(argument, scope)
+            if argument is None:
+                continue
+            parts += (known := self._strings.read_all(argument, scope))
+            if not known:
+                places = self._callers.values(argument, scope)
+                passed += [self._strings.read_all(value, where) for value, where in places]
+        if parts or not passed:
+            return self._compiled(node, parts, embeds, parameters, scope)
+        # A helper that compiles what it is given: each source is one of its own.
+        found = [self._compiled(node, one, embeds, parameters, scope) for one in passed]
+        return found[0] if len({id(one) for one in found}) == 1 else None
+
+    def _compiled(
+        self,
+        node: cst.Call,
+        parts: list[Text],
+        embeds: EmbeddedSource,
+        parameters: tuple[str, ...],
+        scope: Scope,
+    ) -> Embedded | None:
         wanted = _HOST_CODE if embeds.host else _DEVICE_CODE
         if not any(wanted.search(part.value) for part in parts):
             return None
