@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import os
 import random
 import shutil
@@ -47,22 +48,35 @@ class Cost:
         return f"{self.seconds / max(files, 1):.3f}"
 
 
+_MEASURE = """
+import json, os, sys, time
+started = time.monotonic()
+process = os.spawnvp(os.P_NOWAIT, sys.argv[2], sys.argv[2:])
+_, status, usage = os.wait4(process, 0)
+with open(sys.argv[1], "w") as file:
+    json.dump([time.monotonic() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss,
+               os.waitstatus_to_exitcode(status)], file)
+"""
+"""Run by a small process of its own: Linux counts the size of whoever starts a command as the
+command's, and this one has the whole repository in memory."""
+
+
 def run(command: Sequence[str], environment: dict[str, str] | None = None) -> Cost:
     """Run a command and measure it, its children included."""
-    with tempfile.TemporaryFile() as output:
-        started = time.monotonic()
-        process = subprocess.Popen(
-            command, stdout=output, stderr=subprocess.STDOUT, env=environment
+    with tempfile.TemporaryDirectory(prefix="cudalint-speed-") as folder:
+        figures = Path(folder) / "figures"
+        measuring = [sys.executable, "-I", "-S", "-c", _MEASURE, str(figures), *command]
+        done = subprocess.run(
+            measuring,
+            check=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment,
         )
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.monotonic() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
-        output.seek(0)
-        text = output.read().decode("utf-8", "replace")
+        seconds, used, memory, status = json.loads(figures.read_text())
     # Linux counts kilobytes, macOS bytes:
     unit = 1 if sys.platform == "darwin" else 1024
-    used = usage.ru_utime + usage.ru_stime
-    return Cost(seconds, used, usage.ru_maxrss * unit, process.returncode, text)
+    return Cost(seconds, used, memory * unit, status, done.stdout.decode("utf-8", "replace"))
 
 
 # clang-tidy -------------------------------------------------------------------------------------
@@ -190,11 +204,12 @@ def run_flake8(paths: Sequence[Path], workers: int) -> Cost | None:
     return run([*command, *map(str, paths)])
 
 
-def compare_python(paths: Sequence[Path], workers: int) -> Iterator[list[str]]:
+def compare_python(paths: Sequence[Path], workers: int, alone: bool) -> Iterator[list[str]]:
     """The rows of Python files."""
-    parse = run_libcst(paths)
-    yield _row("libcst, parse only (1 process)", parse, len(paths))
-    flake8 = run_flake8(paths, workers)
+    parse = None if alone else run_libcst(paths)
+    if parse is not None:
+        yield _row("libcst, parse only (1 process)", parse, len(paths))
+    flake8 = None if alone else run_flake8(paths, workers)
     if flake8 is not None:
         yield _row("flake8", flake8, len(paths))
     for name, cost in cold_and_warm(paths, workers):
@@ -290,6 +305,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--clang-tidy", metavar="FILE", help="its executable (PyPI: clang-tidy)")
     parser.add_argument("--without-cuda", type=Path, metavar="PATH", help="a tree with no CUDA")
     parser.add_argument("--sample", type=int, metavar="N", help="only N of the Python files")
+    parser.add_argument("--alone", action="store_true", help="Python: no flake8, no bare libcst")
     parser.add_argument("--each", action="store_true", help="each file alone as well")
     parser.add_argument("--fail-under", type=float, metavar="TIMES", help="least ratio, cold")
     options = parser.parse_args(arguments)
@@ -315,7 +331,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen = sorted(program.file.path for program in python)
         if options.sample and options.sample < len(chosen):
             chosen = sorted(random.Random(0).sample(chosen, options.sample))
-        rows += compare_python(chosen, options.workers)
+        rows += compare_python(chosen, options.workers, options.alone)
     rows.append(scan(options.paths, plan))
     other = options.without_cuda or Path(sysconfig.get_path("stdlib"))
     with tempfile.TemporaryDirectory(prefix="cudalint-speed-") as folder:

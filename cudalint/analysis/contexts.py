@@ -49,7 +49,7 @@ def function_facts(
             for key, filename, arguments, span in caller.calls_made:
                 callee = by_key.get((key, filename))
                 identity = (key, filename, arguments)
-                if callee is None or identity in seen:
+                if callee is None or identity in seen or not _deals(callee, linker):
                     continue
                 seen.add(identity)
                 if tried.get((key, filename), 0) >= MOST_CONTEXTS:
@@ -70,6 +70,11 @@ def function_facts(
         )
         for run in runs
     )
+
+
+def _deals(run: FunctionRun, linker: Linker) -> bool:
+    """Whether there may be any size that constants could decide."""
+    return not run.python or (run.filename, run.function.key) in linker.subjects.dealing
 
 
 def _step(

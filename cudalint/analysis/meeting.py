@@ -51,10 +51,10 @@ class Subjects:
                         self._note_call(linker, identity, operation)
         self.owning = _closure(owning, self._callers)
         """Those that own, release or launch anything."""
-        self.telling = _closure(
-            _closure(owning | arrays, self._callers) | self.owning, self._callees
-        )
-        """Those, those that make arrays, and those that tell any of them something."""
+        self.dealing = _closure(owning | arrays, self._callers)
+        """Those, and those that make or copy arrays: all others have no facts of sizes."""
+        self.telling = _closure(self.dealing, self._callees)
+        """Those, and those that tell any of them something."""
 
     def _note_call(self, linker: Linker, caller: Identity, call: Call) -> None:
         callee = linker.function(call.key, caller[0]) if call.key else None
