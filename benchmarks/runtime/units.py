@@ -19,6 +19,7 @@ from cudalint.source import Span
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 CPP = (".cu", ".cpp", ".cc", ".cxx", ".c")
+_FEW = 8
 _OPTIONS = re.compile(r"\s*(?://|#)\s*options:\s*(.+)$")
 
 
@@ -79,6 +80,8 @@ def _unit(path: Path) -> Unit | None:
 
 def lint_units(units: Sequence[Unit], jobs: int) -> dict[str, list[Finding]]:
     """The static findings of each unit."""
+    if len(units) < _FEW:
+        return dict(map(_lint, units))
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
         return dict(pool.imap_unordered(_lint, units, chunksize=4))
 

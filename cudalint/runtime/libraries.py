@@ -79,6 +79,8 @@ def _function(name: str, texts: list[str]) -> str:
         handle = f"(uintptr_t)a{index}"
         if family.startswith("cufft"):
             handle = f"(uintptr_t)(uint32_t){handle}"
+        elif released[0].handle.startswith("*"):
+            handle = f"(a{index} ? *(uintptr_t *)a{index} : 0)"
         body = f'return cudalint_library_destroy("{api}", "{family}", {handle}, {frame});'
     elif re.search(r"Get\w*(String|Name)$", api):
         return f'const char *{name}() {{ return "status of a library that stands in"; }}'
