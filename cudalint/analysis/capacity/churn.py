@@ -17,7 +17,17 @@ from cudalint.analysis.values import integer
 from cudalint.apis.model import Acquisition
 from cudalint.apis.paths import Amount, Apply, Arithmetic, Path, parse_amount
 from cudalint.findings.finding import Step
-from cudalint.program import Assign, Call, Delete, Expression, Variable, variables
+from cudalint.program import (
+    Assign,
+    Binary,
+    Branch,
+    Call,
+    Constant,
+    Delete,
+    Expression,
+    Variable,
+    variables,
+)
 from cudalint.source import Span
 
 if TYPE_CHECKING:
@@ -126,6 +136,8 @@ def _in_loop(run: FunctionRun, raw: _Raw) -> Churn | None:
     for header in sorted(
         run.flow.enclosing.get(raw.block, ()), key=lambda h: len(run.flow.loops[h])
     ):
+        if _counts_to_few(run, header):
+            continue
         changing = varying(run.flow, header, lambda name: asks_device(run, name))
         if not any(variables(part) & changing or reads_each(part) for part in raw.size):
             continue
@@ -151,6 +163,16 @@ def _in_loop(run: FunctionRun, raw: _Raw) -> Churn | None:
                 released[0],
             )
     return None
+
+
+def _counts_to_few(run: FunctionRun, header: int) -> bool:
+    """Whether a loop counts up to so few that there are not sizes enough for churn."""
+    branch = run.flow.blocks[header].terminator
+    match branch.condition if isinstance(branch, Branch) else None:
+        case Binary(operator="<" | "!=", right=Constant(value=int(most))):
+            return most < FEWEST_SIZES
+        case _:
+            return False
 
 
 def _later(run: FunctionRun, start: int, header: int) -> set[int]:
