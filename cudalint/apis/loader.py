@@ -42,7 +42,14 @@ from cudalint.apis.model import (
     ModelFile,
     TensorEffect,
 )
-from cudalint.apis.validation import RECEIVERS, ModelError, nearest, problems
+from cudalint.apis.validation import (
+    RECEIVERS,
+    ModelError,
+    nearest,
+    nearest_key,
+    problems,
+    table_problems,
+)
 
 Language = Literal["cuda", "python"]
 Decoded = TypeVar("Decoded")
@@ -89,6 +96,7 @@ LIBRARIES: dict[Language, tuple[Library, ...]] = {
     ),
 }
 
+_UNKNOWN = re.compile(r"unknown field `(\w+)`(?: - at `\$((?:\.\w+|\[\.*\d*\])*)`)?")
 RESERVED = frozenset(
     {
         "language",
@@ -303,6 +311,8 @@ def read_model_file(path: str, families: dict[str, Family] | None = None) -> Mod
     for name, function in file.functions.items():
         for problem in problems(function, known):
             raise ModelError(path, name, problem)
+    for table, problem in table_problems(file):
+        raise ModelError(path, table, problem)
     return file
 
 
@@ -338,6 +348,8 @@ def decode(path: str, text: str) -> ModelFile:
         functions.update((_full_name(prefix, name), function) for name in plain)
     for table in _convert(path, "alike", content.pop("alike", []), list[dict[str, Any]]):
         names = _convert(path, "alike", table.pop("names", []), tuple[str, ...])
+        if not names:
+            raise ModelError(path, "alike", "it has no `names`: nothing is said of any function")
         for name in names:
             functions[_full_name(prefix, name)] = _function(path, name, table, defaults)
     for name, table in content.items():
@@ -393,20 +405,11 @@ def _convert(path: str, table: str, value: Any, kind: type[Decoded]) -> Decoded:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         message = str(error).replace(" - at `$`", "").replace("`$.", "`")
-        unknown = re.search(r"unknown field `(\w+)`", message)
-        hint = nearest(unknown[1], _fields() - {unknown[1]}) if unknown else ""
+        unknown = re.search(
+            r"unknown field `(\w+)`(?: - at `\$((?:\.\w+|\[\.*\d*\])*)`)?", str(error)
+        )
+        hint = nearest_key(unknown[1], kind, unknown[2] or "") if unknown else ""
         raise ModelError(path, table, message + hint) from None
-
-
-@functools.cache
-def _fields() -> frozenset[str]:
-    """The keys of all tables."""
-    return frozenset(
-        field.encode_name
-        for kind in vars(model).values()
-        if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind is not ModelFile
-        for field in msgspec.structs.fields(kind)
-    )
 
 
 def _as_guess(function: ApiFunction) -> ApiFunction:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar, get_args
 
-from cudalint.apis.model import ApiFunction, Direction, Space
+import msgspec
+
+from cudalint.apis.model import ApiFunction, Direction, ModelFile, Space
 from cudalint.apis.paths import (
     parse_amount,
     parse_direction,
@@ -37,6 +40,103 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """``; did you mean `x`?``, or nothing where no name is near."""
     found = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)
     return f"; did you mean `{found[0]}`?" if found else ""
+
+
+def nearest_key(key: str, kind: object, place: str) -> str:
+    """The hint for a key that a table does not have: of the table at a place (``.copies``) in one
+    of some kind, the nearest; else the table that does have it, or one much like it."""
+    at: object = kind
+    for step in re.findall(r"\.(\w+)", place):
+        fields = {f.encode_name: f.type for s in _structs(at) for f in msgspec.structs.fields(s)}
+        at = fields.get(step, at)
+    owners = [
+        f"`{name}`"
+        for name, inner in _inner_tables(kind)
+        if key in [f.encode_name for f in msgspec.structs.fields(inner)]
+    ]
+    if owners and not place:
+        return f"; it belongs into {' or '.join(dict.fromkeys(owners))}"
+    here = [f.encode_name for s in _structs(at) for f in msgspec.structs.fields(s)]
+    if found := nearest(key, here):
+        return found
+    known = [key for _, inner in _inner_tables(kind) for key in inner.__struct_fields__]
+    return nearest(key, known) or (f"; there are {', '.join(sorted(here))}" if here else "")
+
+
+def _structs(kind: object) -> Iterator[type[msgspec.Struct]]:
+    """The tables that a type stands for: itself, or those of a union or a list."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        yield kind
+    for part in get_args(kind):
+        yield from _structs(part)
+
+
+def _inner_tables(kind: object) -> Iterator[tuple[str, type[msgspec.Struct]]]:
+    for outer in _structs(kind):
+        for item in msgspec.structs.fields(outer):
+            for inner in _structs(item.type):
+                yield item.encode_name, inner
+
+
+_METHOD = re.compile(r"[A-Za-z_]\w*")
+_NAME = re.compile(r"\.?[A-Za-z_][\w.:]*\*?")
+
+
+def table_problems(file: ModelFile) -> Iterator[tuple[str, str]]:
+    """What is wrong in the tables on tensors, hooks and lifetimes: the table, and what."""
+    for name, tensor in file.tensors.items():
+        table = f"tensors.{name}"
+        for problem in (
+            *_bad_names("names", tensor.names),
+            *_bad_path("backward", tensor.backward),
+            *_bad_path("inserts", tensor.inserts),
+            *_bad_parameter("retain", tensor.retain),
+            *_bad_parameter("create", tensor.create),
+            *_bad_parameter("bound", tensor.bound),
+        ):
+            yield table, problem
+    for name, hook in file.hooks.items():
+        for problem in _bad_names("bases", hook.bases):
+            yield f"hooks.{name}", problem
+        for key in ("differentiated", "without_gradients", "once", "each_batch"):
+            for method in getattr(hook, key):
+                if not _METHOD.fullmatch(method):
+                    yield f"hooks.{name}", f"{key}: `{method}` is no name of a method"
+    for name, lasting in file.lifetimes.items():
+        waits = None if lasting.waits == "forever" else lasting.waits
+        loads = lasting.loads.partition("|")[0] if lasting.loads else None
+        bound = None if lasting.memoizes == "unbounded" else lasting.memoizes
+        for problem in (
+            *_bad_names("names", lasting.names),
+            *_bad_path("waits", waits, "forever"),
+            *_bad_path("loads", loads),
+            *_bad_path("stores", lasting.stores),
+            *_bad_parameter("offloads", lasting.offloads),
+            *_bad_parameter("memoizes", bound),
+        ):
+            yield f"lifetimes.{name}", problem
+
+
+def _bad_names(key: str, names: tuple[str, ...]) -> Iterator[str]:
+    if not names:
+        yield f"`{key}` is empty: the table says nothing of anything"
+    for name in names:
+        if not _NAME.fullmatch(name):
+            yield f"{key}: `{name}` is no dotted name, `.method` or beginning that ends in `*`"
+
+
+def _bad_path(key: str, text: str | None, *words: str) -> Iterator[str]:
+    if text is None:
+        return
+    try:
+        parse_path(text, ())
+    except ValueError as error:
+        yield f"{key}: {error}{nearest(text, ('this', 'return', 'arg0', 'arg1', *words))}"
+
+
+def _bad_parameter(key: str, name: str | None) -> Iterator[str]:
+    if name is not None and not _METHOD.fullmatch(name):
+        yield f"{key}: `{name}` is no name of a parameter"
 
 
 def problems(function: ApiFunction, families: Iterable[str]) -> Iterator[str]:
@@ -128,6 +228,8 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
             yield f"order.{name}", getattr(order, name), parse_path
     for name in ("status", "aliases", "unwraps", "invokes", "dangles", "serves_along"):
         yield name, getattr(function, name), parse_path
-    for name in ("takes", "swaps", "assigns", "inserts", "keeps", "host_reads", "host_writes"):
+    for name in (
+        "takes", "swaps", "assigns", "inserts", "keeps", "saves", "host_reads", "host_writes",
+    ):  # fmt: skip
         for path in getattr(function, name):
             yield name, path, parse_path
