@@ -39,7 +39,7 @@ def build_ledger(include: Path) -> Path:
     key = digest(
         __version__,
         str(compiler),
-        _version(compiler),
+        compiler_version(compiler),
         Path(__file__).read_bytes(),
         Path(__file__).with_name("entry_points.py").read_bytes(),
         *(file.name.encode() + b"\0" + file.read_bytes() for file in sorted(NATIVE.iterdir())
@@ -49,14 +49,14 @@ def build_ledger(include: Path) -> Path:
     folder = cache_folder() / "ledger" / key[:24]
     library = folder / LIBRARY
     if not library.is_file():
-        with _alone(folder.with_suffix(".lock")):
+        with only_one(folder.with_suffix(".lock")):
             if not library.is_file():
                 _compile(compiler, include, library)
     return library
 
 
 @contextlib.contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def only_one(path: Path) -> Iterator[None]:
     """One process compiles, the others wait for it."""
     import fcntl
 
@@ -116,7 +116,8 @@ def written_by_hand() -> frozenset[str]:
     return frozenset(names)
 
 
-def _version(compiler: Path) -> str:
+def compiler_version(compiler: Path) -> str:
+    """What it says of itself, in one line."""
     try:
         done = subprocess.run(
             [compiler, "--version"], capture_output=True, timeout=30, check=False, text=True

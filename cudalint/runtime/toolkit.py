@@ -51,7 +51,7 @@ def find_nvcc() -> Nvcc | None:
     on_path = shutil.which("nvcc")
     if on_path:
         candidates.append(Path(on_path))
-    candidates += [folder / "bin" / "nvcc" for folder in _wheels()]
+    candidates += [folder / "bin" / "nvcc" for folder in nvidia_wheels()]
     candidates.append(Path("/usr/local/cuda/bin/nvcc"))
     for candidate in candidates:
         if os.access(candidate, os.X_OK):
@@ -65,13 +65,14 @@ def cuda_include(nvcc: Nvcc | None) -> Path:
     """CUDA's headers: of the compiler that builds the targets, else those of the wheel."""
     if nvcc is not None:
         return nvcc.include
-    for folder in _wheels():
+    for folder in nvidia_wheels():
         if (folder / "include" / "cuda_runtime_api.h").is_file():
             return folder / "include"
     raise ToolkitError("no CUDA headers: pip install nvidia-cuda-runtime nvidia-cuda-crt")
 
 
-def _wheels() -> list[Path]:
+def nvidia_wheels() -> list[Path]:
+    """Where the wheels of NVIDIA's toolkit are installed: ``nvidia/cu13``."""
     specification = importlib.util.find_spec("nvidia")
     if specification is None or not specification.submodule_search_locations:
         return []
