@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks.corpora import __main__ as corpora
-from benchmarks.corpora.facts import Fact, compare, load, precision, save
+from benchmarks.corpora.facts import Fact, compare, precision, save
+from benchmarks.corpora.facts import load as load_facts
 from benchmarks.mutation import __main__ as mutation
 from benchmarks.mutation.cuda_text import CudaText
+from benchmarks.mutation.framework_mutants import framework_mutants
 from benchmarks.mutation.model import CONDITIONAL, EARLY_RETURN, KINDS, REMOVED, Release
 from benchmarks.mutation.mutants import mutants
+from cudalint.apis.loader import load
 from cudalint.source import Source
 
 CLEAN = """\
@@ -280,14 +283,14 @@ def test_a_repository_is_linted_again(
     assert corpora.main(fetched) == 1
     assert "new     blur.cu:8: GPU101 warning:" in capsys.readouterr().out
     assert corpora.main([*fetched, "--update"]) == 1
-    loaded = load(recorded)
+    loaded = load_facts(recorded)
     assert [(one.line, one.verdict) for one in loaded.findings] == [(8, "unjudged")]
 
     judged = [fact(8, file="blur.cu", function="brighten", verdict="true", why='d is "lost"')]
     save(recorded, loaded.__class__(
         repository=loaded.repository, commit=commit, findings=tuple(judged)
     ))  # fmt: skip
-    assert load(recorded).findings == tuple(judged)
+    assert load_facts(recorded).findings == tuple(judged)
     capsys.readouterr()
     # A checkout that has moved on is left alone; its commit is read from git:
     (tmp_path / "here").mkdir()
@@ -308,3 +311,181 @@ def test_facts_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture
     (tmp_path / "x.toml").write_text('repository = "r"\ncommit = "c"\ncolour = 1\n')
     assert corpora.main(["--facts", str(tmp_path)]) == 2
     assert "colour" in capsys.readouterr().err
+
+
+# Framework mutants ------------------------------------------------------------------------------
+
+
+def framework(text: str) -> dict[str, list[str]]:
+    """For each kind: the rows of its mutants that are new, or the reason why there is none."""
+    found: dict[str, list[str]] = {}
+    rows = text.split("\n")
+    for change, mutant, why in framework_mutants(Source("a.py", text), [], load("python")):
+        if mutant is None:
+            found.setdefault(change.api, []).append(why)
+            continue
+        changed = mutant.text.split("\n")
+        assert len(changed) - len(rows) == mutant.added_rows
+        kept = [*rows]
+        new = [row for row in changed if row.strip() and not (row in kept and not kept.remove(row))]
+        found.setdefault(mutant.kind, []).append(" / ".join(map(str.strip, new)))
+    return found
+
+
+TRAINING = """\
+import torch
+
+def train(model, optimizer, batches):
+    total, rows = 0.0, []
+    for batch in batches:
+        loss = model(batch).mean()
+        loss.backward()
+        {}
+    return total
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "changed"),
+    [
+        ("item", "total += loss.item()", "total += loss"),
+        ("item", "total += (loss * 2).item() * 3", "total += (loss * 2) * 3"),
+        ("detach", "rows.append(loss.detach().cpu())", "rows.append(loss.cpu())"),
+        ("detach", 'rows.append({"loss": loss.detach()})', 'rows.append({"loss": loss})'),
+        ("float", "total += float(loss)", "total += loss"),
+        ("float", "rows.append(float(loss * 2))", "rows.append((loss * 2))"),
+    ],
+)
+def test_what_keeps_no_graph_is_dropped(kind: str, line: str, changed: str) -> None:
+    assert framework(TRAINING.format(line)) == {kind: [changed]}
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("print(loss.item())", "its result is only shown, compared or written"),
+        ("last = loss.item()", "its result is overwritten by the next one, not kept"),
+        ("rows.append(loss.detach().numpy())", "the program stops there"),
+        ("rows.append(batch.sum().item())", "where its value comes from cannot be seen"),
+        ("rows = [loss.item()]", "its result is overwritten by the next one, not kept"),
+        ("rows.append(loss.item()); rows.pop(0)", "the place holds a bounded number of values"),
+    ],
+)
+def test_graphs_that_nobody_keeps_are_left_alone(line: str, why: str) -> None:
+    (reasons,) = framework(TRAINING.format(line)).values()
+    assert len(reasons) == 1 and reasons[0].startswith(why)
+
+
+INFERENCE = """\
+import torch
+
+def answers(model, batches):
+    model.eval()
+    with {}:
+        for batch in batches:
+            print(model(batch))
+"""
+
+
+@pytest.mark.parametrize(
+    ("items", "changed"),
+    [
+        ("torch.no_grad()", "for batch in batches: / print(model(batch))"),
+        (
+            'torch.inference_mode(), torch.autocast("cuda")',
+            'with torch.autocast("cuda"):',
+        ),
+    ],
+)
+def test_gradients_are_recorded_again(items: str, changed: str) -> None:
+    found = framework(INFERENCE.format(items))
+    assert found["no-grad"] == [changed]
+
+
+def test_a_decorator_is_dropped() -> None:
+    text = INFERENCE.format("torch.no_grad()").replace("with torch.no_grad():", "if model:")
+    text = text.replace("def answers", "@torch.no_grad()\ndef answers")
+    assert framework(text) == {"no-grad": [""]}
+    assert framework(text.replace("    model.eval()\n", "")) == {
+        "no-grad": ["nothing else says that it is inference: no `eval()` beside it"]
+    }
+    nested = text.replace("        for", "        with torch.inference_mode():\n         for")
+    nested = nested.replace("            print", "             print")
+    assert set(framework(nested)["no-grad"]) == {"gradients are switched off there another way too"}
+
+
+@pytest.mark.parametrize(
+    ("load", "changed"),
+    [
+        ('torch.load(path, map_location="cuda:0")', "model.load_state_dict(torch.load(path))"),
+        (
+            'torch.load(path, map_location="cuda:0", weights_only=True)',
+            "model.load_state_dict(torch.load(path, weights_only=True))",
+        ),
+    ],
+)
+def test_map_location_is_dropped(load: str, changed: str) -> None:
+    text = f"import torch\n\ndef resume(model, path):\n    model.load_state_dict({load})\n"
+    assert framework(text) == {"map-location": [changed]}
+    plain = text.replace("model.load_state_dict", "print")
+    assert framework(plain)["map-location"][0].startswith("nothing says that it holds weights")
+
+
+def test_a_flush_moves_into_the_loop() -> None:
+    text = (
+        "import torch\n\ndef run(model, batches):\n    for batch in batches:\n"
+        "        print(model(batch))\n    torch.cuda.empty_cache()\n    return 1\n"
+    )
+    (change,) = framework_mutants(Source("a.py", text), [], load("python"))
+    assert change[1] is not None and change[1].text.split("\n")[3:8] == [
+        "    for batch in batches:",
+        "        print(model(batch))",
+        "        torch.cuda.empty_cache()",
+        "",
+        "    return 1",
+    ]
+    few = text.replace("in batches:", "in range(3):")
+    assert framework(few) == {"empty-cache": ["the loop runs a fixed few times"]}
+    before = text.replace("    for batch", "    torch.cuda.empty_cache()\n    for batch", 1)
+    assert "it follows no loop" in framework(before)["empty-cache"]
+
+
+OWNER = """\
+from contextlib import ExitStack, closing
+from cuda.bindings import runtime
+
+class Buffer:
+    def __init__(self, count):
+        status, self.pointer = runtime.cudaMalloc(count)
+        if status != runtime.cudaError_t.cudaSuccess:
+            raise MemoryError(count)
+    def close(self):
+        runtime.cudaFree(self.pointer)
+    def __enter__(self):
+        return self
+    def __exit__(self, *exc_info):
+        self.close()
+
+def fill(count):
+    {}:
+        runtime.cudaMemset(buffer.pointer, 0, count)
+    return count
+"""
+
+
+@pytest.mark.parametrize("block", ["with Buffer(9) as buffer", "with closing(Buffer(9)) as buffer"])
+def test_an_owner_is_not_left_any_more(block: str, tmp_path: Path, header_cache: Path) -> None:
+    (tmp_path / "owner.py").write_text(OWNER.format(block))
+    score = mutation.measure([tmp_path], kinds=["with"], cache=header_cache)
+    assert [(one.kind, one.verdict.killed) for one in score.judged] == [("with", True)]
+    assert "owner.py:17" in score.judged[0].verdict.why
+
+
+def test_finally_becomes_straight_code(tmp_path: Path, header_cache: Path) -> None:
+    (tmp_path / "clean.py").write_text(
+        CLEAN_PYTHON.replace("count)\n    finally", "read(count))\n    finally")
+    )
+    score = mutation.measure([tmp_path], kinds=["finally"], cache=header_cache)
+    assert [(one.kind, one.verdict.killed) for one in score.judged] == [("finally", True)]
+    assert "GPU103" in score.judged[0].verdict.why or "GPU101" in score.judged[0].verdict.why
+    assert "finally" in mutation.report(score)

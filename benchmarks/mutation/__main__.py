@@ -155,7 +155,7 @@ def _prepare(
         names.update(name for _, lowered in unit for name in lowered.includes if name in texts)
         own = {name: texts[name] for name in sorted(names)}
         return UnitJob(
-            own, [lowered.program for _, lowered in unit], rules, plan.limits, list(kinds)
+            own, [lowered.program for _, lowered in unit], rules, plan.limits, tuple(kinds)
         )
 
     payloads = [msgspec.msgpack.encode(order_of(unit)) for unit in units]

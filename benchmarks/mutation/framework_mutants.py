@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from benchmarks.mutation import framework_text as text
 from benchmarks.mutation.graphs import ATTACHED, PLAIN, freezes, graph_of, is_off, switches_off
@@ -30,6 +31,7 @@ from cudalint.apis.loader import ApiModels
 from cudalint.source import Source
 
 FLUSHES = ("empty_cache", "free_all_blocks")
+OTHERWISE = "gradients are switched off there another way too"
 Made = tuple[Release, Mutant | None, str]
 """What is changed, the mutant, and else the reason why there is none."""
 
@@ -64,21 +66,21 @@ class _Maker:
                 if self.uses_torch:
                     assert isinstance(node.func, ast.Attribute)
                     kind = DETACH if name == "detach" else ITEM
-                    change = lambda: text.without_method(self.code, node)  # noqa: E731
+                    change = partial(text.without_method, self.code, node)
                     yield self._made(kind, node, change, self._graph(node, node.func.value))
             case ast.Call(func=ast.Name(id="float"), args=[argument]):
                 if self.uses_torch and not isinstance(argument, ast.Constant):
-                    change = lambda: text.without_conversion(self.code, node)  # noqa: E731
+                    change = partial(text.without_conversion, self.code, node)
                     yield self._made(FLOAT, node, change, self._graph(node, argument))
             case ast.Call(keywords=keywords):
                 for keyword in keywords:
                     if keyword.arg == "map_location":
-                        change = lambda k=keyword: text.without_keyword(self.code, node, k)  # noqa: E731
+                        change = partial(text.without_keyword, self.code, node, keyword)
                         yield self._made(MAP_LOCATION, node, change, self._location(node, keyword))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for decorator in node.decorator_list:
                     if switches_off(self.code, decorator):
-                        change = lambda d=decorator: text.without_decorator(self.code, d)  # noqa: E731
+                        change = partial(text.without_decorator, self.code, decorator)
                         why = self._recording(node, node.body, decorator)
                         yield self._made(NO_GRAD, decorator, change, why)
             case ast.With() | ast.AsyncWith():
@@ -134,12 +136,13 @@ class _Maker:
         code = self.code
         place = body[0]
         if is_off(code, place, switch):
-            return "gradients are switched off there another way too"
+            return OTHERWISE
         if freezes(code):
             return "the weights are frozen"
-        calls = [one for one in self._models_called(body, switch) if not is_off(code, one, switch)]
+        called = list(self._models_called(body, switch))
+        calls = [one for one in called if not is_off(code, one, switch)]
         if not calls:
-            return PLAIN
+            return OTHERWISE if called else PLAIN
         if not any(self._is_looped(call, body) for call in calls):
             return "no loop: the graph of one call goes with its result"
         evals = [one for one in code.calls.get("eval", ()) if not one.args]
@@ -284,7 +287,7 @@ class _Maker:
         elif not self._may_raise(block):
             why = "nothing in the block can raise"
         return self._made(
-            FINALLY, block, lambda: text.without_finally(self.code, block), why, targets
+            FINALLY, block, partial(text.without_finally, self.code, block), why, targets
         )
 
     def _is_program(self, block: ast.stmt) -> bool:
@@ -331,12 +334,12 @@ class _Maker:
         context = item.context_expr
         if switches_off(code, context):
             why = self._recording(code.function_of(block), block.body, item)
-            change = lambda: text.without_context(code, block, item)  # noqa: E731
-            return self._made(NO_GRAD, context, change, why)
+            drop = partial(text.without_context, code, block, item)
+            return self._made(NO_GRAD, context, drop, why)
         targets, why = self._owed_by(block, item)
         if not why and self._is_program(block):
             why = "the process ends there, and all that it owns"
-        change = lambda: text.assigned_instead(code, block, item, self._owner(item))  # noqa: E731
+        change = partial(text.assigned_instead, code, block, item, self._owner(item))
         return self._made(WITH, context, change, why, targets)
 
     def _owner(self, item: ast.withitem) -> ast.expr:
@@ -350,7 +353,7 @@ class _Maker:
     def _owed_by(self, block: With, item: ast.withitem) -> tuple[list[Target], str]:
         """What leaving the block releases: the acquisitions, or why nothing is owed."""
         code = self.code
-        context = item.context_expr
+        context: ast.expr = item.context_expr
         nothing = "leaving it releases nothing that is owed"
         if not isinstance(context, ast.Call):
             return [], nothing
@@ -370,29 +373,29 @@ class _Maker:
                 return [Target(code.source.filename, row, code.text(context), acquired.family)], ""
         if isinstance(context.func, ast.Name) and context.func.id in code.functions:
             return [], "a generator that is not entered acquires nothing"
-        for owner in ast.walk(code.tree):
-            if isinstance(owner, ast.ClassDef) and ast.unparse(context.func) == owner.name:
-                if any(isinstance(one, Function) and one.name == "__del__" for one in owner.body):
+        for own in ast.walk(code.tree):
+            if isinstance(own, ast.ClassDef) and ast.unparse(context.func) == own.name:
+                if any(isinstance(one, Function) and one.name == "__del__" for one in own.body):
                     return [], "its `__del__` releases it all the same"
-                found = self._released(owner.body)
+                found = self._released(own.body)
                 entering = [
                     (one.lineno, one.end_lineno or 0)
-                    for one in owner.body
+                    for one in own.body
                     if isinstance(one, Function) and one.name == "__enter__"
                 ]
                 rows = [
                     target.row
                     for one in found
                     for target in one.targets
-                    if owner.lineno <= target.row <= (owner.end_lineno or 0)
+                    if own.lineno <= target.row <= (own.end_lineno or 0)
                 ]
                 if entering and all(
                     first <= row <= last for row in rows for first, last in entering
                 ):
                     return [], "what is not entered acquires nothing"
                 targets = [target for one in found for target in one.targets]
-                own = Target(code.source.filename, context.lineno, code.text(context), "")
-                return ([*targets, own], "") if targets else ([], nothing)
+                made = Target(code.source.filename, context.lineno, code.text(context), "")
+                return ([*targets, made], "") if targets else ([], nothing)
         return [], nothing
 
     def _given_to(self, block: With, stack: str) -> Iterator[Target]:
@@ -410,7 +413,8 @@ class _Maker:
     # What gives memory back -------------------------------------------------------------------
 
     def _flush(self, statement: ast.Expr, call: ast.Call) -> Made:
-        loop = next(filter(None, map(_loop_at_end, text.preceding(self.code, statement))), None)
+        before = text.preceding(self.code, statement)
+        loop = next((one for one in map(_loop_at_end, before) if one is not None), None)
         why = ""
         if loop is None:
             why = "it follows no loop"
@@ -421,7 +425,7 @@ class _Maker:
         return self._made(
             EMPTY_CACHE,
             call,
-            lambda: text.moved_into(self.code, statement, loop),  # type: ignore[arg-type]
+            partial(text.moved_into, self.code, statement, loop),  # type: ignore[arg-type]
             why,
         )
 
