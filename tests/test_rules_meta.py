@@ -62,6 +62,63 @@ DEFAULT_SET = [
     "GPU609",
 ]
 
+MATURE = {
+    "cuda": "GPU101-106 GPU108 GPU201-206 GPU207 GPU301-305 GPU306 GPU401 GPU403-408 GPU501-503"
+    " GPU505-507",
+    "cuda-python": "GPU101-106 GPU108 GPU201-203 GPU206 GPU403 GPU405-407 GPU503 GPU506 GPU507",
+    "cupy": "GPU208 GPU301-304 GPU402 GPU404 GPU502 GPU504 GPU603 GPU608",
+    "numba": "GPU301-305 GPU401 GPU403 GPU404 GPU408",
+    "triton": "GPU302 GPU304",
+    "embedded": "GPU301-305",
+    "torch": "GPU402 GPU404 GPU408 GPU502 GPU504 GPU601-609",
+    "jax": "GPU603",
+}
+"""The rules that each language or library is spoken in: at least two bad programs, and two good."""
+_DIALECTS = {
+    "cuda-python": r"cuda\.bindings|from cuda import|cuda\.cudart",
+    "cupy": r"\bcupy\b",
+    "numba": r"\bnumba\b",
+    "triton": r"\btriton\b",
+    "embedded": r"RawKernel|RawModule|SourceModule|load_inline|nvrtc|cuda\.core",
+    "torch": r"\btorch\b|\blightning\b",
+    "jax": r"\bjax\b",
+}
+
+
+def _codes(text: str) -> set[str]:
+    found: set[str] = set()
+    for word in text.split():
+        first, _, last = word.removeprefix("GPU").partition("-")
+        found |= {f"GPU{number}" for number in range(int(first), int(last or first) + 1)}
+    return found & {rule.code for rule in RULES}
+
+
+def _dialects(unit: Path) -> set[str]:
+    files = [unit] if unit.is_file() else [path for path in unit.rglob("*") if path.is_file()]
+    found: set[str] = set()
+    for path in files:
+        if path.suffix in (".cu", ".cpp", ".c", ".cuh"):
+            found.add("cuda")
+        elif path.suffix == ".py":
+            text = path.read_text(encoding="utf-8")
+            found |= {name for name, said in _DIALECTS.items() if re.search(said, text)}
+    return found
+
+
+@pytest.mark.parametrize("dialect", MATURE)
+def test_two_bad_and_two_good_programs_in_each_dialect(dialect: str) -> None:
+    thin = []
+    for rule in RULES:
+        if rule.code not in _codes(MATURE[dialect]):
+            continue
+        units = [unit for unit in folder(rule).iterdir() if dialect in _dialects(unit)]
+        bad = sum(unit.name.startswith("bad_") for unit in units)
+        good = sum(unit.name.startswith("good_") for unit in units)
+        if min(bad, good) < 2:
+            thin.append(f"{rule.code}: {bad} bad, {good} good")
+    assert thin == []
+
+
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 
 
