@@ -95,7 +95,10 @@ def _scan_call(
             found.calls_backward = True
         found.steps |= effect.steps
         found.inserts |= bool(effect.inserts) and not (receiver or "%").startswith("%")
-        found.switches |= bool(effect.mode)
+        found.switches |= bool(effect.mode) or (
+            effect.unrecorded is not None
+            and any(given.keyword == effect.unrecorded for given in call.arguments)
+        )
         found.switches_for_good |= bool(effect.mode) and effect.immediate
         if receiver is not None:
             if effect.module:
