@@ -17,7 +17,7 @@ import msgspec
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint.source import Span
 
-FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
+FIXTURES = (Path(__file__).parent.parent.parent / "fixtures").resolve()
 CPP = (".cu", ".cpp", ".cc", ".cxx", ".c")
 _FEW = 8
 _OPTIONS = re.compile(r"\s*(?://|#)\s*options:\s*(.+)$")

@@ -30,12 +30,14 @@ def script_command(script: Path, arguments: Sequence[str] = ()) -> tuple[str, ..
 def script_environment() -> dict[str, str]:
     """What puts the simulated ``cuda.bindings`` first on a script's path. ``ToolkitError`` where
     the ledger cannot be compiled."""
-    include = cuda_include(find_nvcc())
+    nvcc = find_nvcc()
+    include = cuda_include(nvcc)
     others = os.environ.get("PYTHONPATH")
     return {
         "PYTHONPATH": f"{MODULES}{os.pathsep + others if others else ''}",
         "CUDALINT_LEDGER": str(build_ledger(include)),
         "CUDALINT_CUDA_INCLUDE": str(include),
+        "CUDALINT_NVCC": str(nvcc.path) if nvcc is not None else "",
     }
 
 

@@ -89,11 +89,22 @@ _OUT: dict[str, Any] = {
 }
 
 
+def seen(native: Any, *arguments: Any) -> Any:
+    """Call the ledger, and tell whose call it was."""
+    with _lock:
+        before = ledger.cudalint_sequence()
+        result = native(*arguments)
+        after = ledger.cudalint_sequence()
+        if after > before:
+            stacks.write({"first": before + 1, "last": after, "stack": stacks.current()})
+    return result
+
+
 class Functions:
     """The functions of one API, made when they are asked for.
 
     ``table`` maps a name to ``OUT OUT : in in``: what comes back (a letter, or a handle's type) and
-    what goes in. Pointers for what comes back are the first parameters."""
+    what goes in. Pointers for what comes back are the first parameters, after ``>`` the last."""
 
     def __init__(self, table: str, status: str, handles: dict[str, type[Handle]]) -> None:
         self._specs: dict[str, tuple[list[str], list[str]]] = {}
@@ -114,6 +125,8 @@ class Functions:
     def make(self, name: str) -> Callable[..., tuple[Any, ...]]:
         """The function of that name."""
         outs, ins = self._specs[name]
+        last = outs[:1] == [">"]
+        outs = outs[last:]
         native = _native(name)
         status_type: Any = headers.names()[self._status]
         handles = self._handles
@@ -124,12 +137,8 @@ class Functions:
             given = [*arguments, *([0] * (len(ins) - len(arguments)))]
             results = [_OUT.get(out, ctypes.c_void_p)(0) for out in outs]
             values = [_IN[kind](value) for kind, value in zip(ins, given, strict=True)]
-            with _lock:
-                before = ledger.cudalint_sequence()
-                code = native(*(ctypes.byref(result) for result in results), *values)
-                after = ledger.cudalint_sequence()
-                if after > before:
-                    stacks.write({"first": before + 1, "last": after, "stack": stacks.current()})
+            pointers = [ctypes.byref(result) for result in results]
+            code = seen(native, *([*values, *pointers] if last else [*pointers, *values]))
             return (
                 status_type(code),
                 *(

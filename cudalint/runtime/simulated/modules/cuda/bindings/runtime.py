@@ -73,7 +73,7 @@ _FUNCTIONS = Functions(
     cudaStreamQuery : h
     cudaStreamWaitEvent : h h u
     cudaStreamBeginCapture : h i
-    cudaStreamEndCapture cudaGraph_t : h
+    cudaStreamEndCapture > cudaGraph_t : h
     cudaEventCreate cudaEvent_t :
     cudaEventCreateWithFlags cudaEvent_t : u
     cudaEventDestroy : h
