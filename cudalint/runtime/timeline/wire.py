@@ -13,6 +13,7 @@ from cudalint.project.paths import display_name
 from cudalint.reports.style import escaped
 from cudalint.runtime.events import Frame
 from cudalint.runtime.evidence import Place
+from cudalint.runtime.sweep import real_path
 from cudalint.runtime.timeline.model import AddressMap, Moment, Site, SpaceSeries, Timeline
 from cudalint.runtime.trace import Mode
 
@@ -36,7 +37,7 @@ def wire(
     """All data of a page. ``failed`` are targets that did not run, and why."""
     from cudalint import __version__
 
-    places = [Place.of(finding.filename, finding.span) for finding in findings]
+    places = _Places(findings)
     excerpts = _Excerpts()
     return {
         "version": __version__,
@@ -49,7 +50,7 @@ def wire(
     }
 
 
-def _run(one: Timeline, places: Sequence[Place], excerpts: _Excerpts) -> dict[str, Any]:
+def _run(one: Timeline, places: _Places, excerpts: _Excerpts) -> dict[str, Any]:
     recorded = one.recorded
     listed = sorted(one.sites, key=_importance)[:_SITES]
     numbers = {site.number: number for number, site in enumerate(listed)}
@@ -86,7 +87,7 @@ def _importance(site: Site) -> tuple[int, ...]:
 # Sites ------------------------------------------------------------------------------------------
 
 
-def _site(site: Site, places: Sequence[Place], excerpts: _Excerpts | None) -> dict[str, Any]:
+def _site(site: Site, places: _Places, excerpts: _Excerpts | None) -> dict[str, Any]:
     name = display_name(Path(site.filename)) if site.filename else ""
     return {
         "api": escaped(site.api),
@@ -110,11 +111,7 @@ def _site(site: Site, places: Sequence[Place], excerpts: _Excerpts | None) -> di
         "leftCount": site.left_count,
         "leftBytes": site.left_bytes,
         "reset": site.reset_count,
-        "findings": [
-            number
-            for number, place in enumerate(places)
-            if any(place.index(stack) is not None for stack, _ in site.stacks)
-        ],
+        "findings": places.of(site),
     }
 
 
@@ -133,6 +130,29 @@ def _address(filename: str, scheme: str = "file://", line: str = "") -> str:
     except ValueError:
         return ""
     return scheme + uri.removeprefix("file://") + line
+
+
+class _Places:
+    """Where the findings are, by file."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self._files: dict[str, list[tuple[int, Place]]] = {}
+        for number, finding in enumerate(findings):
+            place = Place.of(finding.filename, finding.span)
+            self._files.setdefault(place.filename, []).append((number, place))
+
+    def of(self, site: Site) -> list[int]:
+        """The findings on a line of any of the site's stacks."""
+        return sorted(
+            {
+                number
+                for stack, _ in site.stacks
+                for frame in stack
+                if frame.line
+                for number, place in self._files.get(real_path(frame.filename), ())
+                if place.holds(frame)
+            }
+        )
 
 
 class _Excerpts:
