@@ -106,8 +106,9 @@ def run(
 ) -> int:
     """Run any command under the ledger, and tell what it leaks.
 
-    Its programs need a shared CUDA runtime. Exit status: 0 nothing was lost or misused, 1 something
-    was, 2 it could not be run or made no CUDA call.
+    On a GPU, CUPTI sees every program; on a simulated device they need a shared CUDA runtime. Exit
+    status: 0 nothing was lost or misused, 1 something was, 2 it could not be run or made no CUDA
+    call.
     """
     from cudalint.commands.run import run_command
 

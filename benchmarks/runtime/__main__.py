@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from benchmarks.runtime.units import Unit, find_units, lint_units, load_findings, save_findings
 from cudalint.findings.finding import Finding
@@ -47,6 +48,9 @@ class Row:
     known: list[str] = field(default_factory=list)
     """What a run shows of a good one and its comments explain: ``// seen: GPU101: reason``."""
     seconds: float = 0.0
+    witness: str = ""
+    """What compute-sanitizer says (GPU only): of a bad one ``agrees``, or what it does not show; of
+    a good one ``silent``, or what it reports."""
 
 
 _WORST = (Outcome.NOT_RUNNABLE, Outcome.REFUTED, Outcome.NOT_REACHED, Outcome.CONFIRMED)
@@ -97,6 +101,8 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
     for base in result.bases.values():
         if not base.ended and row.outcome != Outcome.CONFIRMED.value:
             row.reasons.append(f"the run without faults: {base.result.ending}")
+    if device == "gpu" and unit.language == "cpp":
+        row.witness = witness_of(unit, result, targets, options)
     row.seconds = round(time.monotonic() - started, 2)
     return row
 
@@ -111,6 +117,36 @@ def _line_of(finding: Finding) -> str:
     path = Path(finding.filename)
     lines = path.read_text("utf-8").split("\n") if path.is_file() else []
     return lines[finding.span.row - 1] if 0 < finding.span.row <= len(lines) else ""
+
+
+def witness_of(unit: Unit, result: Any, targets: Sequence[Any], options: Any) -> str:
+    """What compute-sanitizer says of a unit: the same as the ledger, or where it differs."""
+    from cudalint.runtime.sanitizer import LEAK, TOOL, SanitizerError
+
+    if unit.bad:
+        missing: list[str] = []
+        agreed = 0
+        for finding in result.findings:
+            verdict = finding.runtime
+            if verdict is None or verdict.outcome is not Outcome.CONFIRMED:
+                continue
+            if any(evidence.witness == TOOL for evidence in verdict.evidence):
+                agreed += 1
+            else:
+                missing.append(f"line {finding.span.row}: {verdict.evidence[0].message}")
+        return "; ".join(missing) if missing else "agrees" if agreed else ""
+    from cudalint.runtime.confirm import TargetError, prepared
+    from cudalint.runtime.second_witness import SecondWitness
+
+    leaks: list[str] = []
+    for target in targets:
+        try:
+            with prepared(target, options) as ready:
+                records = SecondWitness(ready, options.device).records(None)
+        except (SanitizerError, TargetError) as error:
+            return str(error)
+        leaks += [record.message for record in records if record.kind == LEAK]
+    return "; ".join(leaks) if leaks else "silent"
 
 
 def _at_todo(finding: Finding, unit: Unit) -> bool:
@@ -168,6 +204,36 @@ def table(rows: Sequence[Row], language: str) -> str:
     return "\n".join(lines)
 
 
+def witness_table(rows: Sequence[Row]) -> str:
+    """How often compute-sanitizer says the same, by rule, and each time that it does not."""
+    lines = [
+        f"{'rule':8} {'confirmed':>9} {'agrees':>7} {'shows none':>11} {'good':>5} {'silent':>7}"
+    ]
+    for code in sorted({row.code for row in rows if row.witness}):
+        own = [row for row in rows if row.code == code and row.witness]
+        bad, good = [r for r in own if r.bad], [r for r in own if not r.bad]
+        agrees = sum(row.witness == "agrees" for row in bad)
+        silent = sum(row.witness == "silent" for row in good)
+        lines.append(
+            f"{code:8} {len(bad):>9} {agrees:>7} {len(bad) - agrees:>11} {len(good):>5} {silent:>7}"
+        )
+    lines += [
+        f"{row.unit}: {row.witness}"
+        for row in rows
+        if row.witness not in ("", "agrees", "silent") and row.code in RULES
+    ]
+    return "\n".join(lines)
+
+
+def differences(rows: Sequence[Row], others: Mapping[str, str]) -> list[str]:
+    """The units whose outcome is another one on another device."""
+    return [
+        f"{row.unit}: {row.outcome}, there {others[row.unit]}: {'; '.join(row.reasons)}"
+        for row in rows
+        if others.get(row.unit, row.outcome) != row.outcome
+    ]
+
+
 def _line(name: str, counts: Sequence[int]) -> str:
     widths = (4, 10, 11, 8, 5, 7, 8)
     return f"{name:8} " + " ".join(f"{c:>{w}}" for c, w in zip(counts, widths, strict=True))
@@ -210,6 +276,7 @@ def main() -> int:
         "--within", type=float, metavar="SECONDS",
         help="only as many fixtures, in an order that is always the same, as this time allows",
     )  # fmt: skip
+    parser.add_argument("--keep", type=Path, help="also write all rows, as JSON, to this file")
     parser.add_argument("--update", action="store_true", help="make this the baseline")
     parser.add_argument("--bad", action="store_true", help="bad fixtures only")
     arguments = parser.parse_args()
@@ -245,7 +312,8 @@ def main() -> int:
         return judge_unit(unit, static.get(unit.name, ()), arguments.device, arguments.seconds)
 
     rows: list[Row] = []
-    with ThreadPoolExecutor(1 if arguments.device == "gpu" else arguments.jobs) as pool:
+    # Programs share a GPU well: most of their time is the making of a context.
+    with ThreadPoolExecutor(arguments.jobs) as pool:
         for row in pool.map(one, units):
             if row is not None:
                 rows.append(row)
@@ -254,6 +322,8 @@ def main() -> int:
     known = json.loads(BASELINE.read_text()) if BASELINE.is_file() else {}
     baseline = known.get(arguments.device, {})
     lost = worse(rows, baseline)
+    if arguments.keep:
+        arguments.keep.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
     if arguments.json:
         print(json.dumps([asdict(row) for row in rows], indent=1))
     else:
@@ -265,13 +335,18 @@ def main() -> int:
         for row in rows:
             if row.known:
                 print(f"{row.unit}: as it should be: {'; '.join(row.known)}")
+        if any(row.witness for row in rows):
+            print(f"compute-sanitizer\n{witness_table(rows)}\n")
+        if arguments.device == "gpu" and "sim" in known:
+            differing = differences(rows, known["sim"])
+            print("\n".join((f"{len(differing)} differ from the simulated device", *differing)))
         seconds = time.monotonic() - started
         print(f"{len(rows)} fixtures in {seconds:.0f} s ({linted:.0f} s of it linting)")
     for line in lost:
         print(f"worse: {line}", file=sys.stderr)
     if arguments.update:
-        kept = {**baseline, **{row.unit: row.outcome for row in rows}}
-        known[arguments.device] = dict(sorted(kept.items()))
+        outcomes = {**baseline, **{row.unit: row.outcome for row in rows}}
+        known[arguments.device] = dict(sorted(outcomes.items()))
         BASELINE.write_text(json.dumps(known, indent=1) + "\n")
         return 0
     return 1 if lost else 0

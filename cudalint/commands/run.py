@@ -18,8 +18,8 @@ from cudalint.reports.style import escaped
 CLEAN, FOUND, FAILED = 0, 1, 2
 _MOST_SITES = 50
 _UNSEEN = (
-    "it uses no CUDA, or a static CUDA runtime (build with `-cudart shared`; CMake:"
-    " CMAKE_CUDA_RUNTIME_LIBRARY=Shared)"
+    "it uses no CUDA, or, where no CUPTI sees that, a static CUDA runtime (build with"
+    " `-cudart shared`; CMake: CMAKE_CUDA_RUNTIME_LIBRARY=Shared)"
 )
 
 
@@ -37,7 +37,7 @@ def run_command(
     from cudalint.runtime.account import account
     from cudalint.runtime.execute import Run, execute
     from cudalint.runtime.frames import Resolver
-    from cudalint.runtime.preload import preload_environment
+    from cudalint.runtime.injection import watching_environment
     from cudalint.runtime.processes import ProcessLimits
     from cudalint.runtime.toolkit import ToolkitError
 
@@ -52,7 +52,7 @@ def run_command(
                 _located(command),
                 device,
                 folder=Path.cwd(),
-                environment=preload_environment(device),
+                environment=watching_environment(device, _say),
                 limits=ProcessLimits(seconds=seconds, output=64 * 1024 * 1024),
             )
         )

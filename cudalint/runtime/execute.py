@@ -94,10 +94,11 @@ def execute(run: Run) -> RunResult:
             except TraceError as error:
                 problems.append(str(error).replace(f"{traces}/", ""))
                 continue
-            if trace.process == completed.pid:
-                main = trace
-            else:
+            if trace.process != completed.pid:
                 children.append(trace)
+            elif main is None or len(trace.events) > len(main.events):
+                # The ledger and the injection can both be in it: one of them saw nothing.
+                main = trace
         if main is None and not problems:
             problems.append("the program never loaded the ledger: it was not built against it")
         return RunResult(

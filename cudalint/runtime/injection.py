@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from cudalint import __version__
 from cudalint.project.cache import digest
 from cudalint.runtime.devices import Device
 from cudalint.runtime.ledger import NATIVE, cache_folder, compiler_version, only_one
+from cudalint.runtime.preload import preload_environment
 from cudalint.runtime.toolkit import (
     ToolkitError,
     cuda_include,
@@ -123,6 +124,26 @@ def _compile(compiler: Path, includes: tuple[Path, ...], library: Path) -> None:
         raise ToolkitError(f"{compiler.name} took more than {_SECONDS:.0f} s") from error
     except OSError as error:
         raise ToolkitError(f"cannot keep the injection in {library.parent}: {error}") from error
+
+
+def beside_the_ledger(device: Device) -> dict[str, str]:
+    """For a command that runs under the ledger: the injection, where that is possible. It sees what
+    goes past the ledger, and is silent in programs that the ledger sees."""
+    try:
+        return injection_environment(device)
+    except ToolkitError:
+        return {}
+
+
+def watching_environment(device: Device, say: Callable[[str], None]) -> dict[str, str]:
+    """What watches a command: the injection on a GPU, and where that is not possible, or on a
+    simulated device, the ledger before its shared CUDA runtime. ``say`` is told why."""
+    try:
+        environment = injection_environment(device)
+    except ToolkitError as error:
+        say(f"note: a static CUDA runtime will not be seen: {error}")
+        environment = {}
+    return environment or preload_environment(device)
 
 
 def injection_environment(device: Device) -> dict[str, str]:

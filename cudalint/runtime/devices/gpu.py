@@ -18,12 +18,16 @@ class Gpu:
     target: str
     memory: int
     library: Path | None = None
+    sanitizer: Path | None = None
+    """compute-sanitizer, a second witness of what the ledger sees; ``None`` where there is none."""
 
     @classmethod
     def find(cls, library: Path | None = None) -> Gpu:
         """The first GPU of this machine; ``ValueError`` says why there is none."""
+        from cudalint.runtime.sanitizer import find_sanitizer
+
         target, name, memory = native_devices()[0]
-        return cls(name=name, target=target, memory=memory, library=library)
+        return cls(name, target, memory, library, find_sanitizer())
 
     @property
     def mode(self) -> Mode:

@@ -1,0 +1,1 @@
+"""What watching costs on a GPU: the ledger, the injection, compute-sanitizer."""
