@@ -18,7 +18,11 @@ from cudalint.project.compile_commands import CompileFlags
 from cudalint.runtime.build import BuildError, BuildOptions
 from cudalint.runtime.cached_build import build_cached, ledger_environment
 from cudalint.runtime.devices import Device
-from cudalint.runtime.evidence import judged
+from cudalint.runtime.evidence import judged, measurable
+from cudalint.runtime.frameworks import programs as frameworks
+from cudalint.runtime.frameworks.measures import Limits
+from cudalint.runtime.frameworks.watches import GROWTH, watches_of
+from cudalint.runtime.injection import beside_the_ledger
 from cudalint.runtime.preload import preload_environment
 from cudalint.runtime.processes import ProcessLimits, run_command
 from cudalint.runtime.python_programs import script_command, script_environment
@@ -45,6 +49,8 @@ class ConfirmOptions:
     flags: CompileFlags = field(default_factory=CompileFlags)
     arguments: tuple[str, ...] = ()
     cache: Path | None = None
+    limits: Limits = field(default_factory=Limits)
+    """What is too much, where bytes are measured."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,7 @@ def confirm(
         target = target_for(targets, Path(finding.filename))
         if target is not None:
             belonging[target.key].append(number)
-        elif judged(finding.code):
+        elif judged(finding.code) or measurable(finding.code):
             reason = "no program that was given runs this file"
             verdicts[number] = Verdict(Outcome.NOT_RUNNABLE, options.device.name, reason=reason)
     tell = progress or (lambda stage, done, total: None)
@@ -95,7 +101,10 @@ def confirm(
         own = [findings[number] for number in numbers]
         try:
             with prepared(target, options) as ready:
-                laboratory = Laboratory(ready, options.device, options.budget)
+                laboratory = Laboratory(
+                    ready, options.device, options.budget, options.limits, watches_of(own),
+                    history=not own or any(finding.code not in GROWTH for finding in own),
+                )  # fmt: skip
                 found = _judge(laboratory, own)
                 with contextlib.suppress(BudgetSpentError):
                     bases[target.key] = laboratory.base()
@@ -103,7 +112,7 @@ def confirm(
             failed[target.key] = str(error)
             found = [
                 Verdict(Outcome.NOT_RUNNABLE, options.device.name, reason=str(error))
-                if judged(finding.code)
+                if judged(finding.code) or measurable(finding.code)
                 else None
                 for finding in own
             ]
@@ -133,7 +142,7 @@ def confirm(
 
 
 def _judge(laboratory: Laboratory, findings: Sequence[Finding]) -> list[Verdict | None]:
-    judge = Judge(laboratory)
+    judge = Judge(laboratory, findings)
     return [judge.verdict(finding) for finding in findings]
 
 
@@ -141,6 +150,16 @@ def _judge(laboratory: Laboratory, findings: Sequence[Finding]) -> list[Verdict 
 def prepared(target: Target, options: ConfirmOptions) -> Iterator[Prepared]:
     """The target, ready to run. ``TargetError`` says why it is not possible."""
     seconds = target.seconds or options.seconds
+    if target.script is not None and _watched_by_hooks(target, options.device):
+        yield Prepared(
+            frameworks.script_command(target.script, target.arguments),
+            {**frameworks.environment(), **target.environment},
+            seconds=seconds,
+            roots=(target.script.parent,),
+            python=True,
+            frameworks=True,
+        )
+        return
     if target.script is not None:
         try:
             environment = {**script_environment(), **target.environment}
@@ -156,7 +175,11 @@ def prepared(target: Target, options: ConfirmOptions) -> Iterator[Prepared]:
         return
     if target.run:
         try:
-            environment = {**preload_environment(options.device), **target.environment}
+            environment = {
+                **preload_environment(options.device),
+                **beside_the_ledger(options.device),
+                **target.environment,
+            }
         except ToolkitError as error:
             raise TargetError(str(error)) from error
         folder = target.folder or Path.cwd()
@@ -178,6 +201,12 @@ def prepared(target: Target, options: ConfirmOptions) -> Iterator[Prepared]:
         seconds=seconds,
         roots=tuple(dict.fromkeys(source.parent for source in target.sources)),
     )
+
+
+def _watched_by_hooks(target: Target, device: Device) -> bool:
+    """Whether hooks in the frameworks see a script, and not the ledger: on a real GPU, and where it
+    imports a framework."""
+    return device.mode is Mode.OBSERVE and frameworks.uses_framework(target.covers)
 
 
 def _build_command(command: tuple[str, ...], folder: Path, environment: Mapping[str, str]) -> None:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Evidence
 from cudalint.runtime.events import Event, EventKind, Frame, Violation
+from cudalint.runtime.frameworks import measures
+from cudalint.runtime.frameworks.watches import GROWTH
 from cudalint.runtime.sweep import Observation, real_path
 from cudalint.source import Span
 
@@ -132,10 +134,15 @@ def judged(code: str) -> bool:
     return code in LEAKS or code in _VIOLATIONS or code in _SEARCHES
 
 
+def measurable(code: str) -> bool:
+    """Whether only a measure shows findings of a rule: bytes, or growth by pass."""
+    return code in GROWTH or code in _MEASURES
+
+
 def evidence_of(question: Question, seen: Observation) -> Evidence | None:
     """What a run shows of a finding; ``None`` where it shows nothing."""
     code = question.finding.code
-    search = _leaked if code in LEAKS else _SEARCHES.get(code, _violated)
+    search = _leaked if code in LEAKS else (_SEARCHES | _MEASURES).get(code, _violated)
     for event, message in search(question, seen):
         return Evidence(
             message=message,
@@ -307,6 +314,16 @@ def _out_of_memory(question: Question, seen: Observation) -> Iterator[tuple[Even
             yield event, f"{event.api} fails: out of memory"
 
 
+def _over_budget(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    yield from _out_of_memory(question, seen)
+    yield from measures.over_budget(question, seen)
+
+
+def _over_peak(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    yield from _out_of_memory(question, seen)
+    yield from measures.over_peak(question, seen)
+
+
 def _unchecked(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
     """The allocation failed, and the program went on with what it did not get."""
     failed = seen.injected
@@ -344,7 +361,11 @@ _SEARCHES: dict[str, Search] = {
     "GPU302": _too_much_shared,
     "GPU405": _mismatched_copy,
     "GPU407": _filled,
-    "GPU501": _out_of_memory,
-    "GPU502": _out_of_memory,
+    "GPU501": _over_budget,
+    "GPU502": _over_peak,
     "GPU506": _unchecked,
+}
+_MEASURES: dict[str, Search] = {
+    "GPU401": measures.large_copy,
+    "GPU605": measures.on_device_after_load,
 }

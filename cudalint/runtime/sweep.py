@@ -5,11 +5,12 @@ Nothing here knows of findings: ``verdicts`` asks for runs. What was run once is
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +20,10 @@ from cudalint.runtime.events import Event, EventKind, Frame
 from cudalint.runtime.execute import Run, RunResult, execute
 from cudalint.runtime.faults import Fault
 from cudalint.runtime.frames import Resolver
+from cudalint.runtime.frameworks import programs as frameworks
+from cudalint.runtime.frameworks.measures import Limits
+from cudalint.runtime.frameworks.watches import Watch
+from cudalint.runtime.frameworks.watches import environment as watch_environment
 from cudalint.runtime.processes import ProcessLimits
 from cudalint.runtime.python_programs import STACKS, read_stacks
 from cudalint.runtime.trace import Mode, Trace
@@ -44,6 +49,8 @@ class Prepared:
     """The folders of its own sources."""
     python: bool = False
     """Whether it is a script, whose own stacks count."""
+    frameworks: bool = False
+    """Whether it is a script that is watched by hooks in Python frameworks, not by the ledger."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,11 @@ class Observation:
     """The stacks of calls of ``exit`` and ``abort``."""
     complete: bool = False
     """Whether every process that used CUDA came to its end by itself."""
+    limits: Limits = field(default_factory=Limits)
+    passes: Mapping[int, tuple[frameworks.Sample, ...]] = field(default_factory=dict)
+    """Live memory at each pass over a watched line, by the number of the watch."""
+    hooked: bool = False
+    """Whether hooks in Python frameworks saw it."""
 
     @property
     def injected(self) -> Event | None:
@@ -73,6 +85,14 @@ class Observation:
     def called_exit(self) -> bool:
         """Whether it ended by ``exit``, not by the end of ``main``."""
         return bool(self.exits)
+
+    @property
+    def exit_text(self) -> str:
+        """What it said last where it did not end well; empty where it did."""
+        if self.result.exit_status == 0 and not self.result.timed_out:
+            return ""
+        last = (self.result.stderr.strip().splitlines() or [""])[-1]
+        return f"{self.result.ending}: {last}" if last else self.result.ending
 
 
 class BudgetSpentError(Exception):
@@ -103,10 +123,24 @@ class Budget:
 class Laboratory:
     """The runs of one target on one device."""
 
-    def __init__(self, prepared: Prepared, device: Device, budget: Budget) -> None:
+    def __init__(
+        self,
+        prepared: Prepared,
+        device: Device,
+        budget: Budget,
+        limits: Limits | None = None,
+        watches: Sequence[Watch] = (),
+        *,
+        history: bool = True,
+    ) -> None:
+        """``watches`` are the lines where scripts of Python frameworks are measured; ``history``:
+        whether each of their allocations is asked for as well."""
         self.prepared = prepared
         self.device = device
         self._budget = budget
+        self._limits = limits or Limits()
+        self._watches = tuple(watches)
+        self._history = history
         self._resolver = Resolver()
         self._kept: dict[tuple[object, ...], Observation] = {}
 
@@ -124,8 +158,49 @@ class Laboratory:
             self._kept[key] = known
         return known
 
+    def measure(self, watches: Sequence[Watch]) -> Observation:
+        """A run without faults, with these lines watched and changed as they say."""
+        key = ("watches", tuple(watches))
+        known = self._kept.get(key)
+        if known is None:
+            self._budget.take()
+            known = self._observe_frameworks(None, watches)
+            self._kept[key] = known
+        return known
+
+    def _observe_frameworks(self, fault: Fault | None, watches: Sequence[Watch]) -> Observation:
+        with tempfile.TemporaryDirectory(prefix="cudalint-frameworks-") as name:
+            file = Path(name) / "trace"
+            environment = {
+                **self.prepared.environment,
+                **watch_environment(watches),
+                frameworks.TRACE: str(file),
+            }
+            if not self._history:
+                environment[frameworks.HISTORY] = "0"
+            result = self._run(fault, environment)
+            traces = frameworks.read_traces(file)
+        main = max(traces, key=lambda one: len(one.trace.events), default=None)
+        if main is None:
+            return Observation(fault, (), account(()), result, hooked=True)
+        result = dataclasses.replace(result, trace=main.trace, problem="")
+        events = main.trace.events
+        return Observation(
+            fault,
+            events,
+            account(events),
+            result,
+            main.exits,
+            main.trace.complete,
+            self._limits,
+            main.passes,
+            hooked=True,
+        )
+
     def _observe(self, fault: Fault | None, spoil: int | None) -> Observation:
         prepared = self.prepared
+        if prepared.frameworks:
+            return self._observe_frameworks(fault, self._watches)
         environment = dict(prepared.environment)
         if spoil is not None:
             environment[SPOIL] = str(spoil)
@@ -135,7 +210,7 @@ class Laboratory:
                 environment[STACKS] = str(stacks)
             result = self._run(fault, environment)
             parts = [self._read(trace, stacks) for trace in _using_cuda(result)]
-        return _joined(fault, result, parts)
+        return dataclasses.replace(_joined(fault, result, parts), limits=self._limits)
 
     def _read(self, trace: Trace, stacks: Path) -> _Part:
         if self.prepared.python:

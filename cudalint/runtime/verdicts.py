@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Evidence, Outcome, Verdict
 from cudalint.runtime.events import Event, EventKind, Frame
-from cudalint.runtime.evidence import LEAKS, Question, evidence_of, judged
+from cudalint.runtime.evidence import LEAKS, Question, evidence_of, judged, measurable
 from cudalint.runtime.faults import Fault
+from cudalint.runtime.frameworks.growth import GrowthJudge
+from cudalint.runtime.frameworks.watches import GROWTH
+from cudalint.runtime.second_witness import SecondWitness
 from cudalint.runtime.sweep import BudgetSpentError, Laboratory, Observation
 
 _MOST_FAULTS = 48
@@ -37,18 +40,25 @@ class _Tried:
     depends: bool = False
     """Whether evidence came and went with values that a kernel should have computed."""
     spent: bool = False
+    fault: Fault | None = None
+    """Of the run that was looked at last."""
 
 
 class Judge:
     """Judges the findings of one target."""
 
-    def __init__(self, laboratory: Laboratory) -> None:
+    def __init__(self, laboratory: Laboratory, findings: Sequence[Finding] = ()) -> None:
+        """``findings``: all of the target, which may hide each other's growth."""
         self._laboratory = laboratory
+        self._growth = GrowthJudge(laboratory, findings)
         self._device = laboratory.device.name
+        self._second = SecondWitness(laboratory.prepared, laboratory.device)
 
     def verdict(self, finding: Finding) -> Verdict | None:
         """The verdict on a finding; ``None`` where no run can show such a thing."""
-        if not judged(finding.code):
+        if finding.code in GROWTH:
+            return self._growth.verdict(finding)
+        if not (judged(finding.code) or measurable(finding.code)):
             return None
         question = Question.of(finding)
         tried = _Tried()
@@ -66,7 +76,8 @@ class Judge:
                 reason = "no time was left to run it"
                 return Verdict(Outcome.NOT_REACHED, self._device, reason=reason)
         if evidence is not None:
-            return Verdict(Outcome.CONFIRMED, self._device, (evidence,))
+            second = self._second.evidence(question, evidence, tried.fault)
+            return Verdict(Outcome.CONFIRMED, self._device, (evidence, *second))
         return self._unconfirmed(question, base, tried)
 
     def _missing_module(self, base: Observation) -> bool:
@@ -93,6 +104,7 @@ class Judge:
         return None
 
     def _in_run(self, question: Question, fault: Fault | None, tried: _Tried) -> Evidence | None:
+        tried.fault = fault
         seen = self._laboratory.observe(fault)
         tried.ended += seen.ended
         evidence = evidence_of(question, seen)

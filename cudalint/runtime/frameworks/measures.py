@@ -1,0 +1,86 @@
+"""What measured bytes show of a finding: copies and allocations above a limit, peaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cudalint.runtime.events import CopyDirection, Event, EventKind
+
+if TYPE_CHECKING:
+    from cudalint.runtime.evidence import Question
+    from cudalint.runtime.sweep import Observation
+
+MEASURED = frozenset({"GPU401", "GPU605"})
+"""Rules that only a measure shows."""
+_DEVICE = frozenset({"device", "array", "mipmapped-array", "managed"})
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is too much, in bytes."""
+
+    transfer: int = 256 * 1024**2
+    memory: int | None = None
+    """Of the device; ``None`` where only its failures tell."""
+
+
+def large_copy(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    """One copy to the device above the limit. A framework's copy is what it allocates in the line
+    that asks for it."""
+    limit = seen.limits.transfer
+    for event in seen.events:
+        to_device = event.kind is EventKind.COPY and event.detail == CopyDirection.HOST_TO_DEVICE
+        if to_device and event.bytes > limit and question.place.index(event.stack) is not None:
+            yield event, f"{event.api} copies {event.bytes:,} bytes at once (limit {limit:,})"
+    for event in seen.events:
+        made = event.kind is EventKind.ACQUIRE and seen.hooked and event.family == "device"
+        if made and event.bytes > limit and question.place.index(event.stack) is not None:
+            yield event, f"{event.bytes:,} bytes arrive on the device at once (limit {limit:,})"
+
+
+def over_budget(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    """One allocation above the budget."""
+    budget = seen.limits.memory
+    for event in seen.events if budget else ():
+        made = event.kind is EventKind.ACQUIRE and event.family in _DEVICE
+        if made and event.bytes > (budget or 0) and question.place.index(event.stack) is not None:
+            yield event, f"{event.bytes:,} bytes in one allocation (budget {budget:,})"
+
+
+def over_peak(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    """More alive at once than the budget, reached in the finding's lines."""
+    budget = seen.limits.memory
+    if not budget:
+        return
+    used, largest = 0, 0
+    reached: Event | None = None
+    for event in seen.events:
+        if event.family not in _DEVICE:
+            continue
+        if event.kind is EventKind.ACQUIRE:
+            used += event.bytes
+            here = any(place.index(event.stack) is not None for place in question.places)
+            if here and used > max(budget, largest):
+                reached, largest = event, used
+        elif event.kind is EventKind.RELEASE:
+            used -= event.bytes
+    if reached is not None:
+        yield reached, f"{largest:,} bytes are alive at once (budget {budget:,})"
+
+
+def on_device_after_load(
+    question: Question, seen: Observation
+) -> Iterator[tuple[Event | None, str]]:
+    """What a line put on the device."""
+    found = [
+        event
+        for event in seen.events
+        if event.kind is EventKind.ACQUIRE
+        and event.family == "device"
+        and question.place.index(event.stack) is not None
+    ]
+    if found:
+        total = sum(event.bytes for event in found)
+        yield found[0], f"{total:,} bytes are on the device after it, in {len(found)} allocations"

@@ -1,0 +1,31 @@
+"""Begins to watch: what ``sitecustomize`` and the runner of scripts share."""
+
+from __future__ import annotations
+
+import os
+
+from _cudalint_frameworks import imports, recorder, rewriting
+
+HOOKS = {
+    "torch": "_cudalint_frameworks.on_torch:hook",
+    "cupy": "_cudalint_frameworks.on_cupy:hook",
+    "numba.cuda.cudadrv.driver": "_cudalint_frameworks.on_numba:hook",
+    "pycuda.driver": "_cudalint_frameworks.on_pycuda:hook",
+    "cuda.bindings.runtime": "_cudalint_frameworks.on_bindings:hook",
+    "cuda.bindings.driver": "_cudalint_frameworks.on_bindings:hook",
+}
+_begun = False
+
+
+def begin() -> None:
+    """Install the hooks, once, where a trace is asked for."""
+    global _begun
+    if _begun or not os.environ.get(recorder.VARIABLE):
+        return
+    _begun = True
+    recorder.start()
+    try:
+        imports.install(HOOKS)
+        rewriting.install()
+    except Exception as error:
+        recorder.failed("the program", error)

@@ -1,0 +1,77 @@
+"""PyTorch: the caching allocator's own history, with the Python stack of each allocation."""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+from typing import Any
+
+from _cudalint_frameworks import recorder
+
+_MOST_EVENTS = 200_000
+_API = "torch"
+
+
+def hook(torch: ModuleType) -> None:
+    """Record the history from when CUDA is initialised."""
+    if os.environ.get("CUDALINT_HISTORY") == "0":
+        return
+
+    def begin() -> None:
+        try:
+            torch.cuda.memory._record_memory_history(
+                enabled="all", context="alloc", stacks="python", max_entries=_MOST_EVENTS
+            )
+            recorder.at_end(lambda: write_history(torch))
+        except Exception as error:
+            recorder.failed("torch", error)
+
+    # Queued until the program itself initialises CUDA.
+    torch.cuda._lazy_call(begin)
+
+
+def write_history(torch: Any) -> None:
+    """Write what the allocator saw."""
+    snapshot = torch.cuda.memory._snapshot()
+    held: dict[tuple[int, int], tuple[int, int]] = {}
+    last = 0
+    for device, entries in enumerate(snapshot.get("device_traces", ())):
+        if len(entries) >= _MOST_EVENTS:
+            recorder.note(f"torch: only the last {_MOST_EVENTS} events are known")
+        for entry in entries:
+            action = entry.get("action")
+            address, size = int(entry.get("addr", 0)), int(entry.get("size", 0))
+            last = max(last, int(entry.get("time_us", 0)) * 1000)
+            values = {
+                "family": "device", "address": address, "bytes": size, "api": _API,
+                "device": device, "time": int(entry.get("time_us", 0)) * 1000,
+            }  # fmt: skip
+            if action == "alloc":
+                held[device, address] = size, last
+                recorder.write("acquire", at=_frames(entry), **values)
+            elif action == "free_completed" and held.pop((device, address), None):
+                recorder.write("release", at=_frames(entry), **values)
+            elif action == "oom":
+                values |= {"status": 2, "address": 0}
+                recorder.write("call", at=_frames(entry), **values)
+    for (device, address), (size, _) in held.items():
+        recorder.write(
+            "release", at=[], family="device", address=address, bytes=size, device=device,
+            api="end of the program", time=last,
+        )  # fmt: skip
+
+
+def _frames(entry: dict[str, Any]) -> list[tuple[str, int, str]]:
+    found: list[tuple[str, int, str]] = []
+    for frame in entry.get("frames", ()):
+        line = int(frame.get("line", 0))
+        if line and frame.get("filename"):
+            recorder.add_frame(found, str(frame["filename"]), line, str(frame.get("name", "")))
+    return found
+
+
+def live(torch: Any) -> int:
+    """Bytes that tensors hold on all devices; 0 before CUDA is used."""
+    if not torch.cuda.is_initialized():
+        return 0
+    return sum(torch.cuda.memory_allocated(device) for device in range(torch.cuda.device_count()))

@@ -1,0 +1,135 @@
+"""Compiles a file of the program with a sample before each watched line, and where it is asked
+for with the suggested change in that line. The file stays as it is, lines keep their numbers.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import json
+import os
+from collections.abc import Callable, Iterator
+from importlib.machinery import SourceFileLoader
+from types import CodeType
+from typing import Any
+
+from _cudalint_frameworks import recorder
+
+VARIABLE = "CUDALINT_WATCH"
+_PASS, _CHANGE = "__cudalint_passed__", "__cudalint_{}__"
+CHANGES = ("detached", "on_host")
+
+
+def watches() -> dict[str, list[dict[str, Any]]]:
+    """The watched lines, by real path: ``number``, ``row``, ``change`` (or null)."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in json.loads(os.environ.get(VARIABLE) or "[]"):
+        found.setdefault(os.path.realpath(one["file"]), []).append(one)
+    return found
+
+
+def compiled(source: bytes, filename: str, own: list[dict[str, Any]]) -> CodeType:
+    """The code of a file with its watches."""
+    tree = ast.parse(source, filename)
+    for one in own:
+        target = _statement(tree, one["row"])
+        if target is None:
+            recorder.note(f"no statement at {filename}:{one['row']}")
+            continue
+        change = one.get("change")
+        if change is not None and not _change(target, _CHANGE.format(change)):
+            recorder.note(f"the change cannot be made at {filename}:{one['row']}")
+        _insert_before(tree, target, one["number"])
+    return compile(ast.fix_missing_locations(tree), filename, "exec", dont_inherit=True)
+
+
+def _statement(tree: ast.Module, row: int) -> ast.stmt | None:
+    """The innermost statement that a row belongs to."""
+    fitting = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and node.lineno <= row <= (node.end_lineno or node.lineno)
+    ]
+    return max(fitting, key=lambda node: (node.lineno, -(node.end_lineno or 0)), default=None)
+
+
+def _change(statement: ast.stmt, function: str) -> bool:
+    def call(value: ast.expr) -> ast.expr:
+        if isinstance(value, ast.Starred):
+            return value
+        name = ast.copy_location(ast.Name(function, ast.Load()), value)
+        return ast.copy_location(ast.Call(name, [value], []), value)
+
+    if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
+        if statement.value is None:
+            return False
+        statement.value = call(statement.value)
+    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        statement.value.args = [call(one) for one in statement.value.args]
+        for keyword in statement.value.keywords:
+            keyword.value = call(keyword.value)
+    else:
+        return False
+    return True
+
+
+def _insert_before(tree: ast.Module, target: ast.stmt, number: int) -> None:
+    for body in _bodies(tree):
+        for at, statement in enumerate(body):
+            if statement is target:
+                call = ast.Call(ast.Name(_PASS, ast.Load()), [ast.Constant(number)], [])
+                body.insert(at, ast.copy_location(ast.Expr(call), target))
+                return
+
+
+def _bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            body = getattr(node, name, None)
+            if isinstance(body, list):
+                yield body
+
+
+def install() -> None:
+    """Give the watched modules their code when they are imported."""
+    watched = watches()
+    if not watched:
+        return
+    provide()
+    original: Callable[[SourceFileLoader, str], CodeType | None] = SourceFileLoader.get_code
+
+    def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
+        path = os.path.realpath(self.path)
+        if path not in watched:
+            return original(self, fullname)
+        try:
+            return compiled(self.get_data(self.path), self.path, watched[path])
+        except Exception as error:
+            recorder.failed(path, error)
+            return original(self, fullname)
+
+    SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
+
+
+def provide() -> None:
+    """Put what the inserted code calls where every module finds it."""
+    from _cudalint_frameworks import sampling
+
+    setattr(builtins, _PASS, sampling.passed)
+    for name in CHANGES:
+        setattr(builtins, _CHANGE.format(name), getattr(sampling, name))
+
+
+def code_of_script(path: str) -> CodeType:
+    """The code of the script that is run."""
+    with open(path, "rb") as file:  # noqa: PTH123
+        source = file.read()
+    own = watches().get(os.path.realpath(path), [])
+    try:
+        if own:
+            return compiled(source, path, own)
+    except SyntaxError:
+        raise
+    except Exception as error:
+        recorder.failed(path, error)
+    return compile(source, path, "exec", dont_inherit=True)

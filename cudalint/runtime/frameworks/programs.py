@@ -1,0 +1,167 @@
+"""How programs of Python frameworks are started, and what their hooks wrote."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cudalint.runtime.events import Event, EventKind, Frame
+from cudalint.runtime.trace import Mode, Trace
+
+TRACE = "CUDALINT_FRAMEWORK_TRACE"
+HISTORY = "CUDALINT_HISTORY"
+"""``0``: no history of each allocation, where only growth is asked for."""
+MODULES = Path(__file__).parent / "modules"
+_RUNNER = "_cudalint_frameworks"
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from|import)[ \t]+"
+    r"(torch|cupy|cupyx|numba|pycuda|jax|flax|rmm|cudf|cuml|lightning|pytorch_lightning|transformers"
+    r"|cuda\.core)\b",
+    re.MULTILINE,
+)
+_KINDS = {
+    "acquire": EventKind.ACQUIRE,
+    "release": EventKind.RELEASE,
+    "copy": EventKind.COPY,
+    "call": EventKind.CALL,
+    "note": EventKind.NOTE,
+    "end": EventKind.END,
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Live memory when the program came to a watched line."""
+
+    device: int
+    host: int
+    """-1 where the C heap cannot be asked."""
+
+
+@dataclass(frozen=True)
+class FrameworkTrace:
+    """What the hooks of one process wrote."""
+
+    trace: Trace
+    passes: Mapping[int, tuple[Sample, ...]]
+    """By the number of the watch."""
+    exits: tuple[tuple[Frame, ...], ...] = ()
+
+
+def uses_framework(files: Iterable[Path]) -> bool:
+    """Whether any of these imports a framework that has an allocator of its own."""
+    for file in files:
+        try:
+            if _IMPORT.search(file.read_text("utf-8", "replace")):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def script_command(script: Path, arguments: Sequence[str] = ()) -> tuple[str, ...]:
+    """What runs a script with its frameworks watched, by the interpreter that runs cudalint or the
+    one that ``CUDALINT_PYTHON`` names."""
+    interpreter = os.environ.get("CUDALINT_PYTHON") or sys.executable
+    return (interpreter, "-B", "-m", _RUNNER, str(script), *arguments)
+
+
+def environment() -> dict[str, str]:
+    """What puts the hooks on the path of a program, and of any Python that it starts."""
+    others = os.environ.get("PYTHONPATH")
+    return {
+        "PYTHONPATH": f"{MODULES}{os.pathsep + others if others else ''}",
+        # JAX would take three quarters of the device at once.
+        "XLA_PYTHON_CLIENT_PREALLOCATE": os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE", "false"),
+    }
+
+
+def read_traces(path: Path) -> list[FrameworkTrace]:
+    """What each process wrote to ``PATH.PID``, in the order of their numbers."""
+    found: list[tuple[int, Path]] = []
+    for file in path.parent.glob(f"{path.name}.*"):
+        number = file.name.rpartition(".")[2]
+        if number.isdigit():
+            found.append((int(number), file))
+    return [read_trace(file, process) for process, file in sorted(found)]
+
+
+def read_trace(file: Path, process: int) -> FrameworkTrace:
+    """What one process wrote; what a kill cut off or no hook wrote is left out."""
+    stacks: dict[int, tuple[Frame, ...]] = {}
+    records: list[tuple[int, Mapping[str, Any]]] = []
+    passes: dict[int, list[Sample]] = {}
+    exits: list[tuple[Frame, ...]] = []
+    for record in _records(file):
+        try:
+            kind = record["kind"]
+            if kind == "stack":
+                stacks[int(record["number"])] = _frames(record["frames"])
+            elif kind == "pass":
+                sample = Sample(int(record["device_bytes"]), int(record["host_bytes"]))
+                passes.setdefault(int(record["watch"]), []).append(sample)
+            elif kind == "exit":
+                exits.append(stacks.get(int(record.get("stack", 0)), ()))
+            elif kind in _KINDS:
+                records.append((int(record["time"]), record))
+        except (KeyError, TypeError, ValueError):
+            continue
+    records.sort(key=lambda pair: (pair[1]["kind"] == "end", pair[0]))
+    begin = records[0][0] if records else 0
+    events: list[Event] = []
+    for time, record in records:
+        try:
+            events.append(_event(record, len(events) + 1, time - begin, stacks))
+        except (TypeError, ValueError):
+            continue
+    complete = bool(events) and events[-1].kind is EventKind.END
+    trace = Trace(process, Mode.OBSERVE, 0, tuple(events), (), complete)
+    return FrameworkTrace(trace, {key: tuple(one) for key, one in passes.items()}, tuple(exits))
+
+
+def _records(file: Path) -> Iterator[Mapping[str, Any]]:
+    try:
+        lines = file.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            yield record
+
+
+def _event(
+    record: Mapping[str, Any], sequence: int, time: int, stacks: Mapping[int, tuple[Frame, ...]]
+) -> Event:
+    return Event(
+        kind=_KINDS[record["kind"]],
+        sequence=sequence,
+        time=time,
+        api=str(record.get("api", "")),
+        family=str(record.get("family", "")),
+        address=int(record.get("address", 0)),
+        bytes=int(record.get("bytes", 0)),
+        status=int(record.get("status", 0)),
+        call=int(record.get("call", 0)),
+        device=int(record.get("device", 0)),
+        detail=int(record.get("detail", 0)),
+        text=str(record.get("text", "")),
+        injected=bool(record.get("injected", False)),
+        stack=stacks.get(int(record.get("stack", 0)), ()),
+    )
+
+
+def _frames(stack: Sequence[Sequence[object]]) -> tuple[Frame, ...]:
+    return tuple(
+        Frame(function=str(function), filename=str(filename), line=int(str(line)))
+        for filename, line, function in stack
+    )

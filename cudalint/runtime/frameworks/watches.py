@@ -1,0 +1,60 @@
+"""Which lines of a program are watched, and what is changed in them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from cudalint.findings.finding import Finding
+
+VARIABLE = "CUDALINT_WATCH"
+GROWTH = frozenset({"GPU601", "GPU603", "GPU606"})
+"""Rules on what grows by each pass over a line."""
+_CHANGES = {"GPU601": "detached", "GPU603": "on_host"}
+
+
+@dataclass(frozen=True)
+class Watch:
+    """A line where memory is sampled before each pass."""
+
+    number: int
+    file: str
+    row: int
+    change: str = ""
+    """What is done to the values in this line: ``detached``, ``on_host``; empty: nothing."""
+
+
+def watches_of(findings: Iterable[Finding]) -> tuple[Watch, ...]:
+    """A watch for each line that growth findings stand on, nothing changed."""
+    places = dict.fromkeys(
+        (finding.filename, finding.span.row) for finding in findings if finding.code in GROWTH
+    )
+    return tuple(Watch(number, file, row) for number, (file, row) in enumerate(places, 1))
+
+
+def changed(
+    watches: Sequence[Watch], findings: Sequence[Finding], leave: Watch | None = None
+) -> tuple[Watch, ...] | None:
+    """The watches with what each rule suggests in its lines, but for the line to leave; ``None``
+    where a line has no such change."""
+    found = []
+    for watch in watches:
+        codes = {f.code for f in findings if (f.filename, f.span.row) == (watch.file, watch.row)}
+        change = next((_CHANGES[code] for code in sorted(codes) if code in _CHANGES), "")
+        if watch == leave:
+            change = ""
+        elif not change:
+            return None
+        found.append(dataclasses.replace(watch, change=change))
+    return tuple(found)
+
+
+def environment(watches: Iterable[Watch]) -> dict[str, str]:
+    """For the program."""
+    listed = [
+        {"number": one.number, "file": one.file, "row": one.row, "change": one.change or None}
+        for one in watches
+    ]
+    return {VARIABLE: json.dumps(listed)} if listed else {}
