@@ -90,6 +90,7 @@ def confirm_report(
 
 def choose_device(mode: RuntimeMode, plan: Plan, say: Callable[[str], None]) -> Device:
     """The device to run on; ``auto`` is a GPU where there is one."""
+    _need_elftools()
     from cudalint.apis.devices import parse_bytes
     from cudalint.runtime.devices import Gpu, Simulated
 
@@ -106,6 +107,17 @@ def choose_device(mode: RuntimeMode, plan: Plan, say: Callable[[str], None]) -> 
         return Simulated(target, parse_bytes(memory) if memory else None)
     except ValueError as error:
         raise ConfigurationError(f"--target: {error}") from None
+
+
+def _need_elftools() -> None:
+    """Without it no event has a line, and nothing could be told."""
+    import importlib.util
+
+    if importlib.util.find_spec("elftools") is None:
+        raise ConfigurationError(
+            "--runtime: pyelftools is needed for the lines of native stacks:"
+            " pip install 'cudalint[runtime]'"
+        )
 
 
 def configured(

@@ -18,6 +18,7 @@ from cudalint.runtime.toolkit import ToolkitError, find_compiler
 
 NATIVE = Path(__file__).parent / "native"
 LIBRARY = "libcudalint_ledger.so"
+GIVEN = "CUDALINT_LEDGER_LIBRARY"
 _SECONDS = 300.0
 _HEADERS = ("cuda_runtime_api.h", "driver_types.h", "cuda.h")
 
@@ -34,7 +35,13 @@ def cache_folder() -> Path:
 def build_ledger(include: Path) -> Path:
     """The ledger for CUDA's headers in ``include``; compiled where the cache has none.
 
-    ``ToolkitError`` says what is missing."""
+    ``CUDALINT_LEDGER_LIBRARY`` names one that was compiled elsewhere: for machines without libclang
+    or a compiler. ``ToolkitError`` says what is missing."""
+    given = os.environ.get(GIVEN)
+    if given:
+        if not Path(given).is_file():
+            raise ToolkitError(f"{GIVEN}: {given}: no such file")
+        return Path(given).absolute()
     compiler = find_compiler()
     key = digest(
         __version__,
