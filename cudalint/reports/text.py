@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from cudalint.findings.finding import Finding, Severity, Step
@@ -130,7 +131,16 @@ def summary(report: Report, style: Style | None = None) -> str:
         if not report.files:
             return f"No file to analyse mentions CUDA.{hidden}"
         return f"{style.paint('No CUDA memory misuse found', 'green')} in {files}{hidden}."
-    return f"Found {listing(counts)} in {files}{hidden}."
+    return f"Found {listing(counts)} in {files}{hidden}{_verdicts(report)}."
+
+
+def _verdicts(report: Report) -> str:
+    """``: 2 confirmed, 1 not-reached``, where anything was run."""
+    counts = Counter(
+        finding.runtime.outcome for finding in report.active if finding.runtime is not None
+    )
+    told = [f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome]]
+    return f": {', '.join(told)}" if told else ""
 
 
 def plural(count: int, noun: str) -> str:
