@@ -26,7 +26,7 @@ from cudalint.analysis.meeting import Subjects, can_meet, meet
 from cudalint.analysis.ordering import observe as ordering
 from cudalint.analysis.ordering.log import OrderingLog
 from cudalint.analysis.recorder import Recorder, live
-from cudalint.analysis.state import Event, State
+from cudalint.analysis.state import Event, State, Status
 from cudalint.analysis.values import (
     Array,
     Bag,
@@ -138,7 +138,7 @@ class FunctionRun:
         self._queue: list[tuple[int, int]] = []
         self._most_work = MOST_WORK if self._most == MOST_DISJUNCTS else MOST_WORK // 10
         self._work_done = 0
-        self._seen: dict[int, set[object]] = {}
+        self._seen: dict[int, dict[object, int]] = {}
         self.position = Position(0, 0, function.span, None)
         self.ordering = OrderingLog(self)
         self.idle: dict[tuple[str, Span], IdleHold] = {}
@@ -224,10 +224,12 @@ class FunctionRun:
             pending[key].join(state)
             return
         if target in self.flow.loops:
-            seen = self._seen.setdefault(target, set())
-            if key in seen:
+            # Of two that may be joined, the one that owns more comes by too.
+            seen = self._seen.setdefault(target, {})
+            missing = sum(one.status is Status.ABSENT for one in state.resources.values())
+            if seen.get(key, missing + 1) <= missing:
                 return
-            seen.add(key)
+            seen[key] = missing
         if len(pending) >= self._most:
             if not self._meet(pending, state, target):
                 self.complete = False
