@@ -81,6 +81,8 @@ def checkpoints(
             function, path
         )
         named = named and not _NO_WEIGHTS.search(shown)
+        if _is_pretrained(function, program):
+            restored, telling, named = None, False, False
         found.append(
             CheckpointLoad(
                 api=call.name,
@@ -93,6 +95,18 @@ def checkpoints(
             )
         )
     return tuple(found)
+
+
+def _is_pretrained(function: Function, program: Program) -> bool:
+    """Whether a module that is being made takes the weights of a part of it: such files are handed
+    out, from the CPU as a rule, and the module is not on a device yet."""
+    if function.kind != "constructor":
+        return False
+    return any(
+        record.key == function.record
+        and any(base.rpartition(".")[2] in ("Module", "LightningModule") for base in record.bases)
+        for record in program.records
+    )
 
 
 def _looked_up(function: Function, place: Expression) -> Expression:
@@ -143,7 +157,8 @@ def _uses(function: Function, load: Call, models: ApiModels) -> tuple[Site | Non
                 effect = models.lifetime_effect(operation.name)
                 known = models.tensor_effect(operation.name) if operation.name else None
                 filled = render(operation.receiver) if operation.receiver is not None else ""
-                if effect is not None and effect.restores and not _NO_WEIGHTS.search(filled):
+                into = effect is not None and effect.restores and not _NO_WEIGHTS.search(filled)
+                if into and any(_reads(given.value, held) for given in operation.arguments):
                     restored = restored or Site(function.filename, operation.span, operation.name)
                     telling = True
                 of_it = operation.receiver is not None and _reads(operation.receiver, held)
