@@ -68,7 +68,9 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
     if not targets:
         row.reasons.append("no program")
         return row
-    options = ConfirmOptions(_device(unit, device), Budget(seconds), seconds=20.0)
+    options = ConfirmOptions(
+        _device(unit, device), Budget(seconds), seconds=20.0, limits=limits_of(unit)
+    )
     result = confirm(static, targets, options)
     own = [f for f in result.findings if f.code == unit.code and f.runtime is not None]
     if not unit.bad:
@@ -169,6 +171,22 @@ def _device(unit: Unit, kind: str):  # type: ignore[no-untyped-def]
     memory = given["device_memory"]
     target = (given["target"] or ["sm_90"])[0]
     return Simulated(target, parse_bytes(memory) if memory else None)
+
+
+def limits_of(unit: Unit) -> Any:
+    """What the options of a fixture call too much."""
+    from cudalint.apis.devices import limits_for
+    from cudalint.cli import check
+    from cudalint.runtime.frameworks.measures import Limits
+
+    given = check.make_context("check", list(unit.options)).params
+    limits = limits_for(
+        given["target"] or (),
+        given["device_memory"],
+        given["max_transfer"],
+        given["large_allocation"],
+    )
+    return Limits(limits.max_transfer, limits.device_memory)
 
 
 def table(rows: Sequence[Row], language: str) -> str:

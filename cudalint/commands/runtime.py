@@ -46,6 +46,7 @@ def confirm_report(
     """The report with verdicts, and with what only the runs showed; ``timeline`` is the page to
     write of the runs without faults."""
     from cudalint.runtime.confirm import ConfirmOptions, confirm
+    from cudalint.runtime.frameworks.measures import Limits
     from cudalint.runtime.sweep import Budget
     from cudalint.runtime.targets import targets_of
 
@@ -66,6 +67,7 @@ def confirm_report(
         seconds=settings.time_limit,
         flags=_flags(plan),
         arguments=settings.build_arguments,
+        limits=Limits(plan.limits.max_transfer, plan.limits.device_memory),
     )
     if timeline is not None:
         check_page(timeline)

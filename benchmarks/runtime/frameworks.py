@@ -1,0 +1,105 @@
+"""What a GPU measures of the fixtures of Python frameworks, as a Markdown table:
+``python -m benchmarks.runtime.frameworks [--findings FILE] [FIXTURE]...``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from benchmarks.runtime.__main__ import limits_of
+from benchmarks.runtime.units import Unit, find_units, lint_units, load_findings
+from cudalint.findings.finding import Finding
+from cudalint.findings.verdict import Outcome
+from cudalint.runtime.confirm import ConfirmOptions, confirm
+from cudalint.runtime.devices import Gpu, Simulated
+from cudalint.runtime.sweep import Budget
+from cudalint.runtime.targets import targets_of
+
+RULES = ("GPU401", "GPU501", "GPU502", "GPU601", "GPU603", "GPU605", "GPU606")
+
+
+@dataclass
+class Row:
+    unit: str
+    bad: bool
+    verdicts: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    ending: str = ""
+    seconds: float = 0.0
+
+
+def measure(unit: Unit, static: list[Finding], device: Gpu | Simulated, seconds: float) -> Row:
+    started = time.monotonic()
+    row = Row(unit.name, unit.bad)
+    options = ConfirmOptions(device, Budget(seconds), seconds=seconds, limits=limits_of(unit))
+    result = confirm(static, targets_of(unit.files), options)
+    for finding in result.findings:
+        verdict = finding.runtime
+        if verdict is None:
+            continue
+        row.verdicts.append(f"{finding.code} line {finding.span.row}: {verdict.outcome.value}")
+        if verdict.outcome is Outcome.CONFIRMED:
+            row.said.append("; ".join(evidence.message for evidence in verdict.evidence))
+        else:
+            row.said.append(verdict.reason)
+    row.verdicts += [f"{finding.code} seen" for finding in result.seen]
+    row.said += [finding.message for finding in result.seen]
+    row.said += result.failed.values()
+    row.ending = "; ".join(base.exit_text for base in result.bases.values())
+    for base in result.bases.values():
+        row.said += (f"note: {note}" for note in base.account.notes)
+    row.seconds = round(time.monotonic() - started, 1)
+    return row
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("paths", nargs="*", type=Path, help="fixtures [default: all]")
+    parser.add_argument("--findings", type=Path, help="static findings from this file")
+    parser.add_argument("--rules", default=",".join(RULES), help="codes, separated by commas")
+    parser.add_argument("--good", action="store_true", help="good fixtures too")
+    parser.add_argument("--sim", action="store_true", help="on a simulated device")
+    parser.add_argument("--jobs", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=100.0, help="limit of one fixture")
+    parser.add_argument("--save", type=Path, help="keep all rows as JSON")
+    arguments = parser.parse_args()
+    units = [
+        unit
+        for unit in find_units(arguments.paths)
+        if unit.language == "python"
+        and unit.code in arguments.rules.split(",")
+        and (unit.bad or arguments.good)
+    ]
+    static = (
+        load_findings(arguments.findings)
+        if arguments.findings
+        else lint_units(units, arguments.jobs)
+    )
+    device = Simulated() if arguments.sim else Gpu.find()
+    rows: list[Row] = []
+
+    def one(unit: Unit) -> Row:
+        return measure(unit, list(static.get(unit.name, ())), device, arguments.seconds)
+
+    print(f"{device.name}\n\n| fixture | verdict | measured |\n|---|---|---|")
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        for row in pool.map(one, units):
+            rows.append(row)
+            verdicts, said = "<br>".join(row.verdicts), "<br>".join(row.said)
+            ending = f" ({row.ending})" if row.ending else ""
+            print(f"| {row.unit} | {verdicts} | {said}{ending} |", flush=True)
+            print(f"{row.unit}: {row.seconds} s", file=sys.stderr)
+    if arguments.save:
+        arguments.save.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
