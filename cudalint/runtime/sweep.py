@@ -35,6 +35,7 @@ SPOILS = (0xFF, 0x3F, 0x00)
 _ENDINGS = ("exit", "abort")
 _SECONDS = 60.0
 _MEMORY = 8 * 1024**3
+_MOST_KEPT_EVENTS = 20_000
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,9 @@ class Laboratory:
         if known is None:
             self._budget.take()
             known = self._observe(fault, spoil)
-            self._kept[key] = known
+            # The run without faults is asked for again and again; others, only when they are small.
+            if fault is None or len(known.events) <= _MOST_KEPT_EVENTS:
+                self._kept[key] = known
         return known
 
     def measure(self, watches: Sequence[Watch]) -> Observation:
