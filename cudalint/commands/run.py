@@ -37,6 +37,7 @@ def run_command(
     from cudalint.runtime.account import account
     from cudalint.runtime.execute import Run, execute
     from cudalint.runtime.frames import Resolver
+    from cudalint.runtime.frameworks.told import lines, told, watched
     from cudalint.runtime.injection import watching_environment
     from cudalint.runtime.processes import ProcessLimits
     from cudalint.runtime.toolkit import ToolkitError
@@ -47,15 +48,17 @@ def run_command(
     device = choose_device(mode, plan, _say)
     seconds = time_limit or plan.settings.runtime.time_limit
     try:
-        result = execute(
-            Run(
-                _located(command),
-                device,
-                folder=Path.cwd(),
-                environment=watching_environment(device, _say),
-                limits=ProcessLimits(seconds=seconds, output=64 * 1024 * 1024),
+        with watched(device) as hooks:
+            result = execute(
+                Run(
+                    _located(command),
+                    device,
+                    folder=Path.cwd(),
+                    environment=hooks.environment | watching_environment(device, _say),
+                    limits=ProcessLimits(seconds=seconds, output=64 * 1024 * 1024),
+                )
             )
-        )
+            frameworks = [told(trace) for trace in hooks.traces()]
     except ToolkitError as error:
         raise ConfigurationError(f"run: {error}") from None
     except OSError as error:
@@ -84,15 +87,19 @@ def run_command(
             "device": device.name,
             "ending": result.ending,
             "processes": processes,
+            "frameworks": frameworks,
         }
         print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
     else:
         for process in processes:
             for line in _lines(process, many=len(processes) > 1):
                 _say(line)
-    if result.problem and not processes:
+        for one in frameworks:
+            for line in lines(one):
+                _say(line)
+    if result.problem and not (processes or frameworks):
         _say(result.problem)
-    if not processes:
+    if not (processes or frameworks):
         _say(f"{command[0]} ({result.ending}) made no CUDA call that could be seen: {_UNSEEN}")
         return FAILED
     if result.exit_status != 0:

@@ -400,3 +400,23 @@ def test_a_trace_that_was_cut_off(tmp_path: Path) -> None:
     (trace,) = programs.read_traces(tmp_path / "trace")
     assert [event.bytes for event in trace.trace.events] == [7]
     assert (trace.trace.process, trace.trace.complete) == (12, False)
+
+
+def test_run_tells_the_peak_by_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from cudalint.commands import run
+    from cudalint.project.config import Configuration
+    from cudalint.project.settings import Settings
+
+    text = "import torch\nfirst = torch.Tensor(70)\nsecond = torch.Tensor(900)\ndel first\n"
+    case = Case(tmp_path, text)
+    monkeypatch.setattr(run, "choose_device", lambda *given: Pretended())
+    monkeypatch.setattr("cudalint.runtime.injection.watching_environment", lambda *given: {})
+    interpreter = programs.script_command(case.file)[0]
+    configuration = Configuration(Settings(), tmp_path)
+    status = run.run_command([interpreter, str(case.file)], configuration, "gpu")
+    output = capfd.readouterr().err
+    assert status == run.CLEAN, output
+    assert "peak 970 bytes" in output
+    assert f"900 bytes from {case.file}:3" in output
