@@ -193,9 +193,7 @@ def test_python_that_looks_like_magic(cell: str) -> None:
     assert python_of(cell) == cell
 
 
-@pytest.mark.parametrize(
-    "cell", ["%%bash\necho", "%%cu\nint x;", "\n\n%%writefile a.py\nx", "%%html\n"]
-)
+@pytest.mark.parametrize("cell", ["%%bash\necho", "\n\n%%writefile a.py\nx", "%%html\n"])
 def test_foreign_cells_are_skipped(cell: str) -> None:
     assert python_of(cell) is None
 
@@ -442,3 +440,14 @@ def test_found_in_folders_and_on_standard_input(
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
         main(["--isolated", "--no-cache", "--quiet", "-", *arguments])
         assert "cell 2:2:21: GPU101" in capsys.readouterr().out
+
+
+def test_cells_of_cuda_are_sources_in_their_rows() -> None:
+    cell = "%%cuda -c '-O2'\n__global__ void f() {}\nint main() { f<<<1, 1>>>(); }"
+    python = python_of(cell)
+    assert python is not None
+    assert python.split("\n")[1:] == [*cell.split("\n")[1:-1], f"{cell.split(chr(10))[-1]}''')"]
+    assert python.startswith("import ")
+    compile(python, "cell", "exec")
+    assert python_of("%%cu\nchar* quoted = \"'''\";") is None
+    assert python_of("%%cu") is None

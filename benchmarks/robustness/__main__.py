@@ -20,6 +20,7 @@ from pathlib import Path
 
 from benchmarks import common
 from benchmarks.robustness.damage import damaged
+from benchmarks.robustness.notebooks import notebook_of
 from cudalint.executor import Bounds
 from cudalint.linter import lint
 from cudalint.plan import Plan
@@ -27,8 +28,8 @@ from cudalint.project.files import discover
 from cudalint.reports import concise, json, text
 from cudalint.reports.report import Report
 
-LANGUAGES = ("cuda", "python")
-SUFFIXES = {"cuda": ".cu", "python": ".py"}
+LANGUAGES = ("cuda", "python", "notebook")
+SUFFIXES = {"cuda": ".cu", "python": ".py", "notebook": ".ipynb"}
 _BATCH = 100
 _NUMBERS = re.compile(r"\d+(\.\d+)?")
 
@@ -106,8 +107,6 @@ def _lint(batch: Path, plan: Plan, outcome: Outcome) -> Report | None:
 
 def _account(report: Report, kinds: dict[str, str], outcome: Outcome) -> None:
     """Every file of the batch must be somewhere in the report."""
-    from cudalint.frontends.python.prefilter import mentions_cuda
-
     outcome.files += len(kinds)
     linted = {str(Path(name).absolute()) for name in report.sources}
     errors = {str(Path(error.filename).absolute()): error.message for error in report.errors}
@@ -122,7 +121,7 @@ def _account(report: Report, kinds: dict[str, str], outcome: Outcome) -> None:
                 outcome.failures.append(f"{shown}: {message}")
         elif name in linted:
             outcome.linted += 1
-        elif name.endswith(".py") and not mentions_cuda(Path(name).read_bytes()):
+        elif not name.endswith(".cu") and not _is_for_us(Path(name)):
             outcome.without_cuda += 1
         else:
             outcome.failures.append(f"{shown}: neither linted nor named")
@@ -130,6 +129,21 @@ def _account(report: Report, kinds: dict[str, str], outcome: Outcome) -> None:
         if "internal error" in finding.message:
             name = str(Path(finding.filename).absolute())
             outcome.failures.append(f"{Path(name).name} ({kinds.get(name)}): {finding.message}")
+
+
+def _is_for_us(path: Path) -> bool:
+    """Whether a Python file, or the cells of a notebook, mention CUDA."""
+    from cudalint.frontends.python.notebooks import read_notebook
+    from cudalint.frontends.python.prefilter import mentions_cuda
+    from cudalint.project.reading import UnreadableError
+
+    data = path.read_bytes()
+    if not mentions_cuda(data) or path.suffix == ".py":
+        return mentions_cuda(data)
+    try:
+        return mentions_cuda(read_notebook(str(path), data).source.text.encode())
+    except UnreadableError:
+        return True
 
 
 def _progress(language: str, outcome: Outcome, count: int) -> None:
@@ -141,7 +155,14 @@ def _progress(language: str, outcome: Outcome, count: int) -> None:
 def seeds(paths: Sequence[Path], language: str) -> list[bytes]:
     """The programs to damage."""
     plan = common.plan_for(paths, None)
-    return [one.data for one in common.read_programs(paths, plan) if one.file.language == language]
+    programs = common.read_programs(paths, plan)
+    wanted = "cuda" if language == "cuda" else "python"
+    written = [one for one in programs if one.file.language == wanted]
+    plain = [one.data for one in written if one.file.path.suffix != SUFFIXES["notebook"]]
+    if language != "notebook":
+        return plain
+    own = [one.file.path.read_bytes() for one in written if one.file.path.suffix == ".ipynb"]
+    return [*own, *map(notebook_of, plain)]
 
 
 def report_of(language: str, outcome: Outcome, time_limit: float) -> str:

@@ -6,6 +6,8 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
+from benchmarks.robustness import notebooks
+
 Damage = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
 """Of a generator, a program, and other programs of its language."""
 
@@ -281,14 +283,17 @@ ANY: tuple[Damage, ...] = (
     truncated, headless, random_bytes, random_ascii, invalid_utf8, nul_bytes, nested, unbalanced,
     spliced, shuffled, dropped_lines, joined_lines, odd_tokens, swapped_words, indented, encoded,
 )  # fmt: skip
-CHAINS = {"cuda": chained_cuda, "python": chained_python}
-_RARE = {"cuda": (long_line, bombs), "python": (long_line,)}
+CHAINS = {"cuda": chained_cuda, "python": chained_python, "notebook": chained_python}
+_RARE = {"cuda": (long_line, bombs), "python": (long_line,), "notebook": (long_line,)}
+_OWN: dict[str, tuple[Damage, ...]] = {"notebook": notebooks.DAMAGES}
+_IN_CELLS = 0.75
+"""Share of notebooks whose code is damaged, and not the JSON around it."""
 _RARE_EVERY = 100
 
 
 def damages(language: str) -> tuple[Damage, ...]:
     """All kinds of damage of a language."""
-    return (*ANY, CHAINS[language], *_RARE[language])
+    return (*ANY, CHAINS[language], *_OWN.get(language, ()), *_RARE[language])
 
 
 def damaged(number: int, seed: int, language: str, programs: Sequence[bytes]) -> tuple[str, bytes]:
@@ -302,8 +307,12 @@ def damaged(number: int, seed: int, language: str, programs: Sequence[bytes]) ->
     if number % _RARE_EVERY < len(rare):
         damage = rare[number % _RARE_EVERY]
         return damage.__name__, damage(chance, data, programs)
-    common = (*ANY, CHAINS[language])
+    common = (*ANY, CHAINS[language], *_OWN.get(language, ()))
     first = common[number % len(common)]
+    if language == "notebook" and first not in notebooks.DAMAGES and chance.random() < _IN_CELLS:
+        others = [notebooks.code_of(program) for program in programs[:20]]
+        code = first(chance, notebooks.code_of(data), others)
+        return first.__name__, notebooks.notebook_of(code)
     data = first(chance, data, programs)
     if chance.random() < 0.25:
         second = chance.choice(ANY)

@@ -81,7 +81,7 @@ LIBRARIES: dict[Language, tuple[Library, ...]] = {
         Library("python_cuda_driver.toml", r"cuda\.(bindings\.(cy)?driver|c?cuda)\."),
         Library(
             "python_cuda_compilers.toml",
-            r"cuda\.(bindings\.(cy)?nv(rtc|jitlink|vm|fatbin)|c?nvrtc)\.|nvmath\.|skcuda\.",
+            r"cuda\.(bindings\.(cy)?nv(rtc|jitlink|vm|fatbin)|c?nvrtc)\.|nvmath\.|skcuda\.|nvcc4",
         ),
         Library("python_cuda_core.toml", r"cuda\.core\."),
         Library("python_cupy.toml", r"cupyx?(_backends)?\."),

@@ -9,6 +9,9 @@ _PYTHON_CELLS = frozenset(
     ["capture", "debug", "ipytest", "lprun", "memit", "mprun", "prun", "python"]
 ) | frozenset(["python3", "time", "timeit"])
 """Cell magics whose cells are Python."""
+_CUDA_CELLS = frozenset(["cu", "cuda", "cuda_group_run", "nvcc"])
+"""Cell magics whose cells are CUDA C++ (nvcc4jupyter)."""
+_CUDA_CALL = "import nvcc4jupyter; nvcc4jupyter.cell(r'''"
 _CELL_MAGIC = re.compile(r"%%([\w.!]*)")
 _ANY = re.compile(r"^[ \t]*[%!?,;/]|\?[ \t\r]*$|=[ \t]*[%!]", re.MULTILINE)
 """Where there is none of these, there is no magic."""
@@ -34,9 +37,11 @@ _TOKEN = re.compile(
 
 def python_of(code: str) -> str | None:
     """A cell's Python, as long as the cell and in the same rows: what is IPython's own is blanked.
-    ``None`` for a cell of another language."""
+    A cell of CUDA C++ is a string. ``None`` for a cell of another language."""
     start = len(code) - len(code.lstrip())
     if magic := _CELL_MAGIC.match(code, start):
+        if magic[1] in _CUDA_CELLS:
+            return _cuda_cell(code[start:]) if not start else None
         if magic[1] not in _PYTHON_CELLS:
             return None
         end = code.find("\n", start)
@@ -45,6 +50,14 @@ def python_of(code: str) -> str | None:
     if not _ANY.search(code):
         return code
     return "".join(_pieces(code))
+
+
+def _cuda_cell(code: str) -> str | None:
+    """A cell of CUDA C++ as the source that the magic compiles, in the same rows."""
+    _, line_end, body = code.partition("\n")
+    if not line_end or "'''" in body or body.endswith(("'", "\\")):
+        return None
+    return f"{_CUDA_CALL}\n{body}''')"
 
 
 def _pieces(code: str) -> Iterator[str]:
