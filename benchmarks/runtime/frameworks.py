@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,9 +18,11 @@ from benchmarks.runtime.__main__ import limits_of
 from benchmarks.runtime.units import Unit, find_units, lint_units, load_findings
 from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Outcome
-from cudalint.runtime.confirm import ConfirmOptions, confirm
+from cudalint.runtime.confirm import ConfirmOptions, confirm, prepared
 from cudalint.runtime.devices import Gpu, Simulated
-from cudalint.runtime.sweep import Budget
+from cudalint.runtime.frameworks.growth import device_fit, host_fit
+from cudalint.runtime.frameworks.watches import GROWTH, Watch
+from cudalint.runtime.sweep import Budget, Laboratory
 from cudalint.runtime.targets import targets_of
 
 RULES = ("GPU401", "GPU501", "GPU502", "GPU601", "GPU603", "GPU605", "GPU606")
@@ -51,11 +55,45 @@ def measure(unit: Unit, static: list[Finding], device: Gpu | Simulated, seconds:
     row.verdicts += [f"{finding.code} seen" for finding in result.seen]
     row.said += [finding.message for finding in result.seen]
     row.said += result.failed.values()
+    if isinstance(device, Gpu) and unit.bad:
+        row.said += twin_of(unit, [f for f in static if f.code in GROWTH], device, seconds)
     row.ending = "; ".join(base.exit_text for base in result.bases.values())
     for base in result.bases.values():
         row.said += (f"note: {note}" for note in base.account.notes)
     row.seconds = round(time.monotonic() - started, 1)
     return row
+
+
+def twin_of(
+    unit: Unit, findings: list[Finding], device: Gpu | Simulated, seconds: float
+) -> Iterator[str]:
+    """How memory goes at the same lines of the good twin, which has the suggested change."""
+    path = unit.path.with_name(unit.path.name.replace("bad_", "good_", 1))
+    if not findings or not path.is_file():
+        return
+    before, after = unit.path.read_text("utf-8").split("\n"), path.read_text("utf-8").split("\n")
+    rows: dict[int, int] = {}
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag in ("equal", "replace"):
+            rows |= {a + n + 1: min(c + n, d - 1) + 1 for n in range(b - a)}
+    watches = [
+        Watch(number, str(path), rows[finding.span.row])
+        for number, finding in enumerate(findings, 1)
+        if finding.span.row in rows
+    ]
+    (target,) = targets_of([path])
+    with prepared(target, ConfirmOptions(device, seconds=seconds)) as ready:
+        seen = Laboratory(ready, device, Budget(seconds), history=False).measure(watches)
+    for watch in watches:
+        samples = seen.passes.get(watch.number, ())
+        device_, host = device_fit(samples), host_fit(samples)
+        if device_ is None:
+            yield f"twin line {watch.row}: {len(samples)} passes {seen.exit_text}"
+            continue
+        grown = f"{device_.per_pass:,} bytes" if device_.grows else "no growth"
+        kept = f", host {host.per_pass:,} bytes" if host is not None and host.grows else ""
+        yield f"twin line {watch.row}: {grown} in {device_.passes} passes{kept}"
 
 
 def main() -> int:
