@@ -200,9 +200,29 @@ def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetent
             continue
         if loop.bounded or not _outlives(view, keeping, loop, kept):
             return None
+        if _is_one_step(view, keeping, loop, kept):
+            return None
         siblings = _siblings(view, keeping, kept, loop.body)
         return _fact(view, keeping, value, min(inside), loop.site, "", siblings)
     return _repeated(view, keeping, value, calls, kept)
+
+
+def _is_one_step(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) -> bool:
+    """Whether a loop collects the terms of one update of the weights, after which the place is
+    made anew."""
+    if _updates(view, loop):
+        return False
+    around = [outer for outer in view.loops_around(keeping.block) if loop.body < outer.body]
+    return any(
+        _updates(view, outer) and not _outlives(view, keeping, outer, kept) for outer in around[:1]
+    )
+
+
+def _updates(view: View, loop: Loop) -> bool:
+    return any(
+        record.effect is not None and record.effect.steps and record.block in loop.body
+        for record in view.records.values()
+    )
 
 
 def _repeated(
