@@ -7,7 +7,7 @@ from collections.abc import Sequence as Ordered
 from typing import TypeVar
 
 from cudalint.analysis.facts import LaunchSite
-from cudalint.analysis.flow import operands, targets
+from cudalint.analysis.flow import Flow, operands, targets
 from cudalint.analysis.groups import shared_folders
 from cudalint.analysis.meeting import Subjects
 from cudalint.analysis.run import FunctionRun
@@ -54,6 +54,8 @@ class Linker:
         self.calm: dict[tuple[str, str, bool], bool] = {}
         """Functions that wait for nothing (``ordering.calm``)."""
         self._subjects: Subjects | None = None
+        self._flows: dict[int, tuple[Function, Flow]] = {}
+        self._finalized: set[str | None] | None = None
         self._in_progress: list[tuple[str, str]] = []
         for program in programs:
             for function in program.functions:
@@ -155,11 +157,22 @@ class Linker:
 
     def has_finalizer(self, function: Function) -> bool:
         """Whether the class of a method has a destructor (``__del__``)."""
-        return any(
-            other.kind == "destructor" and other.record == function.record
-            for pairs in self._functions.values()
-            for other, _ in pairs
-        )
+        if self._finalized is None:
+            self._finalized = {
+                other.record
+                for pairs in self._functions.values()
+                for other, _ in pairs
+                if other.kind == "destructor"
+            }
+        return function.record in self._finalized
+
+    def flow(self, function: Function) -> Flow:
+        """The shape of a function of the run, made once."""
+        found = self._flows.get(id(function))
+        if found is None:
+            # The function is kept, so that no other one gets its identity.
+            found = self._flows[id(function)] = (function, Flow(function))
+        return found[1]
 
     def touches_cuda(self, function: Function, program: Program) -> bool:
         """Whether a function, or one that it calls, owns, moves or launches anything; how many

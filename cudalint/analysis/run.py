@@ -19,7 +19,6 @@ from cudalint.analysis.evaluate import Evaluator
 from cudalint.analysis.exits import leave
 from cudalint.analysis.facts import DanglingPointer
 from cudalint.analysis.facts.lifetimes import IdleHold
-from cudalint.analysis.flow import Flow
 from cudalint.analysis.footprint.native import NativePeak
 from cudalint.analysis.lifetimes.idle import waits
 from cudalint.analysis.meeting import Subjects, can_meet, meet
@@ -118,7 +117,7 @@ class FunctionRun:
         self.conditions = Conditions()
         self.recorder = Recorder(function, self.filename)
         self.native_peak = NativePeak()
-        self.flow = Flow(function)
+        self.flow = linker.flow(function)
         self.python = program.language == "python"
         self.outcomes: list[Outcome] = []
         self.tested: set[Location] = set()
@@ -152,6 +151,15 @@ class FunctionRun:
         self._work = _cuda_work(self)
         self._resets_at = _resets(self)
         self._written = written_calls(function)
+        self._shown: dict[int, str] = {}
+        self._mortal = frozenset(
+            symbol
+            for symbol, info in function.variables.items()
+            if info.storage in ("local", "temporary")
+            and symbol not in self.flow.addressed
+            and not stores.is_owner(self, symbol)
+        )
+        """The variables that are gone where nothing reads them any more."""
         self._releasing_loops = frozenset(
             header
             for header, body in self.flow.loops.items()
@@ -266,19 +274,17 @@ class FunctionRun:
 
     def _forget_dead(self, state: State, target: int) -> None:
         live_here = self.flow.live[target]
-        for location, value in list(state.values.items()):
-            root = location[0]
-            if (
-                isinstance(root, str)
-                and root not in live_here
-                and root in self.function.variables
-                and root not in self.flow.addressed
-                and not any(True for _ in resources_in(value))
-                and not (self.waits and isinstance(value, Array))
-                and not stores.is_owner(self, root)
-                and self.function.variables[root].storage in ("local", "temporary")
-            ):
-                del state.values[location]
+        mortal = self._mortal
+        dead = [
+            location
+            for location, value in state.values.items()
+            if location[0] in mortal
+            and location[0] not in live_here
+            and not resources_in(value)
+            and not (self.waits and isinstance(value, Array))
+        ]
+        for location in dead:
+            del state.values[location]
 
     def _visit(self, block: Block, state: State) -> None:
         states = [state]
@@ -414,6 +420,7 @@ class FunctionRun:
         body = self.flow.loops.get(block.number)
         iterations = state.visits.get(block.number, 0)
         counts = isinstance(condition, Operation) and condition.operator == "more"
+        failure = state.failure
         for target, truth in ((branch.then, True), (branch.otherwise, False)):
             if body is not None and target in body and iterations >= MOST_ITERATIONS:
                 continue
@@ -424,7 +431,7 @@ class FunctionRun:
                 and (self._must_enter(block.number, branch.condition, counts, state))
             ):
                 continue  # there is something to release, so the loop that releases it runs
-            fork = state.copy()
+            fork = state.copy() if truth else state  # nothing else needs it after the second
             if fork.thrown is not None and not truth and _is_handler(branch.condition):
                 # No handler fits: whether that can be is not known.
                 fork.thrown = Event("may throw", fork.thrown.step)
@@ -439,8 +446,10 @@ class FunctionRun:
                 for after in taken:
                     after.skipped = after.skipped | {block.number}
             for after in taken:
-                if after.failure is state.failure and not isinstance(condition, Const):
-                    text = self.show(branch.condition)
+                if after.failure is failure and not isinstance(condition, Const):
+                    text = self._shown.get(block.number)
+                    if text is None:
+                        text = self._shown[block.number] = self.show(branch.condition)
                     after.record(
                         "condition",
                         self.filename,

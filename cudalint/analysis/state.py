@@ -221,16 +221,25 @@ class State:
         """Drop what is stored at a location and below it."""
         depth = len(location)
         self.values.pop(location, None)
-        below = [key for key in self.values if len(key) > depth and key[:depth] == location]
+        root = location[0]
+        below = [
+            key
+            for key in self.values
+            if len(key) > depth and key[0] == root and key[:depth] == location
+        ]
         for key in below:
             del self.values[key]
 
     def below(self, location: Location) -> Iterator[tuple[Location, Value]]:
         """What is stored at a location and below it."""
         depth = len(location)
-        for key, value in list(self.values.items()):
-            if key[:depth] == location:
-                yield key, value
+        root = location[0]
+        # Asked for at every store: most keys differ in their root already.
+        yield from [
+            (key, value)
+            for key, value in self.values.items()
+            if key[0] == root and key[:depth] == location
+        ]
 
     def reachable(self, values: Iterable[Value]) -> set[Symbol]:
         """The resources that values give access to, through addresses and containers too."""
@@ -324,7 +333,9 @@ class State:
         found = symbols & self.resources.keys()
         for table in (self.values.values(), self.conditions, self.equal, self.among):
             for value in table:
-                found |= symbols_in(value) & symbols
+                inside = symbols_in(value)
+                if inside and not inside.isdisjoint(symbols):
+                    found |= inside & symbols
         return found
 
     def rename(self, change: Callable[[Value], Value | None]) -> None:

@@ -283,14 +283,15 @@ def bounded(value: Value) -> Value:
     """The value, or, where it has grown too large to be looked through, a symbol for it."""
     if not isinstance(value, Operation | Polynomial):
         return value
-    count = 0
-    pending: list[Value] = [value]
-    while pending:
-        count += 1
-        if count > _MOST_PARTS:
-            return Symbol(f"term:{zlib.crc32(repr(value).encode()):x}")
-        pending.extend(parts(pending.pop()))
+    if _size(value) > _MOST_PARTS:
+        return Symbol(f"term:{zlib.crc32(repr(value).encode()):x}")
     return value
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _size(value: Value) -> int:
+    """The number of values in a value, itself included."""
+    return 1 + sum(map(_size, parts(value)))
 
 
 def _fold(name: str, operands: tuple[Value, ...]) -> Value:
