@@ -13,8 +13,10 @@ from cudalint.runtime.confirm import Confirmed, ConfirmOptions, confirm
 from cudalint.runtime.devices import Simulated
 from cudalint.runtime.sweep import Budget
 from cudalint.runtime.targets import targets_of
+from cudalint.runtime.toolkit import find_nvcc
 from cudalint.source import Span
 
+needs_nvcc = pytest.mark.skipif(find_nvcc() is None, reason="no nvcc on this machine")
 HEAD = "#include <cuda_runtime_api.h>\n#include <cstdio>\n#include <cstdlib>\n"
 
 
@@ -23,7 +25,7 @@ class Case:
 
     def __init__(self, folder: Path, text: str, name: str = "program.cpp") -> None:
         self.file = folder / name
-        self.text = HEAD + textwrap.dedent(text) if name.endswith("cpp") else textwrap.dedent(text)
+        self.text = HEAD + textwrap.dedent(text)
         self.file.write_text(self.text)
         self.folder = folder
 
@@ -276,3 +278,37 @@ def test_the_budget_is_obeyed(tmp_path: Path) -> None:
     verdict = case.verdict(case.finding("GPU101"), budget=0.0)
     assert verdict.outcome is Outcome.NOT_REACHED
     assert "no time" in verdict.reason
+
+
+# Values that a kernel should have computed ------------------------------------------------------
+
+
+KERNEL = """
+#include <cuda_runtime.h>
+__global__ void count(int* n) {{ *n = 7; }}
+bool work() {{
+    int *n = nullptr, host = 5;
+    if (cudaMalloc(&n, sizeof(int)) != cudaSuccess) return false;  // HERE
+    count<<<1, 1>>>(n);
+    cudaMemcpy(&host, n, sizeof(int), cudaMemcpyDeviceToHost);
+    {ending}
+    return true;
+}}
+int main() {{ return work() ? 0 : 1; }}
+"""
+
+
+@needs_nvcc
+def test_a_leak_whatever_kernels_compute(tmp_path: Path) -> None:
+    case = Case(tmp_path, KERNEL.format(ending='printf("%d\\n", host);'), "program.cu")
+    assert case.verdict(case.finding("GPU101")).outcome is Outcome.CONFIRMED
+
+
+@needs_nvcc
+@pytest.mark.parametrize("condition", ["host == -1", "host == 9", "host > 100"])
+def test_a_leak_that_depends_on_what_kernels_compute(tmp_path: Path, condition: str) -> None:
+    ending = f"if ({condition}) return false;\n    cudaFree(n);"
+    case = Case(tmp_path, KERNEL.format(ending=ending), "program.cu")
+    verdict = case.verdict(case.finding("GPU102"))
+    assert verdict.outcome is Outcome.NOT_REACHED
+    assert "values that a kernel computes" in verdict.reason
