@@ -269,7 +269,9 @@ def _copied_owner(question: Question, seen: Observation) -> Iterator[tuple[Event
 def _oversize_kernel(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
     name = question.finding.function.rpartition("::")[2].partition("<")[0]
     for event in seen.account.violations:
-        if event.violation is Violation.LAUNCH_REFUSED and name in event.text.partition(":")[0]:
+        # A framework tells of the compiler's refusal in its own words.
+        text = event.text if seen.hooked else event.text.partition(":")[0]
+        if event.violation is Violation.LAUNCH_REFUSED and name in text:
             yield event, event.text
 
 

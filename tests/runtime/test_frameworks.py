@@ -310,6 +310,25 @@ def test_an_allocation_that_fails(tmp_path: Path) -> None:
     assert "out of memory" in verdict.evidence[0].message
 
 
+@pytest.mark.parametrize(
+    ("code", "text", "outcome"),
+    [
+        ("GPU304", "CUDA_ERROR_INVALID_VALUE: invalid argument", Outcome.CONFIRMED),
+        ("GPU302", "out of resource: shared memory, Required: 300000", Outcome.CONFIRMED),
+        (
+            "GPU301",
+            "ptxas error: '_Z4workv' uses too much shared data",
+            Outcome.CONFIRMED,
+        ),
+        ("GPU304", "no such file", Outcome.NOT_REACHED),
+    ],
+)
+def test_a_launch_that_is_refused(tmp_path: Path, code: str, text: str, outcome: Outcome) -> None:
+    program = f"import cupy\ndef work():\n    raise RuntimeError({text!r})\nwork()  # HERE\n"
+    verdict = Case(tmp_path, program).verdict(code)
+    assert verdict.outcome is outcome, verdict.reason
+
+
 # Hooks ------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cudalint.runtime.events import Event, EventKind, Frame
+from cudalint.runtime.events import Event, EventKind, Frame, Violation
 from cudalint.runtime.trace import Mode, Trace
 
 TRACE = "CUDALINT_FRAMEWORK_TRACE"
@@ -31,8 +31,17 @@ _KINDS = {
     "copy": EventKind.COPY,
     "call": EventKind.CALL,
     "note": EventKind.NOTE,
+    "raised": EventKind.VIOLATION,
     "end": EventKind.END,
 }
+
+
+_REFUSED = re.compile(
+    r"invalid argument|INVALID_VALUE|OUT_OF_RESOURCES|OutOfResources|out of resource"
+    r"|too many resources|too much shared|invalid configuration|INVALID_CONFIGURATION",
+    re.IGNORECASE,
+)
+"""What frameworks say when a kernel cannot be compiled or launched as it is asked for."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +117,8 @@ def read_trace(file: Path, process: int) -> FrameworkTrace:
                 passes.setdefault(int(record["watch"]), []).append(sample)
             elif kind == "exit":
                 exits.append(stacks.get(int(record.get("stack", 0)), ()))
+            elif kind == "raised" and not _REFUSED.search(str(record.get("text", ""))):
+                continue
             elif kind in _KINDS:
                 records.append((int(record["time"]), record))
         except (KeyError, TypeError, ValueError):
@@ -142,8 +153,9 @@ def _records(file: Path) -> Iterator[Mapping[str, Any]]:
 def _event(
     record: Mapping[str, Any], sequence: int, time: int, stacks: Mapping[int, tuple[Frame, ...]]
 ) -> Event:
+    kind, detail = _KINDS[record["kind"]], int(record.get("detail", 0))
     return Event(
-        kind=_KINDS[record["kind"]],
+        kind=kind,
         sequence=sequence,
         time=time,
         api=str(record.get("api", "")),
@@ -153,7 +165,7 @@ def _event(
         status=int(record.get("status", 0)),
         call=int(record.get("call", 0)),
         device=int(record.get("device", 0)),
-        detail=int(record.get("detail", 0)),
+        detail=int(Violation.LAUNCH_REFUSED) if kind is EventKind.VIOLATION else detail,
         text=str(record.get("text", "")),
         injected=bool(record.get("injected", False)),
         stack=stacks.get(int(record.get("stack", 0)), ()),

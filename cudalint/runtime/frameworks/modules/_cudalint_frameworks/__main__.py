@@ -22,15 +22,8 @@ def main() -> None:
     sys.modules["__main__"] = module
     try:
         exec(code, module.__dict__)
-    except SystemExit as ending:
-        if ending.code not in (None, 0):
-            found: list[tuple[str, int, str]] = []
-            at = ending.__traceback__
-            while at is not None:
-                code_ = at.tb_frame.f_code
-                recorder.add_frame(found, code_.co_filename, at.tb_lineno, code_.co_name)
-                at = at.tb_next
-            recorder.write("exit", at=found[::-1])
+    except BaseException as error:
+        recorder.raised(error)
         raise
 
 

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 VARIABLE = "CUDALINT_FRAMEWORK_TRACE"
 _OWN = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
 _MOST_FRAMES = 48
+_MOST_TEXT = 2000
 _lock = threading.RLock()
 _file: TextIO | None = None
 _process = 0
@@ -93,6 +94,22 @@ def live_bytes(family: str) -> int:
     """What objects of Python hold of a family."""
     with _lock:
         return sum(one["bytes"] for (kind, _), one in _live.items() if kind == family)
+
+
+def raised(error: BaseException) -> None:
+    """An error that ends the program, with where it came from."""
+    found: list[tuple[str, int, str]] = []
+    at = error.__traceback__
+    while at is not None:
+        code = at.tb_frame.f_code
+        add_frame(found, code.co_filename, at.tb_lineno, code.co_name)
+        at = at.tb_next
+    if isinstance(error, SystemExit):
+        if error.code not in (None, 0):
+            write("exit", at=found[::-1])
+    else:
+        text = f"{type(error).__name__}: {error}"[:_MOST_TEXT]
+        write("raised", at=found[::-1][:_MOST_FRAMES], text=text)
 
 
 def note(text: str) -> None:
