@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 
 VARIABLE = "CUDALINT_PYTHON_STACKS"
-_OWN = str(Path(__file__).resolve().parent)
+_OWN = str(Path(__file__).resolve().parent.parent)
 _LIBRARY = os.sep + "runpy.py"
 _lock = threading.Lock()
 _file = None

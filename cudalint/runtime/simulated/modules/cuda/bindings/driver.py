@@ -6,7 +6,7 @@ import ctypes
 from typing import Any
 
 from _cudalint_simulated import headers
-from _cudalint_simulated.library import Functions, handle, ledger
+from _cudalint_simulated.library import Functions, handle, ledger, seen
 
 _HANDLES = {
     name: handle(name)
@@ -79,7 +79,7 @@ _FUNCTIONS = Functions(
 def cuDeviceGet(ordinal: int) -> tuple[Any, Any]:  # noqa: N802
     """A device, by its number."""
     device = ctypes.c_int(0)
-    code = ledger.cuDeviceGet(ctypes.byref(device), ctypes.c_int(ordinal))
+    code = seen(ledger.cuDeviceGet, ctypes.byref(device), ctypes.c_int(ordinal))
     return _result(code), _HANDLES["CUdevice"](device.value)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from _cudalint_simulated.library import handle, ledger, seen
+from _cudalint_simulated.library import handle, ledger, pointer, seen
 
 nvrtcProgram = handle("nvrtcProgram")  # noqa: N816
 _SECONDS = 120
@@ -104,7 +104,8 @@ def _size(name: str) -> Any:
 def _text(name: str) -> Any:
     def text(program: int, buffer: Any) -> tuple[Any]:
         data = getattr(_programs.get(int(program)), name, b"")
-        memoryview(buffer).cast("B")[: len(data)] = data
+        # Into an object of `bytes` too: that is how programs written for the bindings do it.
+        ctypes.memmove(pointer(buffer), data, len(data))
         return (nvrtcResult(0),)
 
     return text
