@@ -11,6 +11,7 @@ from cudalint.runtime.events import Event, EventKind, Frame
 from cudalint.runtime.evidence import LEAKS, Question, evidence_of, judged, measurable
 from cudalint.runtime.faults import Fault
 from cudalint.runtime.frameworks.growth import GrowthJudge
+from cudalint.runtime.frameworks.measures import REFUTABLE
 from cudalint.runtime.frameworks.watches import GROWTH
 from cudalint.runtime.second_witness import SecondWitness
 from cudalint.runtime.sweep import BudgetSpentError, Laboratory, Observation
@@ -182,6 +183,9 @@ class Judge:
 
         if tried.depends:
             return unreached(_DEPENDS)
+        if base.hooked and question.finding.code not in REFUTABLE:
+            ending = f" ({base.exit_text})" if base.exit_text else ""
+            return unreached(f"the hooks in Python frameworks cannot rule it out{ending}")
         if not any(question.place.index(event.stack) is not None for event in base.events):
             ending = "" if base.ended else f": {base.result.ending}"
             return unreached(f"the program never made the call at this line{ending}")

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 MEASURED = frozenset({"GPU401", "GPU605"})
 """Rules that only a measure shows."""
+REFUTABLE = MEASURED | {"GPU501", "GPU502"}
+"""What the hooks in frameworks see all of."""
 _DEVICE = frozenset({"device", "array", "mipmapped-array", "managed"})
 
 
