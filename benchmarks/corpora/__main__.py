@@ -50,7 +50,8 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 SOURCES = (
-    "*.cu", "*.cuh", "*.c", "*.cc", "*.cpp", "*.cxx", "*.h", "*.hpp", "*.inl", "*.py", "*.ipynb", "*.toml",
+    "*.cu", "*.cuh", "*.c", "*.cc", "*.cpp", "*.cxx", "*.h", "*.hpp", "*.inl",
+    "*.py", "*.ipynb", "*.toml",
 )  # fmt: skip
 """What of a repository can matter; a partial clone may lack its large binary files."""
 
