@@ -49,7 +49,7 @@ def families() -> dict:
 @pytest.mark.parametrize("path", MODEL_FILES, ids=lambda path: path.name)
 def test_shipped_file_says_nothing_impossible(path):
     file = read_model_file(str(path), families())
-    assert file.functions or file.families or file.tensors or file.lifetimes
+    assert file.functions or file.families or file.tensors or file.lifetimes or file.kernels
 
 
 def test_every_shipped_file_is_listed_under_its_language():
@@ -443,6 +443,8 @@ def test_users_models_stand_beside_and_over_the_shipped_ones(tmp_path):
         ("[tensors.x]\nnames = ['.back']\nbackward = 'ths'", "tensors.x", "mean `this`?"),
         ("[tensors.x]\nnames = ['.back']\nretain = 'a b'", "tensors.x", "name of a parameter"),
         ("[hooks.x]\nbases = ['own.*']\nonce_each = ['start']", "hooks.x", "; "),
+        ("[kernels.x]\nnames = ['own.jit']\nmake = 'decorated'", "kernels.x", "mean `makes`?"),
+        ("[kernels.x]\nnames = ['own jit']", "kernels.x", "`own jit` is no dotted name"),
         ("[hooks.x]\nbases = []", "hooks.x", "`bases` is empty"),
         ("[hooks.x]\nbases = ['own.*']\nonce = ['on start']", "hooks.x", "no name of a method"),
         ("[lifetimes.x]\nnames = ['own.nap']\nwait = 'arg0'", "lifetimes.x", "mean `waits`?"),

@@ -14,6 +14,7 @@ Reserved top-level keys of a model file; every other key is a function:
 - ``tensors``: what functions do to tensors and gradients, by behaviour (Python).
 - ``hooks``: methods that frameworks call (Python).
 - ``lifetimes``: what functions do that decides how long device memory is held.
+- ``kernels``: how kernels are made, launched and their limits raised (Python).
 
 Functions are named as ``Call.name`` is. ``".close"`` is a method of any receiver,
 ``".close@stream"`` of one that holds a ``stream``. When nothing else fits, ``"cublas*"`` is any
@@ -38,6 +39,7 @@ from cudalint.apis.model import (
     AttributeModel,
     Family,
     HookModel,
+    KernelModel,
     LifetimeEffect,
     ModelFile,
     TensorEffect,
@@ -77,6 +79,7 @@ LIBRARIES: dict[Language, tuple[Library, ...]] = {
         Library("python_arrays.toml"),
         Library("python_array_methods.toml"),
         Library("python_lifetimes.toml"),
+        Library("python_kernels.toml"),
         Library("python_cuda_runtime.toml", r"cuda\.(bindings\.(cy)?runtime|c?cudart)\."),
         Library("python_cuda_driver.toml", r"cuda\.(bindings\.(cy)?driver|c?cuda)\."),
         Library(
@@ -110,6 +113,7 @@ RESERVED = frozenset(
         "tensors",
         "hooks",
         "lifetimes",
+        "kernels",
     }
 )
 _DEFAULTS = frozenset({"status", "success", "may_throw"})
@@ -132,6 +136,7 @@ class ApiModels:
         self._tensors: dict[str, TensorEffect] = {}
         self._tensor_beginnings: dict[str, TensorEffect] = {}
         self._hooks: dict[str, HookModel] = {}
+        self._kernels: dict[str, KernelModel] = {}
         self._lifetimes: dict[str, LifetimeEffect] = {}
         self._tensor_effects: dict[str, TensorEffect | None] = {}
         self._functions: dict[str, ApiFunction] = {}
@@ -188,6 +193,11 @@ class ApiModels:
     def lifetime_effect(self, name: str) -> LifetimeEffect | None:
         """What a function, method, decorator or class has to do with how long memory is held."""
         return self._lifetimes.get(name)
+
+    def kernel_model(self, name: str) -> KernelModel | None:
+        """What a function, decorator, method or attribute does with kernels."""
+        self._read("")
+        return self._kernels.get(name)
 
     @property
     def hooks(self) -> tuple[HookModel, ...]:
@@ -259,6 +269,8 @@ class ApiModels:
         self.families.update(file.families)
         self.attributes.update(file.attributes)
         self._hooks.update(file.hooks)
+        for way in file.kernels.values():
+            self._kernels.update(dict.fromkeys(way.names, way))
         for lasting in file.lifetimes.values():
             self._lifetimes.update(dict.fromkeys(lasting.names, lasting))
         for effect in file.tensors.values():
@@ -342,6 +354,7 @@ def decode(path: str, text: str) -> ModelFile:
     tensors = _tables(path, "tensors", content.pop("tensors", {}), TensorEffect)
     hooks = _tables(path, "hooks", content.pop("hooks", {}), HookModel)
     lifetimes = _tables(path, "lifetimes", content.pop("lifetimes", {}), LifetimeEffect)
+    kernels = _tables(path, "kernels", content.pop("kernels", {}), KernelModel)
     functions: dict[str, ApiFunction] = {}
     if plain:
         function = _convert(path, "defaults", defaults, ApiFunction)
@@ -360,8 +373,9 @@ def decode(path: str, text: str) -> ModelFile:
                 key = f"{key}@{function.receiver}"
             functions[key] = function
     return ModelFile(
-        path, language, families, functions, aliases, attributes, tensors, hooks, lifetimes
-    )
+        path, language, families, functions, aliases, attributes, tensors, hooks, lifetimes,
+        kernels,
+    )  # fmt: skip
 
 
 def _full_name(prefix: str, name: str) -> str:

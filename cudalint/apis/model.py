@@ -402,6 +402,28 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """The names are classes that own weights."""
 
 
+class KernelModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How Python code makes, launches or prepares kernels: one way of several ``names`` (dotted
+    ones; methods and attributes of kernels with a dot in front)."""
+
+    names: tuple[str, ...]
+    makes: Literal["decorated", "device", "kernel", "settings", ""] = ""
+    """A decorator of kernels or of device functions, a class of kernels, or one of what a launch is
+    configured with."""
+    dialect: Literal["numba", "triton", "cupy"] = "numba"
+    """Of a decorator: how its kernels are launched, and what they declare shared memory with."""
+    parameters: tuple[str, ...] = ()
+    """Of settings: their parameters, among them ``grid``, ``block`` and ``shmem_size``."""
+    launches: Literal["settings", "prepared", ""] = ""
+    """A function of a stream, settings, a kernel and its arguments; or a method of a kernel whose
+    arguments follow ``leading`` ones (grid, block, and a stream as the third)."""
+    leading: int = 0
+    limits: str = ""
+    """Raises a limit: the API function that says what it does, given the kernel first."""
+    attribute: str = ""
+    """Only where its first argument is called so, unless the receiver is a kernel for certain."""
+
+
 class AttributeModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """An attribute of arrays (Python), by the end of its dotted name (``data.ptr``)."""
 
@@ -427,3 +449,4 @@ class ModelFile(msgspec.Struct, frozen=True, omit_defaults=True):
     tensors: dict[str, TensorEffect] = {}
     hooks: dict[str, HookModel] = {}
     lifetimes: dict[str, LifetimeEffect] = {}
+    kernels: dict[str, KernelModel] = {}

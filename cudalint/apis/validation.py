@@ -102,6 +102,10 @@ def table_problems(file: ModelFile) -> Iterator[tuple[str, str]]:
             for method in getattr(hook, key):
                 if not _METHOD.fullmatch(method):
                     yield f"hooks.{name}", f"{key}: `{method}` is no name of a method"
+    for name, way in file.kernels.items():
+        limits = (way.limits,) if way.limits else ()
+        for problem in (*_bad_names("names", way.names), *_bad_names("limits", limits, empty=True)):
+            yield f"kernels.{name}", problem
     for name, lasting in file.lifetimes.items():
         waits = None if lasting.waits == "forever" else lasting.waits
         loads = lasting.loads.partition("|")[0] if lasting.loads else None
@@ -117,8 +121,8 @@ def table_problems(file: ModelFile) -> Iterator[tuple[str, str]]:
             yield f"lifetimes.{name}", problem
 
 
-def _bad_names(key: str, names: tuple[str, ...]) -> Iterator[str]:
-    if not names:
+def _bad_names(key: str, names: tuple[str, ...], empty: bool = False) -> Iterator[str]:
+    if not names and not empty:
         yield f"`{key}` is empty: the table says nothing of anything"
     for name in names:
         if not _NAME.fullmatch(name):

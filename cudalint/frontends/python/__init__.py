@@ -26,6 +26,7 @@ def read(
     ``Program.dropped``, and the rest is lowered.
     """
     # libcst takes a tenth of a second to import.
+    from cudalint.apis.loader import load
     from cudalint.frontends.python.definitions import lower_module
     from cudalint.frontends.python.embedded.sources import embed
     from cudalint.frontends.python.module import ModuleReader
@@ -40,9 +41,10 @@ def read(
         parsed = parse(source)
         if parsed.tree is None or parsed.positions is None:
             return Program(filename, "python", dropped=parsed.dropped)
-        reader = ModuleReader(source, parsed.tree, parsed.positions, module_name(filename))
+        known = load("python", tuple(models))
+        reader = ModuleReader(source, parsed.tree, parsed.positions, module_name(filename), known)
         if options is not None:
-            embed(reader, options, models)
+            embed(reader, options)
         lower_module(reader, Span(1, 1, *source.position(len(text))))
         sources = reader.embedded
         return Program(

@@ -25,14 +25,11 @@ if TYPE_CHECKING:
 
 _MAXIMUM_DEPTH = 6
 
-_RAW_KERNELS = frozenset(["cupy.RawKernel", "cupy.cuda.RawKernel"])
 _CONTAINERS = frozenset(
     ["builtins.list", "builtins.dict", "builtins.set", "builtins.str", "collections.deque",
      "collections.defaultdict", "collections.OrderedDict"]
 )  # fmt: skip
-_CONFIGURATIONS = frozenset(["cuda.core.LaunchConfig", "cuda.core.experimental.LaunchConfig"])
 _LOGGERS = frozenset(["logging.getLogger", "structlog.get_logger", "accelerate.logging.get_logger"])
-JIT = frozenset(["numba.cuda.jit", "numba.cuda.decorators.jit", "cupyx.jit.rawkernel"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +147,7 @@ def _annotated(annotation: cst.CSTNode, scope: Scope) -> Held | None:
     if isinstance(annotation, cst.BinaryOperation) and isinstance(annotation.operator, cst.BitOr):
         annotation = annotation.right if _is_none(annotation.left) else annotation.left
     meaning = scope.meaning(annotation)
-    if isinstance(meaning, Dotted) and meaning.name in _RAW_KERNELS:
+    if isinstance(meaning, Dotted) and makes(meaning, scope) == "kernel":
         return Held("raw_kernel", "kernel")
     return Held("instance", owner=meaning) if isinstance(meaning, ClassInfo) else None
 
@@ -191,7 +188,7 @@ def _held_by_call(node: cst.Call, scope: Scope, depth: int) -> Held | None:
     if isinstance(node.func, cst.Call):
         # numba.cuda.jit("void(float32[:])")(function)
         inner = scope.meaning(node.func.func)
-        if isinstance(inner, Dotted) and inner.name in JIT and node.args:
+        if isinstance(inner, Dotted) and makes(inner, scope) == "decorated" and node.args:
             return _wrapped(node.args[0].value, scope)
     return None
 
@@ -257,17 +254,24 @@ def _held_by_api(meaning: Dotted, node: cst.Call, scope: Scope) -> Held | None:
     compiled = _held_by_source(meaning, node, scope)
     if compiled is not None:
         return compiled
-    if meaning.name in _RAW_KERNELS:
+    made = makes(meaning, scope)
+    if made == "kernel":
         return Held("raw_kernel", _literal(node, 1) or "kernel")
     if meaning.name in _LOGGERS:
         return Held("logger")
     if meaning.name in _CONTAINERS:
         return Held("container")
-    if meaning.name in _CONFIGURATIONS:
+    if made == "settings":
         return Held("configuration", node=node, scope=scope)
-    if meaning.name in JIT and node.args:
+    if made == "decorated" and node.args:
         return _wrapped(node.args[0].value, scope)
     return None
+
+
+def makes(meaning: Dotted, scope: Scope) -> str:
+    """What an API function makes, where that has to do with kernels: ``KernelModel.makes``."""
+    model = scope.reader.models.kernel_model(meaning.name)
+    return model.makes if model is not None else ""
 
 
 def _wrapped(node: cst.BaseExpression, scope: Scope) -> Held | None:

@@ -25,18 +25,7 @@ from cudalint.program.functions import Kernel, Parameter, SharedArray
 if TYPE_CHECKING:
     from cudalint.frontends.python.module import ModuleReader
 
-_KERNELS = frozenset(
-    [
-        "numba.cuda.jit",
-        "numba.cuda.decorators.jit",
-        "numba_cuda.jit",
-        "cupyx.jit.rawkernel",
-        "triton.jit",
-        "triton.runtime.jit",
-    ]
-)
 _TUNERS = frozenset(["triton.autotune", "triton.heuristics"])
-_DEVICE = frozenset(["numba.cuda.reduce", "numba.cuda.declare_device"])
 
 
 def kernel_kind(node: cst.FunctionDef, scope: Scope) -> Literal["kernel", "device"] | None:
@@ -47,9 +36,10 @@ def kernel_kind(node: cst.FunctionDef, scope: Scope) -> Literal["kernel", "devic
         meaning = scope.meaning(target)
         if not isinstance(meaning, Dotted):
             continue
-        if meaning.name in _KERNELS:
+        model = scope.reader.models.kernel_model(meaning.name)
+        if model is not None and model.makes == "decorated":
             return "device" if isinstance(call, cst.Call) and _is_device(call) else "kernel"
-        if meaning.name in _DEVICE:
+        if model is not None and model.makes == "device":
             return "device"
     return None
 
@@ -66,12 +56,7 @@ def _is_device(call: cst.Call) -> bool:
 
 def is_triton(node: cst.FunctionDef, scope: Scope) -> bool:
     """Whether a kernel is Triton's: its grid alone is given at the launch."""
-    for decorator in node.decorators:
-        call = decorator.decorator
-        meaning = scope.meaning(call.func if isinstance(call, cst.Call) else call)
-        if isinstance(meaning, Dotted) and meaning.name.startswith("triton."):
-            return True
-    return False
+    return _dialect(node, scope) == "triton"
 
 
 def read_kernel(defined: Defined, scope: Scope, reader: ModuleReader) -> Kernel:
@@ -118,10 +103,10 @@ def _dialect(node: cst.FunctionDef, scope: Scope) -> Literal["numba", "triton", 
     for decorator in node.decorators:
         call = decorator.decorator
         meaning = scope.meaning(call.func if isinstance(call, cst.Call) else call)
-        if isinstance(meaning, Dotted) and meaning.name.startswith("triton."):
-            return "triton"
-        if isinstance(meaning, Dotted) and meaning.name.startswith("cupyx."):
-            return "cupy"
+        if isinstance(meaning, Dotted):
+            model = scope.reader.models.kernel_model(meaning.name)
+            if model is not None and model.makes:
+                return model.dialect
     return "numba"
 
 

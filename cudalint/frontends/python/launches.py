@@ -6,6 +6,7 @@ from abc import abstractmethod
 
 import libcst as cst
 
+from cudalint.apis.model import KernelModel
 from cudalint.frontends.python.bindings import children
 from cudalint.frontends.python.constants import fold
 from cudalint.frontends.python.expressions import ExpressionLowering
@@ -23,18 +24,6 @@ from cudalint.program.functions import Argument, Call, Kernel, Launch
 from cudalint.source import Span
 
 _ONE = Tuple((Constant(1), Constant(1)), "tuple")
-_CORE = frozenset(["cuda.core.launch", "cuda.core.experimental.launch"])
-_CONFIGURATION = ("grid", "cluster", "block", "shmem_size")
-_PREPARED = {
-    "prepared_call": 2,
-    "prepared_async_call": 3,
-    "prepared_timed_call": 2,
-}
-"""PyCUDA's prepared functions: how many leading arguments configure the launch."""
-
-
-_SHARED_LIMIT = "max_dynamic_shared_size_bytes"
-_SET_ATTRIBUTE = "pycuda.driver.Function.set_attribute"
 
 
 class LaunchLowering(ExpressionLowering):
@@ -50,15 +39,19 @@ class LaunchLowering(ExpressionLowering):
         if isinstance(function, cst.Subscript):
             return self._subscripted(node, function, target, wanted)
         if isinstance(function, cst.Attribute):
-            if function.attr.value in _PREPARED and _is_device_function(function.value, self):
-                return self._prepared(node, function, target, wanted)
-            if function.attr.value == "set_attribute" and len(node.args) == 2:
-                return self._set_attribute(node, function)
+            model = self.reader.models.kernel_model(f".{function.attr.value}")
+            prepared = model is not None and model.launches == "prepared"
+            if model is not None and prepared and _is_device_function(function.value, self):
+                return self._prepared(node, function, model.leading, target, wanted)
+            if model is not None and model.limits and len(node.args) == 2:
+                return self._set_limit(node, function, model)
             if not node.args and function.attr.value != "forall":
                 return None
         meaning = self.scope.meaning(function)
         if isinstance(meaning, Dotted):
-            return self._core(node, target, wanted) if meaning.name in _CORE else None
+            model = self.reader.models.kernel_model(meaning.name)
+            launches = model is not None and model.launches == "settings"
+            return self._with_settings(node, target, wanted) if launches else None
         what = held(function, self.scope) if _can_hold(function) else None
         if what is None:
             return self._for_all(node, target, wanted)
@@ -132,7 +125,9 @@ class LaunchLowering(ExpressionLowering):
         """A part of a configuration; one that calls is not evaluated a second time."""
         return self.unknown(node) if again and not _is_pure(node) else self.lower(node)
 
-    def _core(self, node: cst.Call, target: Expression | None, wanted: bool) -> Expression | None:
+    def _with_settings(
+        self, node: cst.Call, target: Expression | None, wanted: bool
+    ) -> Expression | None:
         """cuda.core's ``launch(stream, configuration, kernel, *arguments)``."""
         if len(node.args) < 3 or any(a.star or a.keyword for a in node.args[:3]):
             return None
@@ -140,10 +135,11 @@ class LaunchLowering(ExpressionLowering):
         if what is None or not isinstance(what.node, cst.Call):
             return None
         given: dict[str, Expression] = {}
+        made = self.scope.meaning(what.node.func)
+        model = self.reader.models.kernel_model(made.name) if isinstance(made, Dotted) else None
+        names = dict(enumerate(model.parameters if model is not None else ()))
         for position, argument in enumerate(what.node.args):
-            name = (
-                _keyword(argument) or ("grid", "cluster", "block", "shmem_size")[min(position, 3)]
-            )
+            name = _keyword(argument) or names.get(position, "")
             given[name] = self._part(argument.value, again=True)
         stream = self.lower(node.args[0].value)
         launched = held(node.args[2].value, self.scope)
@@ -249,9 +245,13 @@ class LaunchLowering(ExpressionLowering):
         return what.kernel.key if what is not None and what.kernel is not None else None
 
     def _prepared(
-        self, node: cst.Call, function: cst.Attribute, target: Expression | None, wanted: bool
+        self,
+        node: cst.Call,
+        function: cst.Attribute,
+        leading: int,
+        target: Expression | None,
+        wanted: bool,
     ) -> Expression | None:
-        leading = _PREPARED[function.attr.value]
         positional = [argument for argument in node.args if argument.keyword is None]
         if len(positional) < leading or any(a.star for a in positional[:leading]):
             return None
@@ -271,27 +271,32 @@ class LaunchLowering(ExpressionLowering):
             kernel_key=self._kernel_key(what),
         )  # fmt: skip
 
-    def _set_attribute(self, node: cst.Call, function: cst.Attribute) -> Expression | None:
+    def _set_limit(
+        self, node: cst.Call, function: cst.Attribute, model: KernelModel
+    ) -> Expression | None:
         """PyCUDA's ``function.set_attribute(attribute, value)``, which may raise a limit."""
         what = held(function.value, self.scope)
-        if what is None and _SHARED_LIMIT not in self.short_text(node.args[0].value).lower():
+        if what is None and model.attribute not in self.short_text(node.args[0].value).lower():
             return None  # an object of another library
         if what is not None and what.kind not in ("raw_kernel", "module_function"):
             return None
         kernel = FunctionReference(what.name if what is not None else "")
         arguments = (Argument(kernel), *self.arguments(list(node.args)))
-        self.graph.emit(Call(_SET_ATTRIBUTE, arguments, self.reader.span(node)))
+        self.graph.emit(Call(model.limits, arguments, self.reader.span(node)))
         return Constant(None)
 
     def opt_in(self, target: cst.CSTNode, value: Expression, span: Span) -> None:
         """``kernel.max_dynamic_shared_size_bytes = n``: CuPy's setter makes a CUDA call. A kernel
         that cannot be told has no name."""
-        if not isinstance(target, cst.Attribute) or target.attr.value != _SHARED_LIMIT:
+        if not isinstance(target, cst.Attribute):
+            return
+        model = self.reader.models.kernel_model(f".{target.attr.value}")
+        if model is None or not model.limits:
             return
         what = held(target.value, self.scope)
         name = what.name if what is not None else ""
         arguments = (Argument(FunctionReference(name)), Argument(value))
-        self.graph.emit(Call(f"cupy.RawKernel.{_SHARED_LIMIT}", arguments, span))
+        self.graph.emit(Call(model.limits, arguments, span))
 
     # -- writing it ------------------------------------------------------------------------------
 

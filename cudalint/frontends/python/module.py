@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from cudalint.apis.loader import ApiModels, load
 from cudalint.frontends.python import kernels
 from cudalint.frontends.python.bindings import Bindings, children, collect
 from cudalint.frontends.python.constants import binding_constant
@@ -50,8 +51,14 @@ class ModuleReader:
     """One file. Scopes and classes are declared first, so that uses before definitions resolve."""
 
     def __init__(
-        self, source: Source, tree: cst.Module, positions: Positions, module: ModuleName
+        self,
+        source: Source,
+        tree: cst.Module,
+        positions: Positions,
+        module: ModuleName,
+        models: ApiModels | None = None,
     ) -> None:
+        self.models = models or load("python")
         self.source = source
         self.tree = tree
         self.positions = positions

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from cudalint.apis.loader import ApiModels, load
+from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import EmbeddedSource
 from cudalint.frontends.python.bindings import Binding
 from cudalint.frontends.python.embedded import texts
@@ -34,10 +34,10 @@ _DEFINE = re.compile(r"(?:-D|--define-macro=?)\s*([A-Za-z_]\w*(?:=.*)?)", re.DOT
 _MOST_SOURCES = 200
 
 
-def embed(reader: ModuleReader, options: ParseOptions, models: Sequence[str]) -> None:
+def embed(reader: ModuleReader, options: ParseOptions) -> None:
     """Let a file's strings be read as well, if it holds any CUDA C++."""
     if may_embed(reader.source.text):
-        reader.embedded = EmbeddedSources(reader, load("python", tuple(models)), options)
+        reader.embedded = EmbeddedSources(reader, reader.models, options)
 
 
 @dataclass(frozen=True, slots=True)
