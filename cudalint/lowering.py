@@ -86,13 +86,13 @@ class Preparer:
 
     def prepare(self, file: SourceFile, data: bytes, source: Source) -> Lowering:
         """What a worker needs to lower a file."""
-        models: list[str] = []
+        python = file.language == "python"
+        models = [str(path) for path in self.plan.models] if python else []
         parse: dict[str, Any] = {}
         if file.language == "cuda":
             parse = self._parse_options(file)
         elif may_embed(source.text):
             parse = self._embedded_options()
-            models = [str(path) for path in self.plan.models]
         job = LoweringJob(source.filename, source.text, file.language, parse, models)
         key = digest(
             "program",

@@ -34,6 +34,13 @@ def mentions_cuda(data: bytes) -> bool:
 _EMBEDDED = re.compile(r"__global__|\.cuh?\b|cuda_runtime|\bcuda[A-Z]\w+\(|<<<")
 
 
+_COMPILES = re.compile(r"Raw(?:Kernel|Module)|SourceModule|load_inline|nvrtc|\bProgram\(")
+_CONSTANT = re.compile(r"^\s*from\s+[.\w]+\s+import\b.*\b[A-Z][A-Z0-9_]{2,}\b", re.MULTILINE)
+"""A source may be a constant of another module."""
+
+
 def may_embed(text: str) -> bool:
     """Whether a Python file's strings may hold CUDA C++, or it may read a file of it."""
-    return _EMBEDDED.search(text) is not None
+    if _EMBEDDED.search(text) is not None:
+        return True
+    return _COMPILES.search(text) is not None and _CONSTANT.search(text) is not None

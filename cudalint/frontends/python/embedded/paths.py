@@ -151,12 +151,22 @@ class FileTexts:
                 content = decode(data, "cuda").text
             except UnreadableError:
                 return None
-            self._known[full] = len(self._sources)
-            last = self._sources[-1]
-            self._bases.append(self._bases[-1] + len(last.text) + 1)
-            self._sources.append(Source(name, content))
+            self._append(full, Source(name, content))
         number = self._known[full]
         return copied(self._sources[number].text, self._bases[number])
+
+    def moved(self, text: Text, source: Source) -> Text:
+        """A text of another source, in this space of offsets."""
+        path = absolute(source.filename)
+        if path not in self._known:
+            self._append(path, source)
+        base = self._bases[self._known[path]]
+        return Text(text.value, [s + base for s in text.starts], [e + base for e in text.ends])
+
+    def _append(self, path: Path, source: Source) -> None:
+        self._known[path] = len(self._sources)
+        self._bases.append(self._bases[-1] + len(self._sources[-1].text) + 1)
+        self._sources.append(source)
 
     def place(self, start: int, end: int) -> tuple[str, Span]:
         """The file and the span that a range of offsets means."""

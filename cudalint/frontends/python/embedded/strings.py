@@ -12,6 +12,7 @@ from cudalint.frontends.python.constants import fold
 from cudalint.frontends.python.embedded import texts
 from cudalint.frontends.python.embedded.blocks import Blocks
 from cudalint.frontends.python.embedded.holes import Holes, is_hole
+from cudalint.frontends.python.embedded.imported import Imports
 from cudalint.frontends.python.embedded.literals import body_text, literal_text, prefix_of
 from cudalint.frontends.python.embedded.paths import FileTexts, path_of
 from cudalint.frontends.python.embedded.texts import Field, Text
@@ -32,8 +33,9 @@ _TEMPLATES = frozenset(["string.Template"])
 class StringReader:
     """Evaluates expressions that are strings. What is not known leaves a hole."""
 
-    def __init__(self, reader: ModuleReader, files: FileTexts) -> None:
+    def __init__(self, reader: ModuleReader, files: FileTexts, depth: int = 0) -> None:
         self._reader = reader
+        self._imports = Imports(reader, files, depth)
         self._files = files
         self.holes = Holes()
 
@@ -206,6 +208,9 @@ class StringReader:
         value = self._bound_value(node, scope)
         if value is not None:
             return self._text(value[0], value[1], depth + 1)
+        meaning = scope.meaning(node)
+        if isinstance(meaning, Dotted) and meaning.key is not None:
+            return self._imports.text(meaning.name)
         known = fold(node, scope)
         if isinstance(known, Constant) and isinstance(known.value, int | float):
             return texts.standing_for(str(known.value), *self._offsets(node))
