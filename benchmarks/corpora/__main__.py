@@ -88,7 +88,7 @@ def checkout(name: str, corpus: Corpus, folder: Path, scratch: Path) -> Path:
 
 def lint(root: Path, corpus: Corpus, cache: Path, workers: int) -> tuple[list[Fact], list[str]]:
     """What the linter finds now, and what it could not read."""
-    report = cache.parent / "report.json"
+    report = cache.with_name(f"{cache.name}.json")
     command = [sys.executable, "-m", "cudalint", "check", "--isolated", "--quiet"]
     command += ["--output-format", "json", "--output-file", str(report.absolute())]
     command += ["--cache-dir", str(cache.absolute()), "--jobs", str(workers)]
