@@ -17,6 +17,7 @@ from cudalint.runtime.toolkit import ToolkitError, cuda_include, find_nvcc
 
 _HEADERS = (".h", ".hpp", ".cuh", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp")
 _MOST_HEADERS = 2000
+_MOST_KEPT = 1000
 
 
 def build_cached(
@@ -47,7 +48,18 @@ def build_cached(
         raise BuildError(f"cannot keep {executable}: {error.strerror or error}") from error
     if not executable.is_file():
         raise BuildError(f"{executable} was deleted while it was built")
+    _prune(kept.parent)
     return Executable(executable, sources, built.command, built.seconds)
+
+
+def _prune(folder: Path) -> None:
+    """Delete those that were not used for longest, where there are too many."""
+    with contextlib.suppress(OSError):
+        kept = [path for path in folder.iterdir() if not path.name.startswith("build-")]
+        if len(kept) > _MOST_KEPT:
+            kept.sort(key=lambda path: path.stat().st_mtime)
+            for path in kept[: len(kept) - _MOST_KEPT]:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def ledger_environment() -> dict[str, str]:
