@@ -15,6 +15,7 @@ from cudalint.runtime.frameworks.measures import REFUTABLE
 from cudalint.runtime.frameworks.watches import GROWTH
 from cudalint.runtime.second_witness import SecondWitness
 from cudalint.runtime.sweep import BudgetSpentError, Laboratory, Observation
+from cudalint.runtime.trace import Mode
 
 _MOST_FAULTS = 48
 _MOST_LASTING_FAULTS = 12
@@ -207,6 +208,8 @@ class Judge:
     def _path_not_run(self, question: Question, base: Observation, tried: _Tried) -> str:
         """Why it cannot be said that the path of a finding ran; empty where it did."""
         code = question.finding.code
+        if code == "GPU202" and self._laboratory.device.mode is Mode.OBSERVE:
+            return "the call ran; what a real library does with a pointer cannot be seen"
         if code in LEAKS:
             if question.failing:
                 return "" if tried.on_path else "the call whose failure matters was never made"

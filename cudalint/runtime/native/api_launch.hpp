@@ -103,13 +103,30 @@ extern "C" EXPORT cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block
     return cudaSuccess;
 }
 
+namespace ledger {
+
+// A kernel that the driver cannot load: the launch that asks for it has no name any more.
+__attribute__((noinline)) inline void note_unloadable(const Kernel& kernel, cudaError_t status) {
+    Call call("cudaLaunchKernel", __builtin_frame_address(0), Needs::Nothing);
+    uint64_t fixed = kernel.known ? kernel.facts.shared : 0, most = configuration().profile.static_shared;
+    std::string text = kernel.name + ": the driver cannot load it, status " + std::to_string(int(status));
+    if (fixed > most)
+        text += ": " + size_text(fixed) + " of static shared memory, at most " + size_text(most) + " compile";
+    call.misuse(LAUNCH_REFUSED, "", 0, 0, text);
+}
+
+}  // namespace ledger
+
 extern "C" EXPORT cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
     ledger::Program& program = runtime().program;
     if (!simulating()) {
         cudaError_t status =
             REAL_AS(cudaError_t(*)(cudaKernel_t*, const void*), "__cudaGetKernel")(kernel, function);
-        std::lock_guard<std::mutex> guard(ledger::registration());
-        if (status == cudaSuccess) program.handles[(void*)*kernel] = program.find(function);
+        std::unique_lock<std::mutex> guard(ledger::registration());
+        ledger::Kernel* known = program.find(function);
+        if (status == cudaSuccess) program.handles[(void*)*kernel] = known;
+        guard.unlock();
+        if (status != cudaSuccess && known) ledger::note_unloadable(*known, status);
         return status;
     }
     ledger::Kernel* found = program.find(function);

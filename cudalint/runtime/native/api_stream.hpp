@@ -61,6 +61,14 @@ cudaError_t destroy(Call& call, Address handle, const char* family, Real real) {
         return call.refuse();
     }
     if (!simulating()) {
+        std::unique_lock<std::recursive_mutex> guard(r.mutex);
+        auto gone = r.destroyed.find(handle);
+        // Before the call: a real driver crashes on some of these.
+        if (gone != r.destroyed.end() && !strcmp(gone->second, family))
+            call.misuse(DOUBLE_FREE, family, handle, 0, "destroyed a second time");
+        else
+            r.destroyed[handle] = family;
+        guard.unlock();
         cudaError_t status = real();
         if (status == cudaSuccess) call.released(family, handle, 0);
         return call.done(status);

@@ -91,6 +91,10 @@ public:
 
     void acquired(const char* family, Address address, uint64_t bytes, Address stream = 0,
                   bool asynchronous = false) {
+        if (!simulating()) {
+            std::lock_guard<std::recursive_mutex> guard(runtime().mutex);
+            runtime().destroyed.erase(address);
+        }
         Record record = make(ACQUIRE);
         record.address = address, record.bytes = bytes, record.stream = stream;
         if (asynchronous) record.flags |= ASYNCHRONOUS;
