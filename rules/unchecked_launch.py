@@ -44,8 +44,9 @@ class UncheckedLaunch(FunctionRule):
     ## Known problems
 
     A preview rule: much teaching and benchmark code leaves launches unchecked on purpose, and
-    a finding there is right without being wanted. Of 56 findings in PolyBench/GPU and in parts of
-    Rodinia, HeCBench and the CUDA samples none was false, and few would be acted on.
+    a finding there is right without being wanted. Measured precision: 58 of 58 on PolyBench/GPU,
+    parts of Rodinia, HeCBench and the CUDA samples, and a book on PyCUDA (2026-11-20); few of them
+    would be acted on.
 
     A function that is neither `main` nor called in the run is taken to be checked by its callers. A
     status of a later synchronisation counts as a check, although it does not report every error of
