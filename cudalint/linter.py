@@ -6,13 +6,10 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from cudalint import jobs
-from cudalint.analysis.facts.capacity import Footprint
-from cudalint.analysis.groups import groups_of
 from cudalint.executor import Executor, Handler, Outcome, run_here
 from cudalint.findings.cells import in_cells
 from cudalint.findings.finding import Confidence, Finding
@@ -24,9 +21,7 @@ from cudalint.findings.suppressions import (
     suppress,
     unused_suppressions,
 )
-from cudalint.jobs import AnalysisResult, Lowered
 from cudalint.loading import load
-from cudalint.lowering import Lowering, Preparer, header_folder
 from cudalint.plan import Plan
 from cudalint.project.cache import Cache, digest
 from cudalint.project.files import FileError, SourceFile
@@ -34,6 +29,12 @@ from cudalint.project.paths import relative_name
 from cudalint.project.reading import UnreadableError, read_bytes
 from cudalint.reports.report import Report
 from cudalint.source import Source, Span
+
+# What workers do is imported when there is work: most runs of a hook have none.
+if TYPE_CHECKING:
+    from cudalint.analysis.facts.capacity import Footprint
+    from cudalint.jobs import AnalysisJob, AnalysisResult, Lowered
+    from cudalint.lowering import Lowering
 
 _Kept = TypeVar("_Kept")
 Progress = Callable[[str, int, int], None]
@@ -107,6 +108,14 @@ def lint(
     run.footprint = footprint
     run.cache = Cache(plan.cache_folder) if plan.cache_folder else None
     read = list(_read(sorted(files), contents or {}, run))
+    if not read:
+        return Report(
+            errors=tuple(sorted(set(run.errors))),
+            notes=tuple(sorted(set(run.notes))),
+            footprints=() if footprint else None,
+        )
+    from cudalint.lowering import header_folder
+
     cuda_files = sum(
         1 if one.file.language == "cuda" else one.data.count(b"__global__") for one in read
     )
@@ -153,6 +162,10 @@ def _read(
 
 def _lowered(read: Sequence[ReadFile], run: _Run, headers: Path | None) -> dict[str, Lowered]:
     """Each file that could be lowered, from the cache where it is there."""
+    from cudalint import jobs
+    from cudalint.jobs import Lowered
+    from cudalint.lowering import Preparer
+
     lowered: dict[str, Lowered] = {}
     pending: list[Lowering] = []
     preparer = Preparer(run.plan, headers)
@@ -181,6 +194,9 @@ def _lower_all(
 ) -> list[tuple[Lowering, str]]:
     """Lower files. Returns the Python files that failed, with the reason, where the CUDA sources in
     their strings may be to blame."""
+    from cudalint import jobs
+    from cudalint.jobs import Lowered
+
     again: list[tuple[Lowering, str]] = []
     payloads = [msgspec.msgpack.encode(lowering.job) for lowering in pending]
     for number, outcome in run.execute("reading code", jobs.lower, payloads):
@@ -205,6 +221,8 @@ def _lower_all(
 def _analysed(lowered: Mapping[str, Lowered], run: _Run) -> list[Finding]:
     """The findings of all rules. Files that belong together are analysed together; where that
     fails, each alone, so that only the culprit is lost."""
+    from cudalint.analysis.groups import groups_of
+
     groups = groups_of({name: one.links for name, one in lowered.items()})
     results, failed = _analyse_groups(groups, lowered, run)
     alone = [[name] for group, _ in failed if len(group) > 1 for name in group]
@@ -223,6 +241,9 @@ def _analyse_groups(
     groups: Sequence[list[str]], lowered: Mapping[str, Lowered], run: _Run
 ) -> tuple[list[AnalysisResult], list[tuple[list[str], str]]]:
     """What was found in each group, in order, and the groups that failed, with the reason."""
+    from cudalint import jobs
+    from cudalint.jobs import AnalysisResult
+
     plan = run.plan
     results: dict[int, AnalysisResult] = {}
     pending: list[tuple[int, str, bytes]] = []
@@ -262,7 +283,7 @@ def _analyse_groups(
     )
 
 
-def _analysis_key(order: jobs.AnalysisJob, plan: Plan) -> str:
+def _analysis_key(order: AnalysisJob, plan: Plan) -> str:
     return digest(
         "analysis",
         plan.version,

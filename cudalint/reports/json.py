@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from cudalint import __version__
-from cudalint.analysis.facts.capacity import Footprint
 from cudalint.findings.finding import Finding
 from cudalint.findings.rule import DOCUMENTATION
 from cudalint.findings.verdict import Verdict
 from cudalint.reports.report import Report
 from cudalint.source import Source
+
+if TYPE_CHECKING:
+    from cudalint.analysis.facts.capacity import Footprint
 
 SCHEMA_VERSION = 1
 

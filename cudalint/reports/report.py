@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from cudalint.analysis.facts.capacity import Footprint
 from cudalint.findings.finding import Finding, Severity
 from cudalint.project.files import FileError
 from cudalint.source import Source
+
+if TYPE_CHECKING:
+    from cudalint.analysis.facts.capacity import Footprint
 
 
 @dataclass(frozen=True)
