@@ -280,6 +280,9 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
     place = run.evaluator.location(expression, state) if expression is not None else None
     inner = () if place is None else (part for _, part in state.below(place))
     held = state.reachable([value, *inner])
+    if isinstance(container[0], str) and container[0].startswith("%"):
+        state.escape(held)  # `blocks().push_back(p)`: somebody else has the container
+        return
     for resource in held:
         run.recorder.named(resource.origin, f"{run.show(receiver)}[...]", element)
     current = state.values.get(container)
