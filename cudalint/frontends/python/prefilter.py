@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 _LIBRARIES = (
-    b"torch", b"cuda", b"triton", b"cupy", b"numba", b"cudf", b"cuml", b"cugraph", b"cuspatial",
-    b"lightning", b"tensorrt", b"nvrtc", b"nccl", b"nvmath", b"cutlass",
+    b"torch", b"cuda", b"__global__", b"triton", b"cupy", b"numba", b"cudf", b"cuml",
+    b"cugraph", b"cuspatial", b"lightning", b"tensorrt", b"nvrtc", b"nccl", b"nvmath", b"cutlass",
 )  # fmt: skip
 """Searched one by one: several times faster than one expression with all of them."""
 _WORDS = tuple(
