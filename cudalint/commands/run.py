@@ -37,7 +37,7 @@ def run_command(
     from cudalint.runtime.account import account
     from cudalint.runtime.execute import Run, execute
     from cudalint.runtime.frames import Resolver
-    from cudalint.runtime.frameworks.told import lines, told, watched
+    from cudalint.runtime.frameworks.told import lines, told, watched, without_caches
     from cudalint.runtime.injection import watching_environment
     from cudalint.runtime.processes import ProcessLimits
     from cudalint.runtime.toolkit import ToolkitError
@@ -66,6 +66,7 @@ def run_command(
     print(result.stdout, end="", file=sys.stderr if output_format == "json" else sys.stdout)
     print(result.stderr, end="", file=sys.stderr)
     resolver = Resolver()
+    hooked = {one["process"] for one in frameworks}
     processes: list[dict[str, Any]] = []
     recorded: list[Any] = []
     for trace in (result.trace, *result.children):
@@ -75,7 +76,10 @@ def run_command(
         if timeline is not None:
             recorded.append(recorded_process(command, result, trace, events, device))
         if any(event.api for event in events):
-            processes.append(_told(trace.process, account(events), complete=trace.complete))
+            summary = account(events)
+            if trace.process in hooked:
+                summary = without_caches(summary)
+            processes.append(_told(trace.process, summary, complete=trace.complete))
     if timeline is not None:
         failed = {} if recorded else {command[0]: result.problem or result.ending}
         write_page(timeline, recorded, failed)

@@ -14,9 +14,8 @@ from cudalint.runtime.build import SOURCES
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _MAIN = re.compile(r"^[ \t]*(?:extern\s+\"C\"\s+)?(?:int|auto|void)\s+main\s*\(", re.MULTILINE)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-_PROGRAM = re.compile(
-    r"^[ \t]*(?:from|import)[ \t]+(?:cuda|cupy|numba|pycuda|torch|rmm|jax)\b", re.MULTILINE
-)
+_LIBRARIES = "cuda|cupyx?|numba|pycuda|torch|rmm|cudf|cuml|jax|(?:pytorch_)?lightning"
+_PROGRAM = re.compile(rf"^[ \t]*(?:from|import)[ \t]+(?:{_LIBRARIES})\b", re.MULTILINE)
 
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
 _GUARD = re.compile(r"^if\s+__name__\s*==", re.MULTILINE)

@@ -22,7 +22,7 @@ _RUNNER = "_cudalint_frameworks"
 _IMPORT = re.compile(
     r"^[ \t]*(?:from|import)[ \t]+"
     r"(torch|cupy|cupyx|numba|pycuda|jax|flax|rmm|cudf|cuml|lightning|pytorch_lightning|transformers"
-    r"|cuda\.core)\b",
+    r"|cuda\.core|cuda\.bindings[^\n]*\bnvrtc)\b",
     re.MULTILINE,
 )
 _KINDS = {
@@ -37,11 +37,16 @@ _KINDS = {
 
 
 _REFUSED = re.compile(
-    r"invalid argument|INVALID_VALUE|OUT_OF_RESOURCES|OutOfResources|out of resource"
-    r"|too many resources|too much shared|invalid configuration|INVALID_CONFIGURATION",
+    r"INVALID_VALUE|OUT_OF_RESOURCES|OutOfResources|out of resource|too many resources"
+    r"|too much shared|invalid configuration|INVALID_CONFIGURATION",
     re.IGNORECASE,
 )
 """What frameworks say when a kernel cannot be compiled or launched as it is asked for."""
+
+
+_FAILED = re.compile(r"^CUDARuntimeError: (cudaError\w+)")
+"""What CuPy raises where a call of the runtime that it passes on fails."""
+_UNKNOWN = 999
 
 
 @dataclass(frozen=True)
@@ -117,8 +122,10 @@ def read_trace(file: Path, process: int) -> FrameworkTrace:
                 passes.setdefault(int(record["watch"]), []).append(sample)
             elif kind == "exit":
                 exits.append(stacks.get(int(record.get("stack", 0)), ()))
-            elif kind == "raised" and not _REFUSED.search(str(record.get("text", ""))):
-                continue
+            elif kind == "raised":
+                kept = _raised(record)
+                if kept is not None:
+                    records.append((int(record["time"]), kept))
             elif kind in _KINDS:
                 records.append((int(record["time"]), record))
         except (KeyError, TypeError, ValueError):
@@ -134,6 +141,15 @@ def read_trace(file: Path, process: int) -> FrameworkTrace:
     complete = bool(events) and events[-1].kind is EventKind.END
     trace = Trace(process, Mode.OBSERVE, 0, tuple(events), (), complete)
     return FrameworkTrace(trace, {key: tuple(one) for key, one in passes.items()}, tuple(exits))
+
+
+def _raised(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """An error that ended the program, as what a call did; ``None`` where it is about no CUDA."""
+    text = str(record.get("text", ""))
+    if _FAILED.match(text):
+        api = text.partition(":")[0]
+        return {**record, "kind": "call", "api": api, "status": _UNKNOWN}
+    return record if _REFUSED.search(text) else None
 
 
 def _records(file: Path) -> Iterator[Mapping[str, Any]]:

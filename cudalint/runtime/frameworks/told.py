@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from cudalint.runtime.account import Account
 from cudalint.runtime.devices import Device
 from cudalint.runtime.events import Event, EventKind
 from cudalint.runtime.evidence import stack_text
@@ -46,6 +48,20 @@ def watched(device: Device) -> Iterator[Watched]:
     with tempfile.TemporaryDirectory(prefix="cudalint-frameworks-") as name:
         file = Path(name) / "trace"
         yield Watched(programs.environment() | {programs.TRACE: str(file)}, file)
+
+
+def without_caches(summary: Account) -> Account:
+    """The sum of a process without what only libraries acquired: a framework's allocator keeps its
+    blocks until the process ends, and that is no leak."""
+    kept: list[Event] = []
+    leaks: list[Event] = []
+    for event in summary.leaks:
+        (leaks if stack_text(event.stack) else kept).append(event)
+    if not kept:
+        return summary
+    total = sum(event.bytes for event in kept)
+    note = f"libraries keep {total:,} bytes in {len(kept)} allocations until the end"
+    return dataclasses.replace(summary, leaks=tuple(leaks), notes=(*summary.notes, note))
 
 
 def told(trace: FrameworkTrace) -> dict[str, object]:
