@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
+from cudalint.analysis.element_types import item_bytes
 from cudalint.analysis.state import State
 from cudalint.analysis.values import (
     NULL,
@@ -345,8 +346,6 @@ class Evaluator:
 
 def _element_size(value: Value) -> int | None:
     """The size of an element type: of ``numpy.dtype("f4")``, ``torch.float32``."""
-    from cudalint.analysis.binding import item_bytes
-
     return item_bytes(value) if isinstance(value, FunctionValue | Const) else None
 
 
