@@ -205,8 +205,8 @@ def test_a_whole_data_set_of_unknown_size() -> None:
     (found,) = transfers(UnchunkedTransfer, transfer(endpoint(), HOST, whole_data_set=True))
     assert found.severity is Severity.INFO
     assert found.message == (
-        "cudaMemcpy moves the whole data set `h_in`, whatever its size, to the device; if it can be larger than "
-        "device memory, copy it in chunks of at most 256 MiB"
+        "cudaMemcpy moves the whole data set `h_in`, whatever its size, to the device; if it can "
+        "be larger than device memory, copy it in chunks of at most 256 MiB"
     )
 
 
