@@ -3,6 +3,7 @@ that the hooks use."""
 
 from __future__ import annotations
 
+import ctypes
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -256,6 +257,41 @@ def test_modules_that_are_imported_are_watched(tmp_path: Path) -> None:
     assert result.findings[0].runtime.outcome is Outcome.CONFIRMED
 
 
+GRAPHS = """
+    import torch
+    class Loss(torch.Tensor):
+        def __init__(self, device, graph):
+            super().__init__(device)
+            self.nodes = bytearray(graph)
+        def detach(self):
+            return Loss(self.size, 0)
+    def work():
+        kept = []
+        for step in range(12):
+            kept.append(Loss({device}, {graph}))  # HERE
+    work()
+"""
+needs_mallinfo = pytest.mark.skipif(
+    not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="no mallinfo2 in this C library"
+)
+
+
+@needs_mallinfo
+@pytest.mark.parametrize("device", [0, 512])
+def test_graphs_on_the_host(tmp_path: Path, device: int) -> None:
+    verdict = Case(tmp_path, GRAPHS.format(device=device, graph=9000)).verdict("GPU601")
+    assert verdict.outcome is Outcome.CONFIRMED, verdict.reason
+    assert "host memory grows by 9," in verdict.evidence[0].message
+    assert ("take 512 bytes of the device" in verdict.evidence[0].message) == (device == 512)
+
+
+@needs_mallinfo
+def test_values_that_are_kept_without_a_graph(tmp_path: Path) -> None:
+    verdict = Case(tmp_path, GRAPHS.format(device=512, graph=0)).verdict("GPU601")
+    assert verdict.outcome is Outcome.REFUTED
+    assert "this line is not why" in verdict.reason
+
+
 def test_fit() -> None:
     assert fit([0, 5, 9, 10]) is None
     growing = fit([0, 900, 1000, 1010, 1020, 1030])
@@ -327,6 +363,17 @@ def test_a_launch_that_is_refused(tmp_path: Path, code: str, text: str, outcome:
     program = f"import cupy\ndef work():\n    raise RuntimeError({text!r})\nwork()  # HERE\n"
     verdict = Case(tmp_path, program).verdict(code)
     assert verdict.outcome is outcome, verdict.reason
+
+
+def test_a_call_of_the_runtime_that_fails(tmp_path: Path) -> None:
+    text = """
+        import cupy
+        class CUDARuntimeError(RuntimeError): pass
+        raise CUDARuntimeError("cudaErrorInvalidValue: invalid argument")  # HERE
+        """
+    case = Case(tmp_path, text)
+    assert case.verdict("GPU406").outcome is Outcome.CONFIRMED
+    assert case.confirm().seen == ()
 
 
 # Hooks ------------------------------------------------------------------------------------------
