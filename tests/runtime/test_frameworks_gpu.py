@@ -13,6 +13,7 @@ from cudalint.runtime.devices import Gpu
 from cudalint.runtime.targets import targets_of
 from cudalint.source import Span
 
+pytestmark = pytest.mark.gpu
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 
 
