@@ -17,9 +17,9 @@ class CheckpointOnDevice(FunctionRule):
 
     Reports `torch.load` and `torch.jit.load` without `map_location` (or with `None`) where the file
     holds weights: they go into a `load_state_dict`, the keys that are read are those of a
-    checkpoint, or the file is named like one. Other loads, and those of a module's constructor
-    (weights for a part of it, which are handed out from the CPU as a rule), are reported with low
-    confidence, which `--preview` shows.
+    checkpoint, or the file is named like one. Other loads, those of a module's constructor, and
+    those of pretrained weights before anything is on a device (such files are handed out from the
+    CPU as a rule) are reported with low confidence, which `--preview` shows.
 
     ## Why is this bad?
 

@@ -45,6 +45,8 @@ _WEIGHTS = re.compile(
     re.IGNORECASE,
 )
 """Names of files, and of the variables that hold them, that are those of weights."""
+_HANDED_OUT = re.compile(r"pre_?train|imagenet|model_?zoo", re.IGNORECASE)
+"""Paths of weights that others trained, and wrote from the CPU as a rule."""
 _PARTS = re.compile(r"^((model|net|generator|discriminator|ema|optim(izer)?)_?)?state(_?dict)?$")
 """Keys of a checkpoint."""
 _OPTIMIZER = re.compile(r"optim(izer)?s?([^a-z]|$)", re.IGNORECASE)
@@ -81,7 +83,7 @@ def checkpoints(
             function, path
         )
         named = named and not _NO_WEIGHTS.search(shown)
-        if _is_pretrained(function, program):
+        if _is_pretrained(function, program) or _is_handed_out(function, call, shown, models):
             restored, telling, named = None, False, False
         found.append(
             CheckpointLoad(
@@ -107,6 +109,27 @@ def _is_pretrained(function: Function, program: Program) -> bool:
         and any(base.rpartition(".")[2] in ("Module", "LightningModule") for base in record.bases)
         for record in program.records
     )
+
+
+def _is_handed_out(function: Function, load: Call, path: str, models: ApiModels) -> bool:
+    """Whether a path says that others trained the weights, before anything is on a device."""
+    read = variables(load.arguments[0].value)
+    makers = [
+        made.name
+        for _, made in calls(function)
+        if made.target is not None and variables(made.target) & read
+    ]
+    if not any(_HANDED_OUT.search(text) for text in (path, *makers)):
+        return False
+    moves = (
+        call
+        for _, call in calls(function)
+        if call.receiver is not None
+        and call.span.row < load.span.row
+        and (effect := models.tensor_effect(call.name)) is not None
+        and effect.device in ("device", "argument")
+    )
+    return next(moves, None) is None
 
 
 def _looked_up(function: Function, place: Expression) -> Expression:
