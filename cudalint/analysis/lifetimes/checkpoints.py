@@ -53,7 +53,7 @@ _OPTIMIZER = re.compile(r"optim(izer)?s?([^a-z]|$)", re.IGNORECASE)
 """Names of optimizers."""
 _NO_WEIGHTS = re.compile(
     r"rng|sched|scaler|vocab|tokeniz|sampler|loader|data_?set|meter|metric|stats|histor|config"
-    r"|hparams|trainer_state",
+    r"|hparams|trainer_state|(^|[^a-z])(preds?|predictions?)([^a-z]|$)",
     re.IGNORECASE,
 )
 """Names of what is saved beside the weights, and holds hardly any tensor."""
