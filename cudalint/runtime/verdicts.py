@@ -209,7 +209,7 @@ class Judge:
         """Why it cannot be said that the path of a finding ran; empty where it did."""
         code = question.finding.code
         if code == "GPU202" and self._laboratory.device.mode is Mode.OBSERVE:
-            return "the call ran; what a real library does with a pointer cannot be seen"
+            return "the call ran; what a library does with a pointer cannot be seen"
         if code in LEAKS:
             if question.failing:
                 return "" if tried.on_path else "the call whose failure matters was never made"
