@@ -278,6 +278,12 @@ def _oversize_kernel(question: Question, seen: Observation) -> Iterator[tuple[Ev
 def _too_much_shared(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
     yield from _violated(question, seen)
     function = question.finding.function.rpartition("::")[2]
+    if seen.hooked:
+        # A framework opts in for the program, at another line.
+        for event in seen.account.violations:
+            refused = event.violation is Violation.LAUNCH_REFUSED
+            if refused and any(question.place.shares(frame, function) for frame in event.stack):
+                yield event, event.text
     for event in seen.account.failures:
         opt_in = event.api == "cudaFuncSetAttribute" and not event.injected
         if opt_in and any(question.place.shares(frame, function) for frame in event.stack):

@@ -8,7 +8,15 @@ from pathlib import Path
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.verdict import Evidence, Outcome, Verdict
 from cudalint.runtime.events import Event, Frame, Violation
-from cudalint.runtime.evidence import Question, leaked, run_name, shown, stack_text, still_running
+from cudalint.runtime.evidence import (
+    Question,
+    evidence_of,
+    leaked,
+    run_name,
+    shown,
+    stack_text,
+    still_running,
+)
 from cudalint.runtime.sweep import Observation, real_path
 from cudalint.source import Span
 
@@ -29,6 +37,7 @@ _MISUSE = {
     Violation.COPY_DIRECTION: ("GPU406", "copy-kind-mismatch"),
     Violation.FILL_VALUE: ("GPU407", "memset-value"),
 }
+_LAUNCHES = frozenset({"GPU301", "GPU302", "GPU303", "GPU304"})
 _SHARED_LIBRARY = ".so"
 _NOT_OURS = ("/libcudalint_ledger.", "/libcudart.", "/libcuda.")
 
@@ -42,9 +51,14 @@ def seen_findings(
     questions = [Question.of(finding) for finding in static]
     folders = tuple(real_path(str(root)) + "/" for root in roots)
     told: set[tuple[str, str, int]] = set()
+    explained = seen.hooked and any(
+        one.finding.code in _LAUNCHES and evidence_of(one, seen) for one in questions
+    )
     for code, name, event, message in _events(seen, folders):
         frame = own_frame(event.stack, folders)
         if frame is None or _covered(event, questions):
+            continue
+        if explained and event.violation is Violation.LAUNCH_REFUSED:
             continue
         key = (code, frame.filename, frame.line)
         if key in told:

@@ -92,7 +92,7 @@ class Observation:
         """What it said last where it did not end well; empty where it did."""
         if self.result.exit_status == 0 and not self.result.timed_out:
             return ""
-        last = (self.result.stderr.strip().splitlines() or [""])[-1]
+        last = (self.result.stderr.strip("\0 \n").splitlines() or [""])[-1]
         return f"{self.result.ending}: {last}" if last else self.result.ending
 
 

@@ -4,6 +4,7 @@ that the hooks use."""
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -216,6 +217,15 @@ def test_two_lines_that_keep_the_same_do_not_hide_each_other(tmp_path: Path) -> 
         assert finding.runtime.outcome is Outcome.CONFIRMED, finding.runtime.reason
 
 
+def test_a_path_relative_to_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case(tmp_path, LOOP.format(passes=12, line="kept.append(value)"))
+    monkeypatch.chdir(tmp_path)
+    finding = dataclasses.replace(case.finding("GPU603"), filename=case.file.name)
+    runtime = case.confirm(finding).findings[0].runtime
+    assert runtime is not None
+    assert runtime.outcome is Outcome.CONFIRMED, runtime.reason
+
+
 def test_too_few_passes(tmp_path: Path) -> None:
     verdict = Case(tmp_path, LOOP.format(passes=3, line="kept.append(value)")).verdict("GPU603")
     assert verdict.outcome is Outcome.NOT_REACHED
@@ -361,8 +371,12 @@ def test_an_allocation_that_fails(tmp_path: Path) -> None:
 )
 def test_a_launch_that_is_refused(tmp_path: Path, code: str, text: str, outcome: Outcome) -> None:
     program = f"import cupy\ndef work():\n    raise RuntimeError({text!r})\nwork()  # HERE\n"
-    verdict = Case(tmp_path, program).verdict(code)
+    case = Case(tmp_path, program)
+    result = case.confirm(case.finding(code))
+    verdict = result.findings[0].runtime
+    assert verdict is not None
     assert verdict.outcome is outcome, verdict.reason
+    assert result.seen == ()
 
 
 def test_a_call_of_the_runtime_that_fails(tmp_path: Path) -> None:

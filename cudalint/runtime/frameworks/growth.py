@@ -12,7 +12,7 @@ from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Evidence, Outcome, Verdict
 from cudalint.runtime.evidence import shown
 from cudalint.runtime.frameworks.programs import Sample
-from cudalint.runtime.frameworks.watches import GROWTH, Watch, changed, watches_of
+from cudalint.runtime.frameworks.watches import GROWTH, Watch, changed, place_of, watches_of
 from cudalint.runtime.sweep import BudgetSpentError, Laboratory, Observation
 from cudalint.runtime.trace import Mode
 
@@ -90,11 +90,7 @@ class GrowthJudge:
             return self._other(
                 Outcome.NOT_RUNNABLE, "only scripts that import a framework are measured"
             )
-        watch = next(
-            one
-            for one in self._watches
-            if (one.file, one.row) == (finding.filename, finding.span.row)
-        )
+        watch = next(one for one in self._watches if (one.file, one.row) == place_of(finding))
         try:
             base = self._laboratory.base()
             if base.result.trace is None or not base.passes:

@@ -38,6 +38,7 @@ _KINDS = {
 
 _REFUSED = re.compile(
     r"INVALID_VALUE|OUT_OF_RESOURCES|OutOfResources|out of resource|too many resources"
+    r"|\[CUDA\]: invalid argument"
     r"|too much shared|invalid configuration|INVALID_CONFIGURATION",
     re.IGNORECASE,
 )
@@ -149,6 +150,7 @@ def _raised(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if _FAILED.match(text):
         api = text.partition(":")[0]
         return {**record, "kind": "call", "api": api, "status": _UNKNOWN}
+    record = {**record, "text": " ".join(text.replace("\0", " ").split())}
     return record if _REFUSED.search(text) else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -26,11 +27,14 @@ class Watch:
     """What is done to the values in this line: ``detached``, ``on_host``; empty: nothing."""
 
 
+def place_of(finding: Finding) -> tuple[str, int]:
+    """Where a finding is, whatever folder a program runs in."""
+    return os.path.realpath(finding.filename), finding.span.row
+
+
 def watches_of(findings: Iterable[Finding]) -> tuple[Watch, ...]:
     """A watch for each line that growth findings stand on, nothing changed."""
-    places = dict.fromkeys(
-        (finding.filename, finding.span.row) for finding in findings if finding.code in GROWTH
-    )
+    places = dict.fromkeys(place_of(finding) for finding in findings if finding.code in GROWTH)
     return tuple(Watch(number, file, row) for number, (file, row) in enumerate(places, 1))
 
 
@@ -41,7 +45,7 @@ def changed(
     where a line has no such change."""
     found = []
     for watch in watches:
-        codes = {f.code for f in findings if (f.filename, f.span.row) == (watch.file, watch.row)}
+        codes = {f.code for f in findings if place_of(f) == (watch.file, watch.row)}
         change = next((_CHANGES[code] for code in sorted(codes) if code in _CHANGES), "")
         if watch == leave:
             change = ""
