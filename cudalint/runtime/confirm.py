@@ -15,6 +15,7 @@ from pathlib import Path
 from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Outcome, Verdict
 from cudalint.project.compile_commands import CompileFlags
+from cudalint.runtime.assembler import assembled
 from cudalint.runtime.build import BuildError, BuildOptions
 from cudalint.runtime.cached_build import build_cached, ledger_environment
 from cudalint.runtime.devices import Device
@@ -105,7 +106,9 @@ def confirm(
                     ready, options.device, options.budget, options.limits, watches_of(own),
                     history=not own or any(finding.code not in GROWTH for finding in own),
                 )  # fmt: skip
-                found = _judge(laboratory, own)
+                found = assembled(
+                    _judge(laboratory, own), own, target.sources, options.device, options.flags
+                )
                 with contextlib.suppress(BudgetSpentError):
                     bases[target.key] = laboratory.base()
         except TargetError as error:
