@@ -49,6 +49,8 @@ class AnalysisJob(msgspec.Struct, array_like=True):
     models: list[str]
     footprint: bool = False
     """Whether the peaks of all functions are wanted."""
+    context: list[str] = []
+    """Files of which nothing is told here: another job does."""
 
 
 class AnalysisResult(msgspec.Struct, array_like=True):
@@ -138,12 +140,18 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
             asked.extend(facts.files)
         for fact in asked:
             findings.extend(rule.check(fact))
+    elsewhere = set(order.context)
     unread: dict[str, list[Span]] = {}
     for program in programs:
-        if program.dropped:
+        if program.dropped and program.filename not in elsewhere:
             spans = unread.setdefault(program.filename, [])
             spans += [dropped.span for dropped in program.dropped]
-    return AnalysisResult(findings, unread, _footprints(facts) if order.footprint else [])
+    footprint = _footprints(facts) if order.footprint else []
+    return AnalysisResult(
+        [finding for finding in findings if finding.filename not in elsewhere],
+        unread,
+        [one for one in footprint if one.filename not in elsewhere],
+    )
 
 
 def _footprints(facts: RunFacts) -> list[Footprint]:

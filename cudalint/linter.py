@@ -33,6 +33,7 @@ from cudalint.source import Source, Span
 # What workers do is imported when there is work: most runs of a hook have none.
 if TYPE_CHECKING:
     from cudalint.analysis.facts.capacity import Footprint
+    from cudalint.analysis.parts import Part
     from cudalint.jobs import AnalysisJob, AnalysisResult, Lowered
     from cudalint.lowering import Lowering
 
@@ -221,14 +222,15 @@ def _lower_all(
 def _analysed(lowered: Mapping[str, Lowered], run: _Run) -> list[Finding]:
     """The findings of all rules. Files that belong together are analysed together; where that
     fails, each alone, so that only the culprit is lost."""
-    from cudalint.analysis.groups import groups_of
+    from cudalint.analysis.parts import Part, parts_of
 
-    groups = groups_of({name: one.links for name, one in lowered.items()})
-    results, failed = _analyse_groups(groups, lowered, run)
-    alone = [[name] for group, _ in failed if len(group) > 1 for name in group]
-    more, lost = _analyse_groups(alone, lowered, run)
-    for group, failure in [*(one for one in failed if len(one[0]) == 1), *lost]:
-        run.errors.append(FileError(group[0], failure))
+    parts = parts_of({name: one.links for name, one in lowered.items()})
+    results, failed = _analyse_parts(parts, lowered, run)
+    together = [part for part, _ in failed if len(part.files) + len(part.context) > 1]
+    alone = [Part((name,)) for part in together for name in part.files]
+    more, lost = _analyse_parts(alone, lowered, run)
+    for part, failure in [*(one for one in failed if one[0] not in together), *lost]:
+        run.errors.append(FileError(part.files[0], failure))
     findings: list[Finding] = []
     for result in (*results, *more):
         findings += result.findings
@@ -237,23 +239,24 @@ def _analysed(lowered: Mapping[str, Lowered], run: _Run) -> list[Finding]:
     return findings
 
 
-def _analyse_groups(
-    groups: Sequence[list[str]], lowered: Mapping[str, Lowered], run: _Run
-) -> tuple[list[AnalysisResult], list[tuple[list[str], str]]]:
-    """What was found in each group, in order, and the groups that failed, with the reason."""
+def _analyse_parts(
+    parts: Sequence[Part], lowered: Mapping[str, Lowered], run: _Run
+) -> tuple[list[AnalysisResult], list[tuple[Part, str]]]:
+    """What was found in each part, in order, and the parts that failed, with the reason."""
     from cudalint import jobs
     from cudalint.jobs import AnalysisResult
 
     plan = run.plan
     results: dict[int, AnalysisResult] = {}
     pending: list[tuple[int, str, bytes]] = []
-    for number, group in enumerate(groups):
+    for number, part in enumerate(parts):
         order = jobs.AnalysisJob(
-            programs=[lowered[name].program for name in group],
+            programs=[lowered[name].program for name in (*part.files, *part.context)],
             rules=[rule.code for rule in plan.rules],
             limits=plan.limits,
             models=[str(path) for path in plan.models],
             footprint=run.footprint,
+            context=list(part.context),
         )
         key = _analysis_key(order, plan)
         kept = run.kept(key, AnalysisResult)
@@ -261,11 +264,12 @@ def _analyse_groups(
             pending.append((number, key, msgspec.msgpack.encode(order)))
         else:
             results[number] = kept
-    # Large groups first, as above; each with the time that its files need.
+    # Large parts first, as above; each with the time that its files need.
     pending.sort(key=lambda one: -len(one[2]))
     payloads = [payload for _, _, payload in pending]
     seconds = [
-        plan.bounds.seconds + _SECONDS_PER_LINKED_FILE * (len(groups[number]) - 1)
+        plan.bounds.seconds
+        + _SECONDS_PER_LINKED_FILE * (len(parts[number].files) + len(parts[number].context) - 1)
         for number, _, _ in pending
     ]
     failed: dict[int, str] = {}
@@ -279,7 +283,7 @@ def _analyse_groups(
             run.cache.store(key, outcome.result, [str(path) for path in plan.models])
     return (
         [results[number] for number in sorted(results)],
-        [(groups[number], failed[number]) for number in sorted(failed)],
+        [(parts[number], failed[number]) for number in sorted(failed)],
     )
 
 
@@ -292,6 +296,7 @@ def _analysis_key(order: AnalysisJob, plan: Plan) -> str:
         repr(order.limits),
         repr(order.models),
         repr(order.footprint),
+        repr(order.context),
     )
 
 
