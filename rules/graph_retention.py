@@ -23,8 +23,9 @@ class GraphRetentionRule(FunctionRule):
     ## Why is this bad?
 
     The graph of a tensor lives as long as the tensor. A running total is a chain through the graphs
-    of all steps so far, a list holds one graph each: memory grows with every step until the device
-    is full, long after the line that caused it. `clone()` and `cpu()` do not let go of the graph.
+    of all steps so far, a list holds one graph each: memory grows with every step, long after the
+    line that caused it. What `backward()` has not freed stays on the device; the rest of each graph,
+    some kilobytes, stays on the host. `clone()` and `cpu()` do not let go of the graph.
 
     ## Example
 
