@@ -24,7 +24,7 @@ class GraphRetentionRule(FunctionRule):
 
     The graph of a tensor lives as long as the tensor. A running total is a chain through the graphs
     of all steps so far, a list holds one graph each: memory grows with every step, long after the
-    line that caused it. What `backward()` has not freed stays on the device; the rest of each graph,
+    line that caused it. What `backward()` has not freed stays on the device; the rest of a graph,
     some kilobytes, stays on the host. `clone()` and `cpu()` do not let go of the graph.
 
     ## Example
