@@ -15,6 +15,7 @@ from cudalint.analysis.releases import release_value
 from cudalint.analysis.state import Holding, InputRelease, State, Status, project
 from cudalint.analysis.summary import RETURN, HandedOut, Outcome, Summary
 from cudalint.analysis.values import (
+    Address,
     Bag,
     Const,
     FunctionValue,
@@ -61,7 +62,20 @@ def apply_summary(
     if not after and not summary.complete:
         # The outcome that fits is among the paths that were cut: it comes back, with what unknown.
         after.append(_unknown_result(run, call, state.copy()))
+    if not summary.complete and any(outcome.released for outcome in summary.outcomes):
+        for one in after:
+            _may_release_all(run, call, one)
     return after
+
+
+def _may_release_all(run: FunctionRun, call: Call, state: State) -> None:
+    """What a callee gets that releases, on more paths than could be followed, may be gone."""
+    for argument in call.arguments:
+        value = run.evaluator.value(argument.value, state)
+        reached = state.reachable([value])
+        if isinstance(value, Address):
+            reached |= state.reachable(held for _, held in state.below(value.location))
+        state.escape(reached)
 
 
 def _unknown_result(run: FunctionRun, call: Call, state: State) -> State:
