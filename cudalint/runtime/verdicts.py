@@ -212,6 +212,8 @@ class Judge:
             return "the call ran; what a library does with a pointer cannot be seen"
         if code in LEAKS:
             if question.failing:
+                if not tried.on_path and not any(event.call for event in base.events):
+                    return "its CUDA runtime is static: no call of it can be made to fail"
                 return "" if tried.on_path else "the call whose failure matters was never made"
             if code in _PATHLESS:
                 return ""
