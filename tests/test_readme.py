@@ -27,6 +27,29 @@ def test_the_example_is_real(
     assert capsys.readouterr().out == match[2]
 
 
+def test_the_proof_is_real(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from cudalint.runtime.toolkit import ToolkitError, find_compiler, find_nvcc
+
+    try:
+        find_compiler()
+    except ToolkitError as error:
+        pytest.skip(str(error))
+    if find_nvcc() is None:
+        pytest.skip("no nvcc")
+    monkeypatch.chdir(ROOT)
+    match = re.search(
+        r"```console\n\$ cudalint (\S+ --runtime=[^\n]+)\n(.*?)```", README, re.DOTALL
+    )
+    assert match is not None
+    main([*match[1].split(), "--cache-dir", str(tmp_path)])
+    shown = capsys.readouterr().out
+    pieces = [piece for piece in match[2].split("...\n") if piece]
+    assert len(pieces) == 2
+    assert all(piece in shown for piece in pieces)
+
+
 def test_the_table_lists_every_rule() -> None:
     listed = dict(re.findall(r"^\| `(GPU\d{3})` \| ([a-z-]+) \|", README, re.MULTILINE))
     known = {code: rule.name for code, rule in registry.all_rules().items() if code < "GPU9"}
