@@ -166,7 +166,8 @@ def test_an_internal_error_is_2_without_a_traceback(
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_an_interrupt_is_130_and_leaves_no_worker() -> None:
     script = (
-        "import os, time, cudalint.jobs as jobs\n"
+        "import os, signal, time, cudalint.jobs as jobs\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it\n"
         "def slow(job):\n    open('started', 'w').close()\n    time.sleep(60)\n"
         "jobs.lower = slow\n"
         "from cudalint.cli import main\n"
