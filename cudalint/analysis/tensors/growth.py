@@ -82,9 +82,7 @@ def _growth(view: View, keeping: Keeping) -> DeviceListGrowth | None:
     )
 
 
-def _over_batches(
-    view: View, keeping: Keeping, value: Value, name: str
-) -> DeviceListGrowth | None:
+def _over_batches(view: View, keeping: Keeping, value: Value, name: str) -> DeviceListGrowth | None:
     """A member that a hook appends to for every batch, and another method joins for the host."""
     method = view.function.key.rpartition(".")[2]
     model, _ = view.run.hook(view.function)
