@@ -5,5 +5,7 @@ tree, opens no file and knows no API by name: names come with the facts. Its cla
 page (``cudalint rule CODE``), in fixed sections.
 
 Modules that start with an underscore hold what several rules share: ``_wording`` for messages,
-``_leaks`` for telling the kinds of leaks apart.
+``_leaks`` for telling the kinds of leaks apart and ``_leak_wording`` for what is said of them,
+``_members`` and ``_owners`` for classes and their objects, ``_shared_memory`` for what a block
+needs.
 """

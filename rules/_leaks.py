@@ -6,34 +6,14 @@ which rule speaks of it, which of the ways count, and how sure and how grave tha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
 
-from cudalint.analysis.facts import (
-    Exit,
-    FunctionFacts,
-    Leak,
-    LeakExit,
-    Resource,
-    Site,
-    readable,
-)
-from cudalint.findings.finding import Confidence, Finding, Severity, Step
-from cudalint.findings.rule import Rule
-from cudalint_rules._wording import listing, places, quoted, rows, steps_at, subject
+from cudalint.analysis.facts import Exit, FunctionFacts, Leak, LeakExit
+from cudalint.findings.finding import Confidence, Severity
 
 UNPAIRED, EARLY_EXIT, EXCEPTION = "GPU101", "GPU102", "GPU103"
 OVERWRITTEN, HANDLE = "GPU104", "GPU106"
-
-_ENDS = "the function ends"
-_LEAVES = {
-    Exit.END: "ends",
-    Exit.RETURN: "returns",
-    Exit.THROW: "leaves",
-    Exit.OVERWRITE: "goes on",
-}
 
 
 @dataclass(frozen=True)
@@ -109,16 +89,8 @@ def _severity(exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Severity:
     what a test leaves behind that fails."""
     thrown = all(way.kind is Exit.THROW for way in exits)
     harmless = thrown or all(way.on_failure or way.kind is Exit.THROW for way in exits)
-    ends = (facts.is_main and harmless) or (_is_test(facts) and thrown)
+    ends = (facts.is_main and harmless) or (facts.is_test and thrown)
     return Severity.INFO if ends else Severity.WARNING
-
-
-def _is_test(facts: FunctionFacts) -> bool:
-    """A test as pytest and unittest find them."""
-    name = facts.function.replace("::", ".").rpartition(".")[2]
-    stem = PurePath(facts.filename).stem
-    named = stem.startswith("test") or stem.endswith("test")
-    return facts.language == "python" and named and name.startswith("test")
 
 
 def _confidence(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Confidence:
@@ -136,75 +108,3 @@ def leaks_of(code: str, facts: FunctionFacts) -> Iterator[tuple[Leak, Verdict]]:
         verdict = judge(leak, facts)
         if verdict and verdict.code == code:
             yield leak, verdict
-
-
-def leak_finding(
-    rule: Rule, facts: FunctionFacts, leak: Leak, verdict: Verdict, message: str
-) -> Finding:
-    """The finding of a leak: at its acquisition, with each way out and each release as a step."""
-    first, *others = verdict.exits
-    resource = leak.resource
-    steps = (
-        *first.steps,
-        *(
-            Step(facts.filename, way.span, f"{resource.name} is lost here too: {clause(way)}")
-            for way in others
-        ),
-        *steps_at(leak.released, f"other paths release {resource.name} here"),
-        *steps_at(leak.handed_over, f"other paths pass {resource.name} on here"),
-        *steps_at(leak.siblings, "its sibling {text} is released here"),
-    )
-    return rule.finding(
-        message,
-        filename=resource.filename,
-        span=resource.span,
-        function=facts.function,
-        subject=subject(resource.name, resource.api),
-        steps=steps,
-        severity=verdict.severity,
-        confidence=verdict.confidence,
-    )
-
-
-def clause(way: LeakExit) -> str:
-    """Why control left: the reason without the line that it may name, and with short names."""
-    text = re.sub(r" \(line \d+\)$", "", way.reason)
-    return re.sub(r"`([\w.]+)`", lambda match: f"`{readable(match[1])}`", text)
-
-
-def when(exits: tuple[LeakExit, ...]) -> str:
-    """When it is not released: ``when cudaMemcpy fails (returns at line 31)``."""
-    first, *others = exits
-    row = first.span.row
-    if first.kind is Exit.END and clause(first) == _ENDS:
-        text = f"when {_ENDS} at line {row}"
-    else:
-        text = f"when {clause(first)} ({_LEAVES[first.kind]} at line {row})"
-    rest = {way.span for way in others if way.span.row != first.span.row}
-    return f"{text}, nor on the way out at {rows(rest)}" if rest else text
-
-
-def otherwise(leak: Leak, facts: FunctionFacts) -> str:
-    """What happens on the other paths: ``; line 40 releases it otherwise``."""
-    if leak.released:
-        verb = "releases" if len({site.span.row for site in leak.released}) == 1 else "release"
-        return f"; {places(leak.released, facts.filename)} {verb} it otherwise"
-    if leak.handed_over:
-        return f"; otherwise it is passed on at {places(leak.handed_over, facts.filename)}"
-    return ""
-
-
-def siblings(sites: tuple[Site, ...], filename: str) -> str:
-    """The evidence of the forgotten one: ``; its siblings `d_a` and `d_b` are, at lines 40-41``."""
-    names = list(dict.fromkeys(quoted(site.text) for site in sites))
-    if not names:
-        return ""
-    word, verb = ("sibling", "is") if len(names) == 1 else ("siblings", "are")
-    return f"; its {word} {listing(names)} {verb}, at {places(sites, filename)}"
-
-
-def never(resource: Resource, function: str) -> str:
-    """Which call is missing: ``no way out of `render` calls cudaFree``."""
-    release = resource.info.releases[0] if resource.info.releases else "anything that releases it"
-    again = "each iteration acquires another, and " if resource.in_loop else ""
-    return f"{again}no way out of {quoted(function)} calls {readable(release)}"

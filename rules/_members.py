@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Site
-from cudalint_rules._wording import listing, places, quoted
+from cudalint_rules._wording import its_siblings, places, quoted
 
 CONTEXTS = frozenset({"context", "pycuda-context"})
 """Families whose end takes everything else along."""
@@ -48,9 +48,7 @@ def evidence(
             "with the object"
         )
     if siblings:
-        word, verb = ("sibling", "is") if len(siblings) == 1 else ("siblings", "are")
-        where = places(list(siblings.values()), filename)
-        return f": its {word} {listing(map(quoted, siblings))} {verb}, at {where}"
+        return f": {its_siblings(siblings)}, at {places(list(siblings.values()), filename)}"
     if facts.destructor:
         return f": {quoted(facts.destructor.text)} does not release it"
     if by_function:

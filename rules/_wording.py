@@ -73,6 +73,13 @@ def listing(items: Iterable[str], most: int = 4) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
+def its_siblings(names: Iterable[str]) -> str:
+    """The subject of a comparison: ``its siblings `d_a` and `d_b` are``."""
+    shown = list(dict.fromkeys(map(quoted, names)))
+    word, verb = ("sibling", "is") if len(shown) == 1 else ("siblings", "are")
+    return f"its {word} {listing(shown)} {verb}"
+
+
 def rows(spans: Iterable[Span]) -> str:
     """``line 12``, ``lines 40-41``, ``lines 12, 30 and 44``."""
     numbers = sorted({span.row for span in spans})

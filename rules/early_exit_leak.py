@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding
-from cudalint_rules._leaks import EARLY_EXIT, leak_finding, leaks_of, otherwise, when
+from cudalint_rules._leak_wording import leak_finding, otherwise, when
+from cudalint_rules._leaks import EARLY_EXIT, leaks_of
 
 
 class EarlyExitLeak(FunctionRule):

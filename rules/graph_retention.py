@@ -8,7 +8,7 @@ from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.facts.tensors import GraphRetention
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding
-from cudalint_rules._wording import listing, quoted, rows
+from cudalint_rules._wording import its_siblings, quoted, rows
 
 
 class GraphRetentionRule(FunctionRule):
@@ -108,11 +108,8 @@ def _evidence(kept: GraphRetention) -> str:
 def _siblings(kept: GraphRetention) -> str:
     if not kept.siblings:
         return ""
-    names = listing(quoted(site.text) for site in kept.siblings)
-    lines = rows(site.span for site in kept.siblings)
-    if len(kept.siblings) == 1:
-        return f"; its sibling {names} is detached at {lines}"
-    return f"; its siblings {names} are detached at {lines}"
+    names = its_siblings(site.text for site in kept.siblings)
+    return f"; {names} detached at {rows(site.span for site in kept.siblings)}"
 
 
 def _advice(kept: GraphRetention) -> str:

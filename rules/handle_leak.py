@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding
-from cudalint_rules._leaks import HANDLE, leak_finding, leaks_of, never, otherwise, siblings, when
+from cudalint_rules._leak_wording import leak_finding, never, otherwise, siblings, when
+from cudalint_rules._leaks import HANDLE, leaks_of
 from cudalint_rules._owners import owner_findings
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import ClassFacts, FunctionFacts, Leak, LeakExit
 from cudalint.analysis.rules import ClassRule, FunctionRule
 from cudalint.findings.finding import Confidence, Finding
-from cudalint_rules._leaks import OVERWRITTEN, leak_finding, leaks_of
+from cudalint_rules._leak_wording import leak_finding
+from cudalint_rules._leaks import OVERWRITTEN, leaks_of
 from cudalint_rules._wording import places, quoted, steps_at
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding
-from cudalint_rules._leaks import UNPAIRED, leak_finding, leaks_of, never, siblings
+from cudalint_rules._leak_wording import leak_finding, never, siblings
+from cudalint_rules._leaks import UNPAIRED, leaks_of
 from cudalint_rules._owners import owner_findings
 
 

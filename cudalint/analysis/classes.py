@@ -73,7 +73,7 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
         record = members.record
         names = {base_name(member) for member, _ in members.acquired}
         # A process-lifetime object gives its memory back with the process.
-        escaping = members.escaping | (names if record.key in static else set())
+        escaping = members.escaping | (names if record.key in static else _lent(members))
         found.append(
             ClassFacts(
                 record=record,
@@ -94,6 +94,14 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
             )
         )
     return tuple(found)
+
+
+def _lent(members: Members) -> set[str]:
+    """Members that point to a table which no function of the class makes: whoever made it has its
+    elements too."""
+    made = {member for member, _ in members.acquired}
+    pointers = {field.name for field in members.record.fields if field.type.kind == "pointer"}
+    return {base_name(member) for member in made if "[" in member} & (pointers - made)
 
 
 # Members ----------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from cudalint.analysis.releases import attachment, plain, release, reset
 from cudalint.analysis.state import Holding, State, Status
 from cudalint.analysis.values import (
     NULL,
+    Address,
     Bag,
     Const,
     FunctionValue,
@@ -89,6 +90,10 @@ def apply_model(
         element = run.evaluator.element(call.receiver, "[]", state)
         if element is not None:
             results[None] = state.read(element)
+    if model.table and call.receiver is not None:
+        first = run.evaluator.element(call.receiver, "[0]", state)
+        if first is not None:
+            results[None] = Address(first)
     if model.returns is not None:
         array = copies.returned_array(run, binding, model, name, state)
         if array is not None:

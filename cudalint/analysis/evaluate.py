@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
+from cudalint.analysis.addresses import element_at, pointed_element
 from cudalint.analysis.element_types import item_bytes
 from cudalint.analysis.state import State
 from cudalint.analysis.values import (
@@ -107,7 +108,7 @@ class Evaluator:
         if isinstance(base, Variable) and base.symbol == "this":
             return ("this", part)
         if isinstance(base, Dereference):
-            return (*self.pointed(self.value(base.pointer, state)), part)
+            return self.pointed(self.value(base.pointer, state), (part,))
         location = self.location(base, state)
         if self.python:
             value = self.value(base, state)
@@ -123,9 +124,8 @@ class Evaluator:
             isinstance(stored, Pointer | Symbol | Input | Address | Array) and not self.python
         ):
             value = stored if stored is not None else self.value(base, state)
-            if isinstance(value, Address | Bag) and not isinstance(value, Bag):
-                inner: Location = value.location
-                return inner if part == "[0]" and inner[-1] == "[0]" else (*inner, part)
+            if isinstance(value, Address):
+                return element_at(value.location, part)
             if part == "[0]" and not self.python:
                 return ("@", value)
             return ("@", value, part)
@@ -150,12 +150,20 @@ class Evaluator:
         info = self.variable(base.symbol)
         return info is not None and info.type.kind == "pointer"
 
-    @staticmethod
-    def pointed(value: Value) -> Location:
-        """What a pointer value points to."""
-        if isinstance(value, Address):
-            return value.location
-        return ("@", value)
+    def pointed(self, value: Value, below: Location = ()) -> Location:
+        """What a pointer value points to; ``below``: the part of it that is meant."""
+        table, part = pointed_element(value)
+        if table is None:
+            return ("@", value, *below)
+        if part is None and below and below[0].startswith("["):
+            part, *below = below
+        elif part is None and self._is_array(table):
+            part = "[0]"
+        return (*(table if part is None else element_at(table, part)), *below)
+
+    def _is_array(self, location: Location) -> bool:
+        info = self.variable(location[0]) if len(location) == 1 else None
+        return info is not None and info.type.kind == "array"
 
     def variable(self, symbol: str) -> VariableInfo | None:
         """The declaration of a variable of the function or of the file."""

@@ -19,6 +19,7 @@ from cudalint.analysis.values import (
     Location,
     Operation,
     Pointer,
+    Polynomial,
     Sequence,
     Symbol,
     Value,
@@ -134,8 +135,8 @@ def is_outside(run: FunctionRun, location: Location) -> bool:
 def _from_input(value: object) -> bool:
     if isinstance(value, Input):
         return True
-    if isinstance(value, Operation):
-        return any(_from_input(operand) for operand in value.operands)
+    if isinstance(value, Operation | Polynomial):  # `lanes->inputs + i` is one of these too
+        return any(_from_input(part) for part in parts(value))
     return False
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cudalint.analysis import stores
+from cudalint.analysis.addresses import past_tables
 from cudalint.analysis.conditions import LAST_ERROR
 from cudalint.analysis.escape import guard
 from cudalint.analysis.evaluate import is_status
@@ -28,6 +29,7 @@ from cudalint.analysis.values import (
     Value,
     resources_in,
     rewrite,
+    symbols_in,
 )
 from cudalint.apis.model import ReleaseEffect
 from cudalint.findings.finding import Step
@@ -85,6 +87,19 @@ def _unknown_result(run: FunctionRun, call: Call, state: State) -> State:
         state.refresh(result)
         stores.store(run, state, location, result, call.span, render(call.target))
     return state
+
+
+def _is_query(definition: Function, summary: Summary) -> bool:
+    """Whether a function without arguments only tells something that is kept out of sight
+    (``Device::mode()``): each call tells the same."""
+    if definition.parameters or len(definition.blocks) != 1 or len(summary.outcomes) != 1:
+        return False
+    (outcome,) = summary.outcomes
+    effects = (outcome.handed_out, outcome.released, outcome.stored, outcome.writes)
+    if outcome.value is None or any(effects):
+        return False
+    unknown = symbols_in(outcome.value)
+    return bool(unknown) and not any(is_status(symbol) for symbol in unknown)
 
 
 def _blames(run: FunctionRun, call: Call, state: State) -> bool:
@@ -271,11 +286,12 @@ class _Application:
             for written, value in self.outcome.writes
             if written[0] == RETURN
         ]
-        value = (
-            self.translate(self.outcome.value, state)
-            if self.outcome.value is not None
-            else Symbol(f"result@{self.site}")
-        )
+        if self.outcome.value is None:
+            value: Value = Symbol(f"result@{self.site}")
+        elif _is_query(self.definition, self.summary):
+            value = Operation(f"{self.definition.key}()", ())
+        else:
+            value = self.translate(self.outcome.value, state)
         stores.store(self.run, state, location, value, self.call.span, render(self.call.target))
         for rest, inner in below:
             state.values[(*location, *rest)] = inner
@@ -424,6 +440,10 @@ class _Application:
 
     def locate(self, location: Location, state: State) -> Location | None:
         """A location of the callee, in the caller's terms; ``None`` for what it cannot name."""
+        place = self._locate(location, state)
+        return place if place is None or self.run.python else past_tables(place, state.values)
+
+    def _locate(self, location: Location, state: State) -> Location | None:
         root = location[0]
         evaluator = self.run.evaluator
         if root == RETURN:
@@ -444,7 +464,7 @@ class _Application:
             if isinstance(inner, str):
                 return None
             pointer = self.translate(inner, state)
-            return (*evaluator.pointed(pointer), *location[2:])
+            return evaluator.pointed(pointer, location[2:])
         if isinstance(root, str) and root in self.arguments:
             expression = self.arguments[root][1]
             if expression is None:

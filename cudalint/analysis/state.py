@@ -170,12 +170,14 @@ class State:
     def read(self, location: Location) -> Value:
         """The value stored at a location; its entry value if nothing was stored."""
         value = self.values.get(location)
-        if value is not None:
+        if value is not None and location[-1] != "[]":
             return value
-        if location[-1] == "[]" or (isinstance(location[-1], str) and location[-1].startswith("[")):
+        if isinstance(location[-1], str) and location[-1].startswith("["):
             element = self._element(location)
             if element is not None:
                 return element
+            if value is not None:
+                return value
         for length in range(len(location) - 1, 0, -1):
             base = self.values.get(location[:length])
             if base is None and length > 1 and is_index(location[length - 1]):
@@ -196,6 +198,7 @@ class State:
         return self._element(location) if found is None and is_index(rest[-1]) else found
 
     def _element(self, location: Location) -> Value | None:
+        """What an element holds through which others were stored too: ``[]`` is any of them."""
         base = location[:-1]
         any_element = self.values.get((*base, "[]"))
         if location[-1] != "[]":

@@ -52,7 +52,7 @@ def assign(run: FunctionRun, operation: Assign, state: State) -> None:
             return
     value = run.evaluator.value(source, state)
     dangling.stored(run, operation, state)
-    inner = _aggregate(run, source, location, state)
+    inner = _aggregate(run, source, value, location, state)
     kept = containers.joined(run, operation, state)
     if kept:
         inner.append((("[]",), Bag(kept)))
@@ -121,10 +121,10 @@ def assign_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
 
 
 def _aggregate(
-    run: FunctionRun, source: Expression, location: Location, state: State
+    run: FunctionRun, source: Expression, value: Value, location: Location, state: State
 ) -> list[tuple[Location, Value]]:
     """What is stored below a record that is copied by value."""
-    if run.python:
+    if run.python or isinstance(value, Address):  # an array decays to its address
         return []
     origin = run.evaluator.location(source, state)
     if origin is None or origin == location:

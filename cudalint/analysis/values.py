@@ -440,7 +440,7 @@ def _terms(value: Value) -> dict[tuple[Value, ...], int] | None:
     if isinstance(value, Const):
         number = integer(value)
         return None if number is None else ({(): number} if number else {})
-    if isinstance(value, Symbol | Input | Operation):
+    if isinstance(value, Symbol | Input | Operation | Address):
         return {(value,): 1}
     return None
 

@@ -270,6 +270,8 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     embeds: EmbeddedSource | None = None
     elements: bool = False
     """The result is an element of the receiver, a container (``std::vector::back``)."""
+    table: bool = False
+    """The result points to the first element of the receiver (``std::vector::data``)."""
     flushes_cache: bool = False
     """Gives the unused blocks of a caching allocator back to the driver (``empty_cache``)."""
     asks_device: bool = False

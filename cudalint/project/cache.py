@@ -130,6 +130,19 @@ def files_digest(paths: Sequence[Path]) -> str:
     return digest(*parts)
 
 
+def contents_digest(paths: Iterable[Path]) -> str:
+    """A digest of names and contents of files, in this order. What cannot be read counts as
+    such."""
+    parts: list[str | bytes] = []
+    for path in paths:
+        parts.append(path.name)
+        try:
+            parts.append(path.read_bytes())
+        except OSError:
+            parts.append(b"")
+    return digest(*parts)
+
+
 def remove(folder: Path) -> bool:
     """Delete a cache folder; whether there was one. Refuses what does not look like one."""
     if not folder.is_dir():

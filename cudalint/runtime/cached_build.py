@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
 import tempfile
@@ -10,10 +11,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from cudalint import __version__
-from cudalint.project.cache import digest
+from cudalint.apis import loader
+from cudalint.project.cache import contents_digest, digest
+from cudalint.runtime import libraries
 from cudalint.runtime.build import BuildError, BuildOptions, Executable, build
-from cudalint.runtime.ledger import build_ledger, cache_folder
-from cudalint.runtime.toolkit import ToolkitError, cuda_include, find_nvcc
+from cudalint.runtime.ledger import build_ledger, cache_folder, compiler_version
+from cudalint.runtime.toolkit import ToolkitError, cuda_include, find_compiler, find_nvcc
 
 _HEADERS = (".h", ".hpp", ".cuh", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp")
 _MOST_HEADERS = 2000
@@ -21,14 +24,18 @@ _MOST_KEPT = 1000
 
 
 def build_cached(
-    sources: Sequence[Path], options: BuildOptions | None = None, *, folder: Path | None = None
+    sources: Sequence[Path],
+    options: BuildOptions | None = None,
+    *,
+    included: Iterable[Path] = (),
+    folder: Path | None = None,
 ) -> Executable:
     """The executable of some sources, from the cache (``folder``, by default the ledger's own)
-    where neither they nor the headers beside them changed. ``BuildError`` as ``build``; what
-    cannot be built is tried again each time."""
+    where neither they, what they are known to include, the headers beside them nor the way to
+    build changed. ``BuildError`` as ``build``; what cannot be built is tried again each time."""
     options = options or BuildOptions()
     sources = tuple(source.absolute() for source in sources)
-    kept = (folder or cache_folder()) / "targets" / _key(sources, options)
+    kept = (folder or cache_folder()) / "targets" / _key(sources, included, options)
     executable = kept / "target"
     if executable.is_file():
         with contextlib.suppress(OSError):
@@ -72,16 +79,32 @@ def ledger_environment() -> dict[str, str]:
     return {"LD_LIBRARY_PATH": f"{library.parent}{os.pathsep + others if others else ''}"}
 
 
-def _key(sources: Sequence[Path], options: BuildOptions) -> str:
+def _key(sources: Sequence[Path], included: Iterable[Path], options: BuildOptions) -> str:
     nvcc = find_nvcc()
     flags = options.flags
     folders = [source.parent for source in sources]
     folders += [Path(include) for include in flags.include_folders]
-    parts: list[bytes | str] = [__version__, repr(options), str(nvcc)]
-    for path in (*sources, *_headers(dict.fromkeys(folders))):
-        with contextlib.suppress(OSError):
-            parts += [str(path), path.read_bytes()]
-    return digest(*parts)[:24]
+    files = tuple(dict.fromkeys((*sources, *included, *_headers(dict.fromkeys(folders)))))
+    parts = [__version__, _recipe(), repr(options), str(nvcc)]
+    with contextlib.suppress(ToolkitError):  # to build says what is missing
+        compiler = find_compiler()
+        parts += [str(compiler), compiler_version(compiler)]
+    return digest(*parts, *map(str, files), contents_digest(files))[:24]
+
+
+@functools.cache
+def _recipe() -> str:
+    """A digest of what decides how a target is built: an installation can change without its
+    version changing."""
+    return contents_digest(recipe_files())
+
+
+def recipe_files() -> list[Path]:
+    """Our own code and data that an executable is made of."""
+    here = Path(__file__).parent
+    models = sorted(Path(loader.__file__).parent.glob("*.toml"))
+    declarations = sorted(path for path in libraries.HEADERS.rglob("*") if path.is_file())
+    return [here / "build.py", Path(libraries.__file__), *models, *declarations]
 
 
 def _headers(folders: Iterable[Path]) -> list[Path]:

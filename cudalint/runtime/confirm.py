@@ -195,7 +195,9 @@ def prepared(target: Target, options: ConfirmOptions) -> Iterator[Prepared]:
         target=options.device.target, flags=options.flags, arguments=options.arguments
     )
     try:
-        executable = build_cached(target.sources, build_options, folder=options.cache)
+        executable = build_cached(
+            target.sources, build_options, included=target.covers, folder=options.cache
+        )
     except BuildError as error:
         raise TargetError(f"does not build: {error.reason}") from error
     yield Prepared(

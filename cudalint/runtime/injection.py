@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cudalint import __version__
-from cudalint.project.cache import digest
+from cudalint.project.cache import contents_digest, digest
 from cudalint.runtime.devices import Device
 from cudalint.runtime.ledger import NATIVE, cache_folder, compiler_version, only_one
 from cudalint.runtime.preload import preload_environment
@@ -87,9 +87,14 @@ def build_injection() -> tuple[Path, Cupti]:
         compiler_version(compiler),
         str(include),
         str(cupti.include),
-        (cupti.include / "cupti.h").read_bytes(),
-        (include / "cuda.h").read_bytes(),
-        *((NATIVE / name).read_bytes() for name in _SOURCES),
+        contents_digest(
+            (
+                Path(__file__),
+                cupti.include / "cupti.h",
+                include / "cuda.h",
+                *(NATIVE / name for name in _SOURCES),
+            )
+        ),
     )
     folder = cache_folder() / "injection" / key[:24]
     library = folder / LIBRARY

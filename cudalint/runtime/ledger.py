@@ -4,6 +4,7 @@ entry point of the CUDA runtime API that it does not write itself."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cudalint import __version__
-from cudalint.project.cache import digest
+from cudalint.project.cache import contents_digest, digest
 from cudalint.runtime.toolkit import ToolkitError, find_compiler
 
 NATIVE = Path(__file__).parent / "native"
@@ -43,16 +44,10 @@ def build_ledger(include: Path) -> Path:
             raise ToolkitError(f"{GIVEN}: {given}: no such file")
         return Path(given).absolute()
     compiler = find_compiler()
-    key = digest(
-        __version__,
-        str(compiler),
-        compiler_version(compiler),
-        Path(__file__).read_bytes(),
-        Path(__file__).with_name("entry_points.py").read_bytes(),
-        *(file.name.encode() + b"\0" + file.read_bytes() for file in sorted(NATIVE.iterdir())
-          if file.is_file()),
-        *((include / name).read_bytes() for name in _HEADERS if (include / name).is_file()),
-    )  # fmt: skip
+    files = [Path(__file__), Path(__file__).with_name("entry_points.py")]
+    files += sorted(file for file in NATIVE.iterdir() if file.is_file())
+    files += [include / name for name in _HEADERS]
+    key = digest(__version__, str(compiler), compiler_version(compiler), contents_digest(files))
     folder = cache_folder() / "ledger" / key[:24]
     library = folder / LIBRARY
     if not library.is_file():
@@ -123,6 +118,7 @@ def written_by_hand() -> frozenset[str]:
     return frozenset(names)
 
 
+@functools.cache
 def compiler_version(compiler: Path) -> str:
     """What it says of itself, in one line."""
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from cudalint.analysis.facts.capacity import Capacity
 from cudalint.analysis.facts.launches import LaunchSite
@@ -44,6 +45,14 @@ class FunctionFacts:
     """``None`` where there is nothing to say of it."""
     tensors: TensorFacts | None = None
     """Of Python functions that have to do with tensors."""
+
+    @property
+    def is_test(self) -> bool:
+        """A test as pytest and unittest find them."""
+        name = self.function.replace("::", ".").rpartition(".")[2]
+        stem = PurePath(self.filename).stem
+        named = stem.startswith("test") or stem.endswith("test")
+        return self.language == "python" and named and name.startswith("test")
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,7 @@ def _resolved(uses: Uses, header: int, expression: Expression) -> Expression:
     ]
     if len(made) == 1 and not made[0].arguments and made[0].receiver is not None:
         model = uses.model(made[0])
-        if model is not None and model.elements:
+        if model is not None and (model.elements or model.table):
             return _resolved(uses, header, made[0].receiver)
     return expression
 

@@ -169,7 +169,7 @@ class Uses:
             returns = model.returns
             keeps = bool(model.inserts or model.takes or model.swaps or model.assigns)
             if returns is None:
-                keeps = keeps or bool(model.aliases or model.elements)
+                keeps = keeps or bool(model.aliases or model.elements or model.table)
             else:
                 aliased = returns.may_alias and not self.moves(call)
                 keeps = keeps or bool(returns.view_of or aliased)

@@ -51,7 +51,7 @@ class OrderingLog:
                     and not operation.arguments
                 ):
                     model = run.models.lookup(operation.name) if operation.name else None
-                    if model is not None and model.elements and operation.name.endswith("data"):
+                    if model is not None and model.table:
                         self.data_of[operation.target.symbol] = operation.receiver
 
     def accesses(self, operation: Operation | Expression) -> tuple[Access, ...]:

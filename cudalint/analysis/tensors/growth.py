@@ -12,7 +12,7 @@ from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
 from cudalint.analysis.tensors.view import View
 from cudalint.apis.model import TensorEffect
 from cudalint.findings.finding import Step
-from cudalint.program import Assign, Call, Expression, Index, Return, Slice, children
+from cudalint.program import Assign, Call, Expression, Index, Slice, children
 
 MOST_DEPTH = 6
 
@@ -127,11 +127,7 @@ def _mentions(view: View, name: str) -> int:
             if effect is not None and effect.clears:
                 read.remove(operation.receiver)
         count += any(_reads(expression, name) for expression in read)
-    for number in view.solution.states:
-        terminator = view.function.blocks[number].terminator
-        if isinstance(terminator, Return) and terminator.value is not None:
-            count += _reads(terminator.value, name)
-    return count
+    return count + sum(_reads(value, name) for _, value in view.returned())
 
 
 def _reads(expression: Expression, name: str) -> bool:
@@ -178,12 +174,8 @@ def _goes_to_host(view: View, origin: int, depth: int) -> str:
         for other, record in view.records.items()
         if other != origin and any(origin in operand.origins for operand in record.operands)
     ]
-    for number in view.solution.states:
-        block = view.function.blocks[number]
-        if isinstance(block.terminator, Return) and block.terminator.value is not None:
-            end = number * 100_000 + len(block.operations) + 1
-            if origin in view.value(end, block.terminator.value).origins:
-                return ""
+    if any(origin in view.value(end, value).origins for end, value in view.returned()):
+        return ""
     if len(users) != 1:
         return ""
     other, record = users[0]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from cudalint.analysis.facts.tensors import RecordedInference
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
 from cudalint.analysis.tensors.places import place
-from cudalint.analysis.tensors.records import Form, Record
+from cudalint.analysis.tensors.records import Form, Record, position_of
 from cudalint.analysis.tensors.run import TensorRun
 from cudalint.analysis.tensors.scan import operations
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
-from cudalint.program import Call, Function, Return, Use, variables
+from cudalint.program import Call, Function, Use, variables
 
 
 def recorded(view: View) -> tuple[RecordedInference, ...]:
@@ -187,20 +187,16 @@ def _hands_back_gradients(view: View) -> bool:
     computed = _derived(
         view, {origin for origin, one in view.records.items() if one.form is Form.MODEL}
     )
-    for number in view.solution.states:
-        block = view.function.blocks[number]
-        if not isinstance(block.terminator, Return) or block.terminator.value is None:
-            continue
-        returned = view.transfer.value(
-            view.state_before(number * 100_000 + len(block.operations) + 1), block.terminator.value
-        )
+    for end, value in view.returned():
+        returned = view.value(end, value)
         unknown = returned.gradient & Gradient.UNKNOWN and returned.tensorlike
         if returned.may_attach or (unknown and returned.origins & computed):
             return True
+        start = view.solution.states[position_of(end)[0]]
         if any(
-            value.may_attach
-            for name in variables(block.terminator.value)
-            for place_name, value in view.solution.states[number].values.items()
+            held.may_attach
+            for name in variables(value)
+            for place_name, held in start.values.items()
             if place_name.startswith(name + "[")
         ):
             return True

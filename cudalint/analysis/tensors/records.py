@@ -8,20 +8,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cudalint.analysis.flow import Flow
-from cudalint.analysis.tensors.lattice import (
-    Kind,
-    Recording,
-    Value,
-)
+from cudalint.analysis.tensors.lattice import Kind, Recording, Value
 from cudalint.apis.model import TensorEffect
-from cudalint.program import (
-    Call,
-    Constant,
-    Function,
-    Operation,
-)
+from cudalint.program import Call, Constant, Function, Operation
 
-PARTS = 10**12
+_MOST_OPERATIONS = 100_000
+"""Of one block."""
+_PARTS = 10**12
 """Numbers of operations end here; those of the parts that they make begin."""
 
 
@@ -97,9 +90,19 @@ class Surroundings(Protocol):
         """Evidence found before: this operation's result is brought to the host later."""
 
 
+def origin_at(block: int, index: int) -> int:
+    """The number of an operation, which stands for what it makes; above zero."""
+    return block * _MOST_OPERATIONS + index + 1
+
+
+def position_of(origin: int) -> tuple[int, int]:
+    """The block and the index of an operation, by its number."""
+    return divmod(origin - 1, _MOST_OPERATIONS)
+
+
 def part_origin(origin: int, number: int) -> int:
     """The number of a part of what an operation makes."""
-    return PARTS + origin * 100 + min(number, 99)
+    return _PARTS + origin * 100 + min(number, 99)
 
 
 def is_engine(call: Call, receiver: Value) -> bool:

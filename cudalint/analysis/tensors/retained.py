@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import RetainedGraph
+from cudalint.analysis.flow import successors
 from cudalint.analysis.tensors.evidence import retains
 from cudalint.analysis.tensors.lattice import Gradient, Value
 from cudalint.analysis.tensors.places import place, root
-from cudalint.analysis.tensors.records import Form, Record
+from cudalint.analysis.tensors.records import Form, Record, position_of
 from cudalint.analysis.tensors.retention import _differentiated_text
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
@@ -219,15 +220,15 @@ def _receiver(operation: object) -> frozenset[str]:
 
 def _assigned_before(view: View, loop: Loop, name: str, origin: int) -> bool:
     """Whether every iteration assigns a variable before an operation reads it."""
-    block, index = divmod(origin - 1, 100_000)
+    block, _ = position_of(origin)
     writers = [
-        (other - 1) // 100_000
-        for other, _, operation in view.operations()
+        number
+        for other, number, operation in view.operations()
         if isinstance(operation, Assign | Call)
         and operation.target is not None
         and place(operation.target) == name
-        and (other - 1) // 100_000 in loop.body
-        and not ((other - 1) // 100_000 == block and (other - 1) % 100_000 >= index)
+        and number in loop.body
+        and not (number == block and other >= origin)
     ]
     if block in writers:
         return True
@@ -240,7 +241,5 @@ def _assigned_before(view: View, loop: Loop, name: str, origin: int) -> bool:
         if number in seen or number not in loop.body or number in writers:
             continue
         seen.add(number)
-        from cudalint.analysis.flow import successors
-
         pending.extend(successors(view.function.blocks[number]))
     return True

@@ -11,7 +11,7 @@ from cudalint.analysis.flow import Flow
 from cudalint.analysis.link import Linker
 from cudalint.analysis.tensors.evidence import RETURNED, Evidence, gather
 from cudalint.analysis.tensors.lattice import Recording, Value
-from cudalint.analysis.tensors.records import Outcome
+from cudalint.analysis.tensors.records import Outcome, origin_at
 from cudalint.analysis.tensors.scan import MODULE, Scan, operations, scan
 from cudalint.analysis.tensors.solver import Solution, solve
 from cudalint.apis.model import HookModel, TensorEffect
@@ -142,7 +142,7 @@ class TensorRun:
         for known in list(self._known.values()):
             function = known.function
             for block, index, operation in operations(function):
-                origin = block * 100_000 + index + 1
+                origin = origin_at(block, index)
                 if isinstance(operation, Call):
                     records = frozenset({function.record} if function.record else ())
                     own = getattr(operation.receiver, "symbol", None) == "this"

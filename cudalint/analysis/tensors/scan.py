@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Value
 from cudalint.analysis.tensors.places import place, root_of
 from cudalint.apis.model import TensorEffect
-from cudalint.program import Assign, Call, Constant, Expression, Function, Member, Operation, Tuple
+from cudalint.program import Assign, Call, Constant, Function, Member, Operation, Tuple
 
 MODULE = Value(Kind.MODULE, Gradient.UNKNOWN)
 FUNCTION = Value(Kind.FUNCTION, Gradient.UNKNOWN)
@@ -154,8 +154,3 @@ def _scan_assign(operation: Assign, found: Scan, made: dict[str, Value]) -> None
         made[target] = value
         if root_of(target) != target or target.startswith("::"):
             found.values[target] = value
-
-
-def is_list_display(expression: Expression) -> bool:
-    """Whether an expression makes a new container."""
-    return isinstance(expression, Tuple)

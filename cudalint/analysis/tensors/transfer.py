@@ -24,9 +24,10 @@ from cudalint.analysis.tensors.records import (
     Outcome,
     Record,
     is_engine,
+    origin_at,
     part_origin,
 )
-from cudalint.analysis.tensors.values import TESTS, Values
+from cudalint.analysis.tensors.values import Values
 from cudalint.apis.model import TensorEffect
 from cudalint.program import (
     Assign,
@@ -51,7 +52,7 @@ class Transfer(Values):
 
     def operation(self, state: State, operation: Operation, block: int, index: int) -> State:
         """The state after an operation; what it did is recorded."""
-        origin = block * 100_000 + index + 1
+        origin = origin_at(block, index)
         if isinstance(operation, Assign):
             return self._assign(state, operation, block, origin)
         if isinstance(operation, Call):
@@ -72,8 +73,6 @@ class Transfer(Values):
         source = operation.value
         value = self.value(state, source)
         match source:
-            case Binary(operator=operator) if operator not in TESTS:
-                form = Form.ARITHMETIC
             case Unary() | Binary():
                 form = Form.ARITHMETIC
             case Index(base=base) if place(source) not in state.values:
@@ -86,7 +85,13 @@ class Transfer(Values):
             value, origin, Recording.ON if form == Form.COPY else state.recording
         )
         self.records[origin] = Record(
-            operation, block, form, operands, value, state.recording, _reads(source)
+            operation,
+            block,
+            form,
+            operands,
+            value,
+            state.recording,
+            frozenset(places_read(source)),
         )
         parts = dict(self.parts(state, source))
         return self._store(state, operation.target, value, origin, parts)
@@ -355,7 +360,3 @@ def _operands(expression: Expression) -> list[Expression]:
             return [operand for item in items for operand in _operands(item)]
         case _:
             return [expression]
-
-
-def _reads(expression: Expression) -> frozenset[str]:
-    return frozenset(places_read(expression))

@@ -9,8 +9,8 @@ from functools import cached_property
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.tensors.evidence import Evidence
 from cudalint.analysis.tensors.lattice import NOTHING, State, Value
-from cudalint.analysis.tensors.places import place, root, root_of
-from cudalint.analysis.tensors.records import Record
+from cudalint.analysis.tensors.places import is_inside, place, root, root_of
+from cudalint.analysis.tensors.records import Record, origin_at, position_of
 from cudalint.analysis.tensors.run import Known, TensorRun
 from cudalint.analysis.tensors.scan import operations
 from cudalint.analysis.tensors.solver import Solution
@@ -24,9 +24,12 @@ from cudalint.program import (
     Constant,
     Delete,
     Expression,
+    Function,
     Index,
     Member,
     Operation,
+    Return,
+    Slice,
     Unary,
     Variable,
     render,
@@ -67,7 +70,7 @@ class View:
         """All reachable operations: origin, block, operation."""
         for block, index, operation in operations(self.function):
             if block in self.solution.states:
-                yield block * 100_000 + index + 1, block, operation
+                yield origin_at(block, index), block, operation
 
     def effect(self, call: Call) -> TensorEffect | None:
         """What an API call does to tensors."""
@@ -75,7 +78,7 @@ class View:
 
     def state_before(self, origin: int) -> State:
         """What is known just before an operation."""
-        block, index = divmod(origin - 1, 100_000)
+        block, index = position_of(origin)
         start = self.solution.states.get(block)
         if start is None:
             return State({})
@@ -91,6 +94,13 @@ class View:
         if expression is None:
             return NOTHING
         return self.transfer.value(self.state_before(origin), expression)
+
+    def returned(self) -> Iterator[tuple[int, Expression]]:
+        """What the function returns: the end of each block that does, and the expression."""
+        for number in self.solution.states:
+            block = self.function.blocks[number]
+            if isinstance(block.terminator, Return) and block.terminator.value is not None:
+                yield origin_at(number, len(block.operations)), block.terminator.value
 
     def site(self, span: Span, text: str = "") -> Site:
         """A place in this function's file."""
@@ -263,18 +273,18 @@ class View:
             match operation:
                 case Assign(target=target) | Call(target=target) if target is not None:
                     written = place(target)
-                    if written is not None and _covers(written, name):
+                    if written is not None and is_inside(name, written):
                         return True
                 case Delete(place=target):
                     cut = _cut(target)
-                    if cut is not None and _covers(cut, name):
+                    if cut is not None and is_inside(name, cut):
                         return True
             if isinstance(operation, Call) and operation.receiver is not None:
                 effect = self.effect(operation)
                 receiver = place(operation.receiver)
                 if receiver is None:
                     continue
-                if effect is not None and effect.clears and _covers(receiver, name):
+                if effect is not None and effect.clears and is_inside(name, receiver):
                     return True
                 callee = self.run.callee(
                     self.function, operation, self.value(origin, operation.receiver).records
@@ -289,13 +299,10 @@ class View:
                     return True
         return False
 
-    def _callee_empties(self, callee: object, receiver: str, name: str) -> bool:
-        from cudalint.program import Function
-
-        assert isinstance(callee, Function)
+    def _callee_empties(self, callee: Function, receiver: str, name: str) -> bool:
         scan = self.run.scan(callee)
         return any(
-            _covers(receiver + other.removeprefix("this"), name)
+            is_inside(name, receiver + other.removeprefix("this"))
             for other in scan.clears | set(scan.assigned)
             if other.startswith("this.")
         )
@@ -305,14 +312,7 @@ class View:
         return self.records.get(origin)
 
 
-def _covers(written: str, name: str) -> bool:
-    """Whether writing one place changes what another one holds as a whole."""
-    return name == written or (name.startswith(written) and name[len(written)] in ".[")
-
-
 def _cut(target: Expression) -> str | None:
-    from cudalint.program import Slice
-
     while isinstance(target, Slice | Index):
         target = target.base
     return place(target)

@@ -160,11 +160,11 @@ class Declarations(StatementRecovery):
         ):
             self.graph.current = before
             return  # A value that is not constant, but acquires nothing.
+        made = Variable(f"first call of {self.name} made {name}", f"{variable.symbol}:made")
+        self.graph.emit(Assign(made, Constant(True), span))
         self.graph.jump(after)
         self.graph.current = before
-        self.graph.finish(
-            Branch(Unknown(f"first call of {self.name}"), first.number, after.number, span)
-        )
+        self.graph.finish(Branch(made, after.number, first.number, span))
         self.graph.current = after
 
     def _reference(

@@ -1,0 +1,89 @@
+"""What the rules say of leaks: when a resource is lost, what releases it otherwise, the finding."""
+
+from __future__ import annotations
+
+import re
+
+from cudalint.analysis.facts import Exit, FunctionFacts, Leak, LeakExit, Resource, Site, readable
+from cudalint.findings.finding import Finding, Step
+from cudalint.findings.rule import Rule
+from cudalint_rules._leaks import Verdict
+from cudalint_rules._wording import its_siblings, places, quoted, rows, steps_at, subject
+
+_ENDS = "the function ends"
+_LEAVES = {
+    Exit.END: "ends",
+    Exit.RETURN: "returns",
+    Exit.THROW: "leaves",
+    Exit.OVERWRITE: "goes on",
+}
+
+
+def leak_finding(
+    rule: Rule, facts: FunctionFacts, leak: Leak, verdict: Verdict, message: str
+) -> Finding:
+    """The finding of a leak: at its acquisition, with each way out and each release as a step."""
+    first, *others = verdict.exits
+    resource = leak.resource
+    steps = (
+        *first.steps,
+        *(
+            Step(facts.filename, way.span, f"{resource.name} is lost here too: {clause(way)}")
+            for way in others
+        ),
+        *steps_at(leak.released, f"other paths release {resource.name} here"),
+        *steps_at(leak.handed_over, f"other paths pass {resource.name} on here"),
+        *steps_at(leak.siblings, "its sibling {text} is released here"),
+    )
+    return rule.finding(
+        message,
+        filename=resource.filename,
+        span=resource.span,
+        function=facts.function,
+        subject=subject(resource.name, resource.api),
+        steps=steps,
+        severity=verdict.severity,
+        confidence=verdict.confidence,
+    )
+
+
+def clause(way: LeakExit) -> str:
+    """Why control left: the reason without the line that it may name, and with short names."""
+    text = re.sub(r" \(line \d+\)$", "", way.reason)
+    return re.sub(r"`([\w.]+)`", lambda match: f"`{readable(match[1])}`", text)
+
+
+def when(exits: tuple[LeakExit, ...]) -> str:
+    """When it is not released: ``when cudaMemcpy fails (returns at line 31)``."""
+    first, *others = exits
+    row = first.span.row
+    if first.kind is Exit.END and clause(first) == _ENDS:
+        text = f"when {_ENDS} at line {row}"
+    else:
+        text = f"when {clause(first)} ({_LEAVES[first.kind]} at line {row})"
+    rest = {way.span for way in others if way.span.row != first.span.row}
+    return f"{text}, nor on the way out at {rows(rest)}" if rest else text
+
+
+def otherwise(leak: Leak, facts: FunctionFacts) -> str:
+    """What happens on the other paths: ``; line 40 releases it otherwise``."""
+    if leak.released:
+        verb = "releases" if len({site.span.row for site in leak.released}) == 1 else "release"
+        return f"; {places(leak.released, facts.filename)} {verb} it otherwise"
+    if leak.handed_over:
+        return f"; otherwise it is passed on at {places(leak.handed_over, facts.filename)}"
+    return ""
+
+
+def siblings(sites: tuple[Site, ...], filename: str) -> str:
+    """The evidence of the forgotten one: ``; its siblings `d_a` and `d_b` are, at lines 40-41``."""
+    if not sites:
+        return ""
+    return f"; {its_siblings(site.text for site in sites)}, at {places(sites, filename)}"
+
+
+def never(resource: Resource, function: str) -> str:
+    """Which call is missing: ``no way out of `render` calls cudaFree``."""
+    release = resource.info.releases[0] if resource.info.releases else "anything that releases it"
+    again = "each iteration acquires another, and " if resource.in_loop else ""
+    return f"{again}no way out of {quoted(function)} calls {readable(release)}"
