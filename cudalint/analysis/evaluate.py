@@ -156,7 +156,7 @@ class Evaluator:
         if table is None:
             return ("@", value, *below)
         if part is None and below and below[0].startswith("["):
-            part, *below = below
+            part, below = below[0], below[1:]
         elif part is None and self._is_array(table):
             part = "[0]"
         return (*(table if part is None else element_at(table, part)), *below)
