@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -28,7 +29,9 @@ RULES = (
     "GPU407", "GPU501",
 )  # fmt: skip
 """The rules of the goal; others are listed apart."""
-_SWEPT_RULES = ("GPU102", "GPU103")
+SWEPT_RULES = ("GPU102", "GPU103")
+"""Those whose every finding must be shown by the sweep and by nothing else."""
+WITHOUT_FAULTS = "the run without faults"
 
 
 @dataclass
@@ -43,7 +46,9 @@ class Row:
     """Of a bad one the worst verdict on its rule's findings; of a good one ``silent`` or
     ``alarm``."""
     by_fault: bool = False
-    """Whether a run without faults would not have shown it."""
+    """Whether a run without faults would have shown none of its findings."""
+    ways: list[str] = field(default_factory=list)
+    """What showed each of its findings: the call that failed, or ``the run without faults``."""
     reasons: list[str] = field(default_factory=list)
     known: list[str] = field(default_factory=list)
     """What a run shows of a good one and its comments explain: ``// seen: GPU101: reason``."""
@@ -87,6 +92,7 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
             row.reasons.append(_said(finding))
     elif not own and any(_at_todo(finding, unit) for finding in result.seen):
         row.outcome = Outcome.CONFIRMED.value
+        row.ways.append(WITHOUT_FAULTS)
         row.reasons.append("only the run shows it")
     elif not own:
         row.reasons += result.failed.values() or ["no run can show findings of this rule"]
@@ -94,7 +100,8 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
         verdicts = [finding.runtime for finding in own if finding.runtime]
         worst = min(verdicts, key=lambda verdict: _WORST.index(verdict.outcome))
         row.outcome = worst.outcome.value
-        row.by_fault = any(evidence.fault for verdict in verdicts for evidence in verdict.evidence)
+        row.ways += [v.evidence[0].fault or WITHOUT_FAULTS for v in verdicts if v.evidence]
+        row.by_fault = bool(row.ways) and WITHOUT_FAULTS not in row.ways
         row.reasons += [
             f"line {finding.span.row}: {verdict.outcome.value}: {verdict.reason}"
             for finding, verdict in zip(own, verdicts, strict=True)
@@ -278,8 +285,46 @@ def worse(rows: Sequence[Row], baseline: Mapping[str, str]) -> list[str]:
     ]
 
 
+def sweep_lines(rows: Sequence[Row]) -> list[str]:
+    """Of each rule that the sweep alone must show: how many it did, and by which calls failing."""
+    lines = []
+    for code in SWEPT_RULES:
+        bad = [row for row in rows if row.code == code and row.bad]
+        ran = [row for row in bad if row.outcome != Outcome.NOT_RUNNABLE.value]
+        if not bad:
+            continue
+        alone = sum(_by_sweep_alone(row) for row in ran)
+        calls = Counter(way.partition(" at ")[0] for row in ran for way in row.ways)
+        line = f"{code}: {alone} of {len(ran)} by the sweep alone"
+        if len(bad) > len(ran):
+            line += f", {len(bad) - len(ran)} not run"
+        if calls:
+            told = ", ".join(f"{name} {count}" for name, count in calls.most_common())
+            line += f" (findings by what showed them: {told})"
+        lines.append(line)
+    return lines
+
+
+def not_by_sweep(rows: Sequence[Row]) -> list[str]:
+    """The units that the sweep alone must show, and did not. What cannot be built or run here says
+    nothing."""
+    return [
+        f"{row.unit}: {row.outcome}, not by the sweep alone: {'; '.join(row.ways or row.reasons)}"
+        for row in rows
+        if row.bad
+        and row.code in SWEPT_RULES
+        and row.outcome != Outcome.NOT_RUNNABLE.value
+        and not _by_sweep_alone(row)
+    ]
+
+
+def _by_sweep_alone(row: Row) -> bool:
+    return row.outcome == Outcome.CONFIRMED.value and row.by_fault
+
+
 def main() -> int:
-    """Print the table; 1 when it is worse than the baseline."""
+    """Print the table; 1 when it is worse than the baseline, or a finding that the sweep alone must
+    show was not shown so."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.runtime", description=__doc__)
     parser.add_argument("paths", nargs="*", type=Path, help="fixtures [default: all]")
     parser.add_argument("--device", choices=["sim", "gpu"], default="sim")
@@ -339,7 +384,7 @@ def main() -> int:
                 print(f"\r{len(rows)}/{len(units)}", end="", file=sys.stderr)
     known = json.loads(BASELINE.read_text()) if BASELINE.is_file() else {}
     baseline = known.get(arguments.device, {})
-    lost = worse(rows, baseline)
+    lost = [f"worse: {line}" for line in worse(rows, baseline)] + not_by_sweep(rows)
     if arguments.keep:
         arguments.keep.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
     if arguments.json:
@@ -347,7 +392,8 @@ def main() -> int:
     else:
         for language in ("cpp", "python"):
             if any(row.language == language for row in rows):
-                print(f"{language}\n{table(rows, language)}\n")
+                own = [row for row in rows if row.language == language]
+                print("\n".join((language, table(rows, language), *sweep_lines(own), "")))
         for line in exceptions(rows):
             print(line)
         for row in rows:
@@ -361,7 +407,7 @@ def main() -> int:
         seconds = time.monotonic() - started
         print(f"{len(rows)} fixtures in {seconds:.0f} s ({linted:.0f} s of it linting)")
     for line in lost:
-        print(f"worse: {line}", file=sys.stderr)
+        print(line, file=sys.stderr)
     if arguments.update:
         outcomes = {**baseline, **{row.unit: row.outcome for row in rows}}
         known[arguments.device] = dict(sorted(outcomes.items()))

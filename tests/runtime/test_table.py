@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.runtime.__main__ import BASELINE, Row, table, worse
+from benchmarks.runtime.__main__ import (
+    BASELINE,
+    WITHOUT_FAULTS,
+    Row,
+    not_by_sweep,
+    sweep_lines,
+    table,
+    worse,
+)
 from benchmarks.runtime.units import FIXTURES, find_units, lint_units, load_findings, save_findings
 
 ROOT = Path(__file__).parent.parent.parent
@@ -41,6 +49,20 @@ def test_the_table_counts() -> None:
     rows = [row("bad_a", "confirmed"), row("bad_b", "not-runnable"), row("good_c", "silent")]
     text = table(rows, "cpp")
     assert "1/2 = 50.0% of all, 100.0% of those that could be built and run here" in text
+
+
+def test_what_the_sweep_alone_must_show() -> None:
+    rows = [row("bad_a", "confirmed"), row("bad_b", "confirmed"), row("good_c", "silent")]
+    rows += [row("bad_d", "not-reached"), row("bad_e", "not-runnable"), row("bad_f", "confirmed")]
+    rows[0].ways, rows[0].by_fault = ["cudaMemcpy at a.cu:7", "cudaMalloc at a.cu:9"], True
+    rows[1].ways = [WITHOUT_FAULTS]
+    rows[5].ways = ["cudaMemcpy at f.cu:7", WITHOUT_FAULTS]
+    other = Row("bad_g", "GPU101", "cpp", bad=True, outcome="confirmed", ways=[WITHOUT_FAULTS])
+    (line,) = sweep_lines([*rows, other])
+    assert line.startswith("GPU102: 1 of 4 by the sweep alone, 1 not run (")
+    assert "cudaMemcpy 2, the run without faults 2, cudaMalloc 1" in line
+    told = not_by_sweep([*rows, other])
+    assert [one.partition(":")[0] for one in told] == ["bad_b", "bad_d", "bad_f"]
 
 
 def test_findings_go_to_another_machine(tmp_path: Path) -> None:
