@@ -264,3 +264,26 @@ def test_default_streams_per_thread(lab):
         )
     )
     assert result.exit_status == 0
+
+
+def test_attributes_say_what_the_properties_say(lab):
+    result = lab.run(
+        """
+        static int differs(cudaDeviceAttr which, int wanted) {
+            int value = -1;
+            return cudaDeviceGetAttribute(&value, which, 0) || value != wanted || !wanted;
+        }
+        int main() {
+            cudaDeviceProp p;
+            if (cudaGetDeviceProperties(&p, 0)) return 100;
+            return differs(cudaDevAttrMaxGridDimX, p.maxGridSize[0])
+                + 2 * differs(cudaDevAttrTextureAlignment, p.textureAlignment)
+                + 4 * differs(cudaDevAttrTexturePitchAlignment, p.texturePitchAlignment)
+                + 8 * differs(cudaDevAttrMaxTexture3DDepth, p.maxTexture3D[2])
+                + 16 * differs(cudaDevAttrMaxPersistingL2CacheSize, p.persistingL2CacheMaxSize)
+                + 32 * differs(cudaDevAttrMaxAccessPolicyWindowSize, p.accessPolicyMaxWindowSize)
+                + 64 * differs(cudaDevAttrClusterLaunch, p.clusterLaunch);
+        }
+        """
+    )
+    assert result.exit_status == 0

@@ -76,6 +76,7 @@ inline int attribute(cudaDeviceAttr which, int device) {
         case cudaDevAttrClockRate: return 1980000;
         case cudaDevAttrMemoryClockRate: return 2619000;
         case cudaDevAttrTextureAlignment: case cudaDevAttrSurfaceAlignment: return 512;
+        case cudaDevAttrTexturePitchAlignment: return int(p.texturePitchAlignment);
         case cudaDevAttrMultiProcessorCount: return profile.multiprocessors;
         case cudaDevAttrGlobalMemoryBusWidth: return 5120;
         case cudaDevAttrL2CacheSize: return 50 << 20;
@@ -87,6 +88,11 @@ inline int attribute(cudaDeviceAttr which, int device) {
         case cudaDevAttrComputeCapabilityMinor: return profile.minor;
         case cudaDevAttrMaxTexture1DWidth: case cudaDevAttrMaxTexture2DWidth: return 131072;
         case cudaDevAttrMaxTexture2DHeight: return 65536;
+        case cudaDevAttrMaxTexture3DWidth: case cudaDevAttrMaxTexture3DHeight:
+        case cudaDevAttrMaxTexture3DDepth: return p.maxTexture3D[0];
+        case cudaDevAttrMaxPersistingL2CacheSize: return p.persistingL2CacheMaxSize;
+        case cudaDevAttrMaxAccessPolicyWindowSize: return p.accessPolicyMaxWindowSize;
+        case cudaDevAttrClusterLaunch: return p.clusterLaunch;
         case cudaDevAttrSingleToDoublePrecisionPerfRatio: return 2;
         case cudaDevAttrGpuOverlap: case cudaDevAttrCanMapHostMemory:
         case cudaDevAttrConcurrentKernels: case cudaDevAttrUnifiedAddressing:
