@@ -146,6 +146,10 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
         if program.dropped and program.filename not in elsewhere:
             spans = unread.setdefault(program.filename, [])
             spans += [dropped.span for dropped in program.dropped]
+    for file in facts.files:
+        for one in file.unfinished:
+            if one.filename not in elsewhere:
+                unread.setdefault(one.filename, []).append(one.span)
     footprint = _footprints(facts) if order.footprint else []
     return AnalysisResult(
         [finding for finding in findings if finding.filename not in elsewhere],

@@ -49,6 +49,12 @@ class Plan:
     version: str
     """Changes with cudalint's own code, its rules and what it reads with: part of cache keys."""
 
+    @property
+    def named(self) -> frozenset[str]:
+        """The codes of the rules that the settings select by their own code or name."""
+        chosen = {*self.settings.select, *self.settings.extend_select}
+        return frozenset(code for code, rule in self.known.items() if chosen & {code, rule.name})
+
     def ignored_in(self, filename: str) -> frozenset[str]:
         """The codes that are silent in a file."""
         path = relative_name(Path(filename), self.root)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
-from cudalint.analysis.facts import FileFacts
+from cudalint.analysis.facts import FileFacts, Unfinished
 from cudalint.analysis.rules import FileRule
 from cudalint.findings.finding import Finding, Severity, Step
-from cudalint_rules._wording import plural
+from cudalint.program import MISSING_HEADER, Dropped
+from cudalint.source import Span
+from cudalint_rules._wording import listing, plural
 
 
 class IncompleteParse(FileRule):
@@ -17,7 +21,11 @@ class IncompleteParse(FileRule):
 
     Counts the functions and statements of a file that the parser gave up on: the body of a function
     whose type comes from a missing header, code behind a syntax error, an embedded kernel that is
-    put together at run time. One finding for each file, with every lost part as a step.
+    put together at run time. Also names the functions that have more paths than are followed. One
+    finding for each file, with every lost part as a step.
+
+    In the text reports, findings for want of headers are summed up where there are many: `--select
+    GPU002` lists them, and the JSON report always does.
 
     ## Why is this bad?
 
@@ -64,21 +72,42 @@ class IncompleteParse(FileRule):
 
     def check(self, facts: FileFacts) -> Iterator[Finding]:
         """Yield one finding if anything was lost."""
-        if not facts.dropped:
-            return
         dropped = sorted(facts.dropped, key=lambda part: part.span)
-        first, *others = dropped
-        message = f"{first.what} was not read: {first.reason}"
-        if others:
-            verb = "was" if len(others) == 1 else "were"
-            message += f"; nor {verb} {plural(len(others), 'other part')} of this file"
-        message += f" ({plural(facts.functions_read, 'function')} read)"
-        yield self.finding(
-            message,
-            filename=facts.filename,
-            span=first.span,
-            steps=tuple(
-                Step(facts.filename, part.span, f"{part.what} was not read: {part.reason}")
-                for part in others
-            ),
+        lost = [_Lost(facts.filename, part.span, _unread(part)) for part in dropped]
+        lost += [_Lost(one.filename, one.span, _unfinished([one])) for one in facts.unfinished]
+        if not lost:
+            return
+        told = []
+        if dropped:
+            told.append(lost[0].message)
+            others = len(dropped) - 1
+            if others:
+                told.append(
+                    f"nor {'was' if others == 1 else 'were'} {plural(others, 'other part')}"
+                )
+                told[-1] += " of this file"
+        if facts.unfinished:
+            told.append(_unfinished(facts.unfinished))
+        found = self.finding(
+            f"{'; '.join(told)} ({plural(facts.functions_read, 'function')} read)",
+            filename=lost[0].filename,
+            span=lost[0].span,
+            steps=tuple(Step(one.filename, one.span, one.message) for one in lost[1:]),
         )
+        headers = dict.fromkeys(part.what for part in dropped if part.reason == MISSING_HEADER)
+        yield replace(found, missing=tuple(headers))
+
+
+class _Lost(NamedTuple):
+    filename: str
+    span: Span
+    message: str
+
+
+def _unread(part: Dropped) -> str:
+    return f"{part.what} was not read: {part.reason}"
+
+
+def _unfinished(functions: Sequence[Unfinished]) -> str:
+    names = listing(f"`{one.function}`" for one in functions)
+    return f"not all paths of {names} were followed: there are too many"

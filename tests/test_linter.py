@@ -403,3 +403,19 @@ def test_equal_findings_have_different_fingerprints() -> None:
     write(a_cu=twice)
     fingerprints = [one.fingerprint for one in run(select=["GPU101"]).active]
     assert len(fingerprints) == 2 and len(set(fingerprints)) == 2
+
+
+# What is not followed to its end ----------------------------------------------------------------
+
+
+def test_a_function_with_too_many_paths_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet = "  // cudalint: ignore[GPU101] nothing can be said of it\n"
+    write(pool_h=LEAK, a_cu='#include "pool.h"\n' + LEAK.replace("upload", "other"))
+    write(b_cu=CLEAN.replace("false;\n", f"false;{quiet}", 1), c_cu="int sum(int n) {return n;}")
+    assert [one for one in run().active if one.code == "GPU002"] == []
+    monkeypatch.setattr("cudalint.analysis.run.MOST_STEPS", 1)
+    report = run(supervised=False, cache=False)
+    assert [(one.filename, one.message) for one in report.active] == [
+        (name, f"not all paths of `{function}` were followed: there are too many (1 function read)")
+        for name, function in (("a.cu", "other"), ("b.cu", "upload"), ("pool.h", "upload"))
+    ]

@@ -14,11 +14,12 @@ from cudalint.analysis.facts import (
     Misuse,
     MisuseKind,
     OwnerCopy,
+    Unfinished,
 )
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint.findings.rule import Rule
 from cudalint.findings.suppressions import UnusedSuppression
-from cudalint.program import Dropped
+from cudalint.program import MISSING_HEADER, Dropped
 from cudalint_rules.copyable_owner import CopyableOwner
 from cudalint_rules.dangling_device_pointer import DanglingDevicePointer
 from cudalint_rules.double_free import DoubleFree
@@ -254,6 +255,36 @@ def test_what_could_not_be_read() -> None:
         "(9 functions read)"
     )
     assert (found.severity, found.span.row, len(found.steps)) == (Severity.INFO, 20, 1)
+    assert not found.missing
+
+
+def test_missing_headers_are_named() -> None:
+    lost = tuple(
+        Dropped(at(row), what, MISSING_HEADER) for row, what in ((2, "b.h"), (1, "a.h"), (3, "b.h"))
+    )
+    (found,) = IncompleteParse().check(FileFacts(FILE, "cuda", dropped=lost))
+    assert found.missing == ("a.h", "b.h")
+
+
+def test_what_was_not_followed_to_its_end() -> None:
+    def facts(*names: str, dropped: tuple[Dropped, ...] = ()) -> FileFacts:
+        unfinished = tuple(Unfinished(name, FILE, at(40)) for name in names)
+        return FileFacts(FILE, "cuda", dropped=dropped, functions_read=1, unfinished=unfinished)
+
+    (found,) = IncompleteParse().check(facts("solve"))
+    assert found.message == (
+        "not all paths of `solve` were followed: there are too many (1 function read)"
+    )
+    assert (found.span.row, found.steps) == (40, ())
+    (found,) = IncompleteParse().check(facts("a", "b", "c", "d", "e"))
+    assert "`a`, `b`, `c` and 2 more were followed" in found.message
+    assert len(found.steps) == 4
+    (found,) = IncompleteParse().check(facts("a", dropped=(Dropped(at(2), "`x`", "why"),)))
+    assert found.message == (
+        "`x` was not read: why; not all paths of `a` were followed: there are too many "
+        "(1 function read)"
+    )
+    assert (found.span.row, [step.span.row for step in found.steps]) == (2, [40])
 
 
 @pytest.mark.parametrize(

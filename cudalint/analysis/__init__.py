@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from cudalint.analysis.facts import ClassFacts, FileFacts, FunctionFacts
+from cudalint.analysis.facts import ClassFacts, FileFacts, FunctionFacts, Unfinished
 from cudalint.apis.loader import ApiModels
 from cudalint.program import Program
+
+if TYPE_CHECKING:
+    from cudalint.analysis.run import FunctionRun
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFac
         if (run := linker.run_of(function, program)) is not None
     ]
     members = collect(linker, runs)
+    unfinished = _unfinished(runs, programs)
     functions = function_facts(linker, runs, member_misuses(linker, members))
     return RunFacts(
         functions=with_tensors(linker, programs, with_capacity(runs, functions)),
@@ -48,7 +53,23 @@ def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFac
                 kernels=program.kernels,
                 dropped=program.dropped,
                 functions_read=len(program.functions),
+                unfinished=tuple(unfinished.get(id(program), ())),
             )
             for program in programs
         ),
     )
+
+
+def _unfinished(
+    runs: Sequence[FunctionRun], programs: Sequence[Program]
+) -> dict[int, list[Unfinished]]:
+    """The functions that were not followed to their end, each with one program (by identity): its
+    file's own where that is linted, else one that includes it."""
+    own = {program.filename: program for program in reversed(programs)}
+    found: dict[int, list[Unfinished]] = {}
+    for run in runs:
+        if run.exhausted and run.touches_cuda:
+            function = run.function
+            told = Unfinished(function.name, function.filename, function.span)
+            found.setdefault(id(own.get(function.filename, run.program)), []).append(told)
+    return found

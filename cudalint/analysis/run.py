@@ -126,9 +126,13 @@ class FunctionRun:
         self.reads_last_error = False
         self.resets = False
         self.complete = True
+        """False where any path was left out."""
+        self.exhausted = False
+        """Whether the work that one function is worth was spent before its paths were."""
         self.calls_made: list[tuple[str, str, tuple[tuple[str, Value], ...], Span]] = []
         """Calls of functions of the run with constant arguments: key, file, arguments, where."""
-        self._most = MOST_DISJUNCTS if linker.touches_cuda(function, program) else FEW_DISJUNCTS
+        self.touches_cuda = linker.touches_cuda(function, program)
+        self._most = MOST_DISJUNCTS if self.touches_cuda else FEW_DISJUNCTS
         self._meets = False
         """Whether disjuncts beyond that number go on together."""
         if self.python:
@@ -200,7 +204,7 @@ class FunctionRun:
         while self._queue:
             steps += 1
             if steps > MOST_STEPS or self._work_done > self._most_work:
-                self.complete = False
+                self.complete, self.exhausted = False, True
                 break
             _, number = heapq.heappop(self._queue)
             states = self._pending.pop(number, {})

@@ -71,7 +71,7 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
             report = _confirmed(report, found.files, plan, options, progress)
     errors = {*report.errors, *found.errors}
     errors |= {FileError(name, "does not exist") for name in found.missing}
-    report = dataclasses.replace(report, errors=tuple(sorted(errors)))
+    report = dataclasses.replace(report, errors=tuple(sorted(errors)), named=plan.named)
     _complain(report, options)
     # Where nothing could be linted, the errors have said it all.
     summarise = bool(found.files) and bool(report.files or not errors)

@@ -66,3 +66,5 @@ class Finding:
     suppressed: str | None = None
     runtime: Verdict | None = None
     """What running it said; ``None`` where it was not run."""
+    missing: tuple[str, ...] = ()
+    """Headers that were not found (GPU002): what many such findings have in common."""

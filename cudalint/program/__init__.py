@@ -29,6 +29,7 @@ from cudalint.program.functions import (
     Branch,
     Call,
     Delete,
+    MISSING_HEADER,
     Dropped,
     Field,
     Function,
@@ -52,6 +53,7 @@ from cudalint.program.functions import (
 )
 
 __all__ = [
+    "MISSING_HEADER",
     "THIS",
     "AddressOf",
     "Argument",

@@ -326,6 +326,10 @@ class Kernel(msgspec.Struct, frozen=True, omit_defaults=True):
     """Arrays of which each thread has its own (Numba's ``cuda.local.array``)."""
 
 
+MISSING_HEADER = "missing header"
+"""The reason of a ``Dropped`` header; its name is ``what`` was dropped."""
+
+
 class Dropped(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     """Code that could not be read (GPU002): which, where, and why."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cudalint.reports.incomplete import listed, paragraph
 from cudalint.reports.report import Report
 from cudalint.reports.style import Style
 from cudalint.reports.text import headline
@@ -10,4 +11,5 @@ from cudalint.reports.text import headline
 def render(report: Report, style: Style | None = None) -> str:
     """``path:row:column: CODE message``, line by line."""
     style = style or Style()
-    return "".join(f"{headline(finding, report, style)}\n" for finding in report.active)
+    lines = "".join(f"{headline(finding, report, style)}\n" for finding in listed(report))
+    return lines + paragraph(report, style)

@@ -28,6 +28,8 @@ class Report:
     sources: Mapping[str, Source] = field(default_factory=dict)
     """The texts of the files that findings and their steps point at."""
 
+    named: frozenset[str] = frozenset()
+    """Codes that the settings select by name: however many their findings, each is listed."""
     footprints: tuple[Footprint, ...] | None = None
     """The peaks of all functions, where they were asked for."""
 

@@ -9,6 +9,7 @@ from cudalint.findings.finding import Finding, Severity, Step
 from cudalint.findings.rule import DOCUMENTATION
 from cudalint.findings.verdict import Outcome
 from cudalint.reports.frames import Note, frame, has_lines, location
+from cudalint.reports.incomplete import files_in_part, listed, paragraph
 from cudalint.reports.report import Report
 from cudalint.reports.style import SEVERITY_COLOR, Style
 
@@ -27,9 +28,10 @@ def render(report: Report, style: Style | None = None, *, width: int = 140) -> s
     """All findings that no comment suppresses, and a summary."""
     style = style or Style()
     blocks = [
-        "\n".join(_finding(finding, report, style, width)) + "\n" for finding in report.active
+        "\n".join(_finding(finding, report, style, width)) + "\n" for finding in listed(report)
     ]
-    return "\n".join(blocks)
+    summed_up = paragraph(report, style)
+    return "\n".join([*blocks, summed_up] if summed_up else blocks)
 
 
 def headline(finding: Finding, report: Report, style: Style) -> str:
@@ -131,7 +133,9 @@ def summary(report: Report, style: Style | None = None) -> str:
         if not report.files:
             return f"No file to analyse mentions CUDA.{hidden}"
         return f"{style.paint('No CUDA memory misuse found', 'green')} in {files}{hidden}."
-    return f"Found {listing(counts)} in {files}{hidden}{_verdicts(report)}."
+    part = files_in_part(report)
+    partly = f", {part} of them checked only in part" if part else ""
+    return f"Found {listing(counts)} in {files}{partly}{hidden}{_verdicts(report)}."
 
 
 def _verdicts(report: Report) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json as standard_json
 import re
+from types import ModuleType
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -122,9 +124,77 @@ def test_statistics(snapshot: SnapshotAssertion) -> None:
     assert statistics.render(report) + statistics.render_json(report) == snapshot
 
 
-def suppressed(finding: Finding) -> Finding:
-    import dataclasses
+def in_part(number: int, *headers: str, severity: Severity = Severity.INFO) -> Finding:
+    """A file that was read only in part."""
+    return Finding(
+        "GPU002",
+        "incomplete-parse",
+        severity,
+        Confidence.HIGH,
+        f"{headers[0] if headers else 'Python 2 code'} was not read: why (3 functions read)",
+        f"src/part_{number}.cu",
+        Span(1, 1, 1, 9),
+        missing=headers,
+    )
 
+
+MANY = tuple(
+    in_part(number, "solver.pb.h", *(["boost/a.hpp"] if number % 2 else []), f"own_{number // 2}.h")
+    for number in range(12)
+)
+
+
+@pytest.mark.parametrize("renderer", [text, concise])
+def test_many_files_that_lack_headers_are_summed_up(
+    renderer: ModuleType, snapshot: SnapshotAssertion
+) -> None:
+    report = Report((LEAK, *MANY, in_part(99)), files=20, sources=SOURCES)
+    rendered = renderer.render(report) + "\n" + text.summary(report)
+    assert rendered == snapshot
+    assert "part_7" not in rendered and "part_99" in rendered  # that one's reason is its own
+
+
+@pytest.mark.parametrize("renderer", [text, concise])
+def test_a_report_of_nothing_but_files_in_part_is_not_empty(renderer: ModuleType) -> None:
+    report = Report(MANY, files=12)
+    assert renderer.render(report).startswith("GPU002 12 files were read only in part")
+    assert text.summary(report) == "Found 12 info in 12 files, 12 of them checked only in part."
+
+
+@pytest.mark.parametrize("renderer", [text, concise])
+@pytest.mark.parametrize(
+    "report",
+    [
+        Report(MANY[:5]),
+        Report(MANY, named=frozenset({"GPU002"})),
+        Report(tuple(dataclasses.replace(one, severity=Severity.ERROR) for one in MANY)),
+        Report(tuple(in_part(number) for number in range(12))),
+    ],
+    ids=["few", "named", "errors", "each for its own reason"],
+)
+def test_files_in_part_that_are_listed(renderer: ModuleType, report: Report) -> None:
+    rendered = renderer.render(report)
+    assert all(finding.filename in rendered for finding in report.active)
+    assert "files were read only in part" not in rendered
+
+
+def test_suppressed_files_in_part_are_not_summed_up() -> None:
+    report = Report(tuple(dataclasses.replace(one, suppressed="x") for one in MANY))
+    assert concise.render(report) == text.render(report) == ""
+
+
+def test_reports_for_machines_hold_every_file_in_part() -> None:
+    data = standard_json.loads(json.render(Report(MANY, files=12)))
+    assert [finding["filename"] for finding in data["findings"]] == [f.filename for f in MANY]
+    assert data["summary"]["by_code"] == {"GPU002": 12}
+
+
+def test_names_of_headers_cannot_control_the_terminal() -> None:
+    report = Report(tuple(in_part(number, "a\x1b[2J.h") for number in range(9)))
+    assert "\x1b" not in concise.render(report)
+
+
+def suppressed(finding: Finding) -> Finding:
     return dataclasses.replace(finding, suppressed="cudalint: ignore[GPU102]")
 
 
@@ -199,8 +269,6 @@ def test_places_without_text_are_named() -> None:
 
 
 def test_many_steps_are_cut() -> None:
-    import dataclasses
-
     steps = tuple(step(BLUR, 7, "return -1;", f"step {number}") for number in range(40))
     rendered = text.render(Report((dataclasses.replace(LEAK, steps=steps),), sources=SOURCES))
     assert "step 10" in rendered and "step 39" in rendered and "step 20" not in rendered

@@ -14,7 +14,7 @@ from cudalint.analysis.facts.capacity import (
     Peak,
 )
 from cudalint.analysis.facts.classes import ClassFacts, MemberAcquisition
-from cudalint.analysis.facts.functions import FileFacts, FunctionFacts
+from cudalint.analysis.facts.functions import FileFacts, FunctionFacts, Unfinished
 from cudalint.analysis.facts.launches import LaunchSite, StagedMemory
 from cudalint.analysis.facts.lifetimes import (
     CheckpointLoad,
@@ -104,6 +104,7 @@ __all__ = [
     "TensorFacts",
     "Transfer",
     "UnclosedOwner",
+    "Unfinished",
     "is_shown",
     "readable",
 ]

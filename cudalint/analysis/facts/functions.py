@@ -56,6 +56,16 @@ class FunctionFacts:
 
 
 @dataclass(frozen=True)
+class Unfinished:
+    """A function that has more paths than are followed."""
+
+    function: str
+    filename: str
+    """The file's own name, or that of a header of which nothing else is told."""
+    span: Span
+
+
+@dataclass(frozen=True)
 class FileFacts:
     """One file: its kernels and what could not be read."""
 
@@ -64,5 +74,6 @@ class FileFacts:
     kernels: tuple[Kernel, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     functions_read: int = 0
+    unfinished: tuple[Unfinished, ...] = ()
     unused_suppressions: tuple[UnusedSuppression, ...] = ()
     """Filled by the linter when the findings of all other rules are known."""

@@ -24,7 +24,7 @@ from cudalint.frontends.cuda.lower_kernels import DeviceCode
 from cudalint.frontends.cuda.lower_names import FUNCTIONS, RECORDS
 from cudalint.frontends.cuda.lower_unit import Unit
 from cudalint.frontends.cuda.parse import ParsedUnit
-from cudalint.program import Dropped, Kernel, Program
+from cudalint.program import MISSING_HEADER, Dropped, Kernel, Program
 
 _DEEPEST = 12_000
 _CONTAINERS = (Kind.NAMESPACE, Kind.LINKAGE, Kind.UNEXPOSED_DECL)
@@ -57,7 +57,7 @@ class _UnitLowering:
         """Walk, lower, collect."""
         unit = self.unit
         for missing in self.parsed.missing_headers:
-            unit.dropped.append(Dropped(missing.span, missing.name, "missing header"))
+            unit.dropped.append(Dropped(missing.span, missing.name, MISSING_HEADER))
         positions = unit.positions
         for child in children(self.parsed.unit.cursor):
             if positions.in_main_file(child):

@@ -10,6 +10,7 @@ from cudalint.frontends.python.embedded.holes import depends_on_hole, tainted_na
 from cudalint.frontends.python.embedded.paths import FileTexts
 from cudalint.frontends.python.embedded.texts import Text
 from cudalint.program import (
+    MISSING_HEADER,
     Dropped,
     Function,
     Kernel,
@@ -63,7 +64,7 @@ class Placer:
     def _is_lost(self, part: Dropped, filename: str) -> bool:
         """Whether something is worth telling that could not be read. Its compiler has headers of
         its own, and what a hole would hold nobody can read."""
-        if part.reason == "missing header" or self._place(part.span)[0] != filename:
+        if part.reason == MISSING_HEADER or self._place(part.span)[0] != filename:
             return False
         first, last = self._offsets(part.span)
         start = self._text.value.rfind("\n", 0, first) + 1
