@@ -23,13 +23,13 @@ from cudalint.program.expressions import (
     variables,
 )
 from cudalint.program.functions import (
+    MISSING_HEADER,
     Argument,
     Assign,
     Block,
     Branch,
     Call,
     Delete,
-    MISSING_HEADER,
     Dropped,
     Field,
     Function,
