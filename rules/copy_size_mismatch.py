@@ -105,12 +105,12 @@ def _mismatch(operation: Transfer | Fill) -> _Mismatch | None:
             has = "has" if side.allocation else "holds"
             message = f"{api} {verb} {size}, but {quoted(side.name)} {has} only {room}"
             return _Mismatch(side, message)
-        if side.overrun_ratio and side.overrun_ratio > 1:
-            message = (
-                f"{api} {verb} {quoted(operation.bytes_text)} bytes, "
-                f"{side.overrun_ratio} times what {quoted(side.name)} has"
-            )
-            return _Mismatch(side, message)
+        if side.overrun_ratio or side.overrun_element:
+            times = side.overrun_ratio or quoted(side.overrun_element)
+            message = f"{api} {verb} {quoted(operation.bytes_text)} bytes, "
+            message += f"{times} times what {quoted(side.name)} has"
+            sure = Confidence.HIGH if side.overrun_ratio else Confidence.MEDIUM
+            return _Mismatch(side, message, sure)
     for side in sides:
         ratio = _ratio(operation, side)
         confidence = _counts_elements(operation, side, sides) if ratio else None

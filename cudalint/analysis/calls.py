@@ -40,8 +40,6 @@ OWNERSHIP = re.compile(
     re.IGNORECASE,
 )
 """Names of unknown functions that may end or take over what they are given."""
-CONVERSIONS = ("builtins.int", "numpy.intp", "numpy.uintp", "numpy.uint64", "ctypes.c_void_p")
-"""What makes a number of a Python object that stands for device memory."""
 STORING = re.compile(
     r"(set|add|push|insert|append|register|assign|attach|store|emplace|track|manage|keep|init|bind"
     r"|wrap|put|save|cache|enqueue|submit|schedule|make_|create_|from_)",
@@ -65,9 +63,9 @@ def call(run: FunctionRun, operation: Call, state: State) -> list[State]:
             name, key = value.name, value.key
     if operation.kind == "copy":
         return _copy(run, operation, state)
-    if run.python and name in CONVERSIONS:
-        dangling.converted(run, operation, state)
     model = _model(run, name, receiver_family)
+    if model is not None and model.integer is not None:
+        dangling.converted(run, operation, state)
     if (
         model is not None
         and model.guess

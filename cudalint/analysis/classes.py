@@ -148,14 +148,14 @@ def _place(run: FunctionRun, linker: Linker, location: Location) -> tuple[str | 
     return found
 
 
-def _empties(function: Function, member: str) -> bool:
+def _empties(run: FunctionRun, member: str) -> bool:
     """Whether a function removes the elements of a container that is a member."""
     return any(
         isinstance(operation, Call)
         and operation.receiver is not None
-        and operation.name.rpartition("::")[2] in ("clear", "erase", "swap", "pop_back", "pop")
         and render(operation.receiver).rpartition(".")[2].rpartition("->")[2] == member
-        for block in function.blocks
+        and run.models.evicts(operation.name)
+        for block in run.function.blocks
         for operation in block.operations
     )
 
@@ -204,7 +204,7 @@ def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
                 if (
                     release.location[0] == "this"
                     and not any(location == release.location for location, _ in outcome.writes)
-                    and not ("[" in found[1] and _empties(function, name))
+                    and not ("[" in found[1] and _empties(run, name))
                 ):
                     members.lingering.setdefault(function.key, {}).setdefault(name, release)
         for location in outcome.stored:

@@ -55,6 +55,7 @@ _KIND_NAMES = {
     "Default": "default",
 }
 
+_SIZE_OF_TYPE = "unknown:sizeof"
 _POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_pointer"})
 """Attributes of arrays that lead to where their memory is."""
 
@@ -243,6 +244,7 @@ def endpoint(
                 allocation=Site(acquired.filename, acquired.span, acquired.api),
                 size_ratio=_ratio(whole, size) if at_start else None,
                 overrun_ratio=_ratio(size, whole) if at_start else None,
+                overrun_element=_element_ratio(size, whole) if at_start else "",
             )
         case Address(location=location):
             info = run.evaluator.variable(str(location[0])) if len(location) == 1 else None
@@ -272,6 +274,14 @@ def _ratio(above: Value | None, below: Value | None) -> int | None:
         return None
     quotient = integer(divide(above, below))
     return quotient if quotient is not None and quotient > 1 else None
+
+
+def _element_ratio(above: Value | None, below: Value | None) -> str:
+    """The quotient of two sizes, where it is ``sizeof(T)`` in a template."""
+    quotient = divide(above, below) if above is not None and below is not None else None
+    if not isinstance(quotient, Operation) or not quotient.operator.startswith(_SIZE_OF_TYPE):
+        return ""
+    return quotient.operator.removeprefix("unknown:")
 
 
 # Arrays of Python libraries ---------------------------------------------------------------------

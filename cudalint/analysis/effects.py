@@ -86,6 +86,8 @@ def apply_model(
         value = binding.value(model.aliases)
         if value is not None:
             results[None] = value
+    if model.integer is not None and (whole := _whole(call, run, state)) is not None:
+        results[None] = whole
     if model.elements and call.receiver is not None:
         element = run.evaluator.element(call.receiver, "[]", state)
         if element is not None:
@@ -102,6 +104,16 @@ def apply_model(
     for one in states:
         _write_result(run, call, name, model, results, one)
     return states
+
+
+def _whole(call: Call, run: FunctionRun, state: State) -> Const | None:
+    """The integer that is made of a known number."""
+    if len(call.arguments) != 1:
+        return None
+    value = run.evaluator.value(call.arguments[0].value, state)
+    if not isinstance(value, Const) or not isinstance(value.value, int | float):
+        return None
+    return Const(int(value.value), value.overflow) if abs(value.value) < 1e30 else None
 
 
 Effect = TypeVar("Effect")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeGuard
 
 from cudalint.analysis.addresses import element_at, pointed_element
@@ -54,16 +55,19 @@ from cudalint.program import (
 STATUS = "status:"
 """How the origin of a status value starts."""
 
-SUCCESS_NAMES = frozenset({"cudaSuccess", "CUDA_SUCCESS", "NVRTC_SUCCESS", "ncclSuccess"})
-
 
 class Evaluator:
     """Evaluates the expressions of one function."""
 
     def __init__(
-        self, function: Function, language: str, file_variables: dict[str, VariableInfo]
+        self,
+        function: Function,
+        language: str,
+        file_variables: dict[str, VariableInfo],
+        enumerators: Mapping[str, int],
     ) -> None:
         self.function = function
+        self.enumerators = enumerators
         self.python = language == "python"
         self.file_variables = file_variables
         self.constants: dict[str, Value] = {}
@@ -217,8 +221,8 @@ class Evaluator:
             case Tuple(items=items, kind=kind):
                 return Sequence(tuple(self.value(item, state) for item in items), kind)
             case FunctionReference(name=name, key=key):
-                last = name.rpartition(".")[2]
-                return ZERO if last in SUCCESS_NAMES else FunctionValue(name, key)
+                worth = self.enumerators.get(name.rpartition(".")[2])
+                return FunctionValue(name, key) if worth is None else Const(worth)
             case Unknown(text="uninitialized"):
                 return Operation("uninitialized", ())
             case Unknown(text=text, reads=reads):

@@ -112,7 +112,9 @@ class FunctionRun:
         self.linker = linker
         self.filename = function.filename
         self.models = linker.models(program.language)
-        self.evaluator = Evaluator(function, program.language, program.variables)
+        self.evaluator = Evaluator(
+            function, program.language, program.variables, self.models.constants
+        )
         self.evaluator.constants = dict(constants or {})
         self.conditions = Conditions()
         self.recorder = Recorder(function, self.filename)
@@ -351,10 +353,12 @@ class FunctionRun:
     # Operations -------------------------------------------------------------------------------
 
     def _yield(self, value: Expression, span: Span, state: State) -> None:
-        named = (self.function.name, *self.function.decorators)
-        if any("fixture" in name for name in named):
+        names = {decorator.partition("(")[0] for decorator in self.function.decorators}
+        known = [effect for name in names if (effect := self.models.lifetime_effect(name))]
+        kinds = {effect.generator for effect in known}
+        if "resumed" in kinds:
             return  # pytest resumes a fixture whatever the test did
-        if not any("contextmanager" in decorator for decorator in self.function.decorators):
+        if "context" not in kinds:
             state.escape(state.reachable([self.evaluator.value(value, state)]))
         self.throw(state.copy(), span, "the consumer of the generator raises", explicit=False)
 

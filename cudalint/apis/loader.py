@@ -10,6 +10,7 @@ Reserved top-level keys of a model file; every other key is a function:
 - ``aliases``: names that do what another does: of a function, or of a module or namespace (both
   sides end in ``.`` or ``::``).
 - ``families``: kinds of resources.
+- ``constants``: what enumerators are worth (``cudaSuccess``), by the last part of their names.
 - ``attributes``: attributes of arrays (Python).
 - ``tensors``: what functions do to tensors and gradients, by behaviour (Python).
 - ``hooks``: methods that frameworks call (Python).
@@ -108,6 +109,7 @@ RESERVED = frozenset(
         "plain",
         "aliases",
         "families",
+        "constants",
         "attributes",
         "alike",
         "tensors",
@@ -132,6 +134,7 @@ class ApiModels:
     ) -> None:
         self.language = language
         self.families: dict[str, Family] = dict(_shipped("families.toml").families)
+        self.constants: dict[str, int] = dict(_shipped("families.toml").constants)
         self.attributes: dict[str, AttributeModel] = {}
         self._tensors: dict[str, TensorEffect] = {}
         self._tensor_beginnings: dict[str, TensorEffect] = {}
@@ -193,6 +196,12 @@ class ApiModels:
     def lifetime_effect(self, name: str) -> LifetimeEffect | None:
         """What a function, method, decorator or class has to do with how long memory is held."""
         return self._lifetimes.get(name)
+
+    def evicts(self, name: str) -> bool:
+        """Whether a method takes elements out of its receiver, of whatever class that is."""
+        short = "." + name.rpartition("::")[2].rpartition(".")[2]
+        effect = self._lifetimes.get(short)
+        return effect is not None and effect.evicts
 
     def kernel_model(self, name: str) -> KernelModel | None:
         """What a function, decorator, method or attribute does with kernels."""
@@ -267,6 +276,7 @@ class ApiModels:
         if file.language not in (self.language, "both"):
             return
         self.families.update(file.families)
+        self.constants.update(file.constants)
         self.attributes.update(file.attributes)
         self._hooks.update(file.hooks)
         for way in file.kernels.values():
@@ -355,6 +365,7 @@ def decode(path: str, text: str) -> ModelFile:
     hooks = _tables(path, "hooks", content.pop("hooks", {}), HookModel)
     lifetimes = _tables(path, "lifetimes", content.pop("lifetimes", {}), LifetimeEffect)
     kernels = _tables(path, "kernels", content.pop("kernels", {}), KernelModel)
+    constants = _convert(path, "constants", content.pop("constants", {}), dict[str, int])
     functions: dict[str, ApiFunction] = {}
     if plain:
         function = _convert(path, "defaults", defaults, ApiFunction)
@@ -374,7 +385,7 @@ def decode(path: str, text: str) -> ModelFile:
             functions[key] = function
     return ModelFile(
         path, language, families, functions, aliases, attributes, tensors, hooks, lifetimes,
-        kernels,
+        kernels, constants,
     )  # fmt: skip
 
 

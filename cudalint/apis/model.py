@@ -23,6 +23,10 @@ Direction = Literal[
     "host-to-device", "device-to-host", "device-to-device", "host-to-host", "default"
 ]
 
+Integer = Literal[
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "unbounded"
+]
+
 
 class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A kind of resource: what it is called, and whose functions release it."""
@@ -266,7 +270,9 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """A step towards a release (unmapping): as with a release, nothing can be done if it fails."""
     may_throw: bool | None = None
     noreturn: bool = False
-    overflow_bits: int | None = None
+    integer: Integer | None = None
+    """The result is an integer: of a fixed width (``numpy.int32``), as is then what is computed of
+    two of them, or ``unbounded``."""
     embeds: EmbeddedSource | None = None
     elements: bool = False
     """The result is an element of the receiver, a container (``std::vector::back``)."""
@@ -397,7 +403,10 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     memoizes: str | None = None
     """A decorator that keeps results: the parameter that bounds how many, or ``unbounded``."""
     evicts: bool = False
-    """It takes elements out of its receiver, a dictionary."""
+    """It takes elements out of its receiver, a container."""
+    generator: Literal["resumed", "context", ""] = ""
+    """A decorator of generators: of one that is ``resumed`` whatever the consumer did (a fixture of
+    pytest), or is a ``context`` manager, to which what it yields comes back."""
     tensor_types: bool = False
     """The names are classes of arrays that live, or may live, on a device."""
     modules: bool = False
@@ -409,16 +418,19 @@ class KernelModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     ones; methods and attributes of kernels with a dot in front)."""
 
     names: tuple[str, ...]
-    makes: Literal["decorated", "device", "kernel", "settings", ""] = ""
+    makes: Literal["decorated", "device", "kernel", "settings", "named", "shared", "local", ""] = ""
     """A decorator of kernels or of device functions, a class of kernels, or one of what a launch is
-    configured with."""
+    configured with; a method which returns the kernel that its first argument names; a declaration
+    of an array that is shared by a kernel's block, or local to its thread."""
     dialect: Literal["numba", "triton", "cupy"] = "numba"
     """Of a decorator: how its kernels are launched, and what they declare shared memory with."""
     parameters: tuple[str, ...] = ()
-    """Of settings: their parameters, among them ``grid``, ``block`` and ``shmem_size``."""
-    launches: Literal["settings", "prepared", ""] = ""
+    """Of settings: their parameters, among them ``grid``, ``block`` and ``shmem_size``; of an
+    array: its ``shape`` (or ``size``) and ``dtype``, in order."""
+    launches: Literal["settings", "prepared", "sized", ""] = ""
     """A function of a stream, settings, a kernel and its arguments; or a method of a kernel whose
-    arguments follow ``leading`` ones (grid, block, and a stream as the third)."""
+    arguments follow ``leading`` ones (grid, block, and a stream as the third); or one that is given
+    a number of threads and returns what launches it."""
     leading: int = 0
     limits: str = ""
     """Raises a limit: the API function that says what it does, given the kernel first."""
@@ -452,3 +464,5 @@ class ModelFile(msgspec.Struct, frozen=True, omit_defaults=True):
     hooks: dict[str, HookModel] = {}
     lifetimes: dict[str, LifetimeEffect] = {}
     kernels: dict[str, KernelModel] = {}
+    constants: dict[str, int] = {}
+    """What enumerators are worth, by their own name."""

@@ -152,7 +152,9 @@ def _amount(run: FunctionRun, function: Function, call: Call) -> int | None:
     value = call.arguments[-1].value if call.arguments else None
     if value is None:
         return None
-    evaluator = Evaluator(function, run.program.language, run.program.variables)
+    evaluator = Evaluator(
+        function, run.program.language, run.program.variables, run.models.constants
+    )
     number = integer(evaluator.value(value, State()))
     if number is not None:
         return number

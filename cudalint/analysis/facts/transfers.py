@@ -56,6 +56,8 @@ class Endpoint:
     overrun_ratio: int | None = None
     """The other way round: the copy's size divided by the allocation's (``n`` allocated,
     ``n * sizeof(float)`` copied: 4)."""
+    overrun_element: str = ""
+    """The same, where that is the size of a type that is not known yet: ``sizeof(T)``."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from cudalint.apis.loader import load
 from cudalint.frontends.cuda.lower_numbers import read_number
 from cudalint.program import (
     THIS,
@@ -67,8 +68,6 @@ _STATEMENT_WORDS = frozenset(
     )
 )  # fmt: skip
 _VALUES: dict[str, Any] = {
-    "cudaSuccess": 0, "CUDA_SUCCESS": 0, "cudaMemcpyHostToHost": 0, "cudaMemcpyHostToDevice": 1,
-    "cudaMemcpyDeviceToHost": 2, "cudaMemcpyDeviceToDevice": 3, "cudaMemcpyDefault": 4,
     "nullptr": None, "NULL": None, "true": True, "false": False,
 }  # fmt: skip
 APIS = re.compile(
@@ -362,6 +361,8 @@ class Reader:
             raise Beyond(token)
         if token in _VALUES:
             return Constant(_VALUES[token], token)
+        if (worth := load("cuda").constants.get(token)) is not None:
+            return Constant(worth, token)
         if token == "<" or self.token == "<":
             self._skip_template_arguments()
         if self.token == "(":

@@ -6,8 +6,9 @@ import libcst as cst
 
 from cudalint.frontends.python.bindings import Binding
 from cudalint.frontends.python.element_types import item_bytes
+from cudalint.frontends.python.integers import made_by
 from cudalint.frontends.python.scopes import ClassMember, Dotted, Local, Scope
-from cudalint.program.expressions import Constant, Expression, FunctionReference, Tuple
+from cudalint.program.expressions import Cast, Constant, Expression, FunctionReference, Tuple
 
 Value = int | float | str | bool | None
 
@@ -220,7 +221,7 @@ def _arithmetic(operator: cst.BaseBinaryOp, left: Value, right: Value) -> Value:
 
 
 def _call(node: cst.Call, scope: Scope, depth: int) -> Expression | None:
-    meaning = scope.meaning(node.func) if isinstance(node.func, cst.Name) else None
+    meaning = scope.meaning(node.func)
     if not isinstance(meaning, Dotted) or not node.args:
         return None
     values = []
@@ -232,6 +233,9 @@ def _call(node: cst.Call, scope: Scope, depth: int) -> Expression | None:
             return None
         values.append(value.value)
     try:
+        if len(values) == 1 and (made := made_by(meaning.name, scope)) is not None:
+            whole = constant(int(values[0]))
+            return Cast(made, whole) if whole is not None else None
         match meaning.name, len(values):
             case "builtins.int", 1:
                 return constant(int(values[0]))

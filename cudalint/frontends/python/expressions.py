@@ -16,6 +16,7 @@ from cudalint.frontends.python.constants import (
     string_value,
 )
 from cudalint.frontends.python.graph import OpenBlock
+from cudalint.frontends.python.integers import integer_type
 from cudalint.frontends.python.scopes import (
     ClassInfo,
     ClassMember,
@@ -227,7 +228,8 @@ class ExpressionLowering(FunctionState):
     def _binary(self, node: cst.BinaryOperation) -> Expression:
         left = self.lower(node.left)
         right = self.lower(node.right)
-        return Binary(_BINARY.get(type(node.operator), "+"), left, right)
+        operator = _BINARY.get(type(node.operator), "+")
+        return Binary(operator, left, right, integer_type(node, self.scope))
 
     def _comparison(self, node: cst.Comparison) -> Expression:
         left = self.lower(node.left)

@@ -179,7 +179,8 @@ def _held_by_call(node: cst.Call, scope: Scope, depth: int) -> Held | None:
         base = held(node.func.value, scope, depth + 1)
         if base is not None and base.model is not None and base.embedded is not None:
             return _held_by_module(node, node.func.attr.value, base, scope)
-        if node.func.attr.value == "get_function" and node.args:
+        model = scope.reader.models.kernel_model(f".{node.func.attr.value}")
+        if model is not None and model.makes == "named" and node.args:
             return Held("module_function", _literal(node, 0) or "kernel")
         if base is not None and base.kind == "instance" and base.owner is not None:
             method = base.owner.method(node.func.attr.value)

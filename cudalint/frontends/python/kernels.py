@@ -138,13 +138,15 @@ def _arrays(
 
 def _array_call(call: cst.Call, name: str, scope: Scope) -> tuple[str, int | None]:
     """Kind and bytes of ``cuda.shared.array(shape, dtype)``; no kind for any other call."""
-    kind = "local" if name.endswith("cuda.local.array") else "shared"
-    if name.endswith(("cuda.shared.array", "cuda.local.array")):
-        shape, dtype = _argument(call, 0, "shape"), _argument(call, 1, "dtype")
-    elif name == "cupyx.jit.shared_memory":
-        dtype, shape = _argument(call, 0, "dtype"), _argument(call, 1, "size")
-    else:
+    model = scope.reader.models.kernel_model(name)
+    if model is None or model.makes not in ("shared", "local"):
         return "", None
+    given = {
+        parameter: _argument(call, position, parameter)
+        for position, parameter in enumerate(model.parameters)
+    }
+    shape, dtype = given.get("shape", given.get("size")), given.get("dtype")
+    kind = model.makes
     elements = _elements(fold(shape, scope)) if shape is not None else None
     if elements == 0:
         return kind, 0

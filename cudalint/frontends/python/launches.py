@@ -45,7 +45,7 @@ class LaunchLowering(ExpressionLowering):
                 return self._prepared(node, function, model.leading, target, wanted)
             if model is not None and model.limits and len(node.args) == 2:
                 return self._set_limit(node, function, model)
-            if not node.args and function.attr.value != "forall":
+            if not node.args and not self._is_sized(function):
                 return None
         meaning = self.scope.meaning(function)
         if isinstance(meaning, Dotted):
@@ -161,6 +161,10 @@ class LaunchLowering(ExpressionLowering):
         meaning = self.scope.meaning(node)
         return isinstance(meaning, Defined) and is_triton(meaning.node, self.scope)
 
+    def _is_sized(self, method: cst.Attribute) -> bool:
+        model = self.reader.models.kernel_model(f".{method.attr.value}")
+        return model is not None and model.launches == "sized"
+
     def _for_all(
         self, node: cst.Call, target: Expression | None, wanted: bool
     ) -> Expression | None:
@@ -168,7 +172,7 @@ class LaunchLowering(ExpressionLowering):
         inner = node.func
         if not isinstance(inner, cst.Call) or not isinstance(inner.func, cst.Attribute):
             return None
-        if inner.func.attr.value != "forall":
+        if not self._is_sized(inner.func):
             return None
         what = held(inner.func.value, self.scope)
         if what is None or what.kind != "kernel":
