@@ -49,6 +49,8 @@ class Row:
     """Whether a run without faults would have shown none of its findings."""
     ways: list[str] = field(default_factory=list)
     """What showed each of its findings: the call that failed, or ``the run without faults``."""
+    hooked: bool = False
+    """Whether only hooks in a Python framework saw it, which make few calls fail."""
     reasons: list[str] = field(default_factory=list)
     known: list[str] = field(default_factory=list)
     """What a run shows of a good one and its comments explain: ``// seen: GPU101: reason``."""
@@ -107,6 +109,7 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
             for finding, verdict in zip(own, verdicts, strict=True)
             if verdict.outcome is not Outcome.CONFIRMED
         ]
+    row.hooked = any(base.hooked for base in result.bases.values())
     for base in result.bases.values():
         if not base.ended and row.outcome != Outcome.CONFIRMED.value:
             row.reasons.append(f"the run without faults: {base.result.ending}")
@@ -290,14 +293,14 @@ def sweep_lines(rows: Sequence[Row]) -> list[str]:
     lines = []
     for code in SWEPT_RULES:
         bad = [row for row in rows if row.code == code and row.bad]
-        ran = [row for row in bad if row.outcome != Outcome.NOT_RUNNABLE.value]
+        ran = [row for row in bad if _could_be_swept(row)]
         if not bad:
             continue
         alone = sum(_by_sweep_alone(row) for row in ran)
         calls = Counter(way.partition(" at ")[0] for row in ran for way in row.ways)
         line = f"{code}: {alone} of {len(ran)} by the sweep alone"
         if len(bad) > len(ran):
-            line += f", {len(bad) - len(ran)} not run"
+            line += f", {len(bad) - len(ran)} could not be swept here"
         if calls:
             told = ", ".join(f"{name} {count}" for name, count in calls.most_common())
             line += f" (findings by what showed them: {told})"
@@ -306,16 +309,18 @@ def sweep_lines(rows: Sequence[Row]) -> list[str]:
 
 
 def not_by_sweep(rows: Sequence[Row]) -> list[str]:
-    """The units that the sweep alone must show, and did not. What cannot be built or run here says
+    """The units that the sweep alone must show, and did not. What cannot be swept here says
     nothing."""
     return [
         f"{row.unit}: {row.outcome}, not by the sweep alone: {'; '.join(row.ways or row.reasons)}"
         for row in rows
-        if row.bad
-        and row.code in SWEPT_RULES
-        and row.outcome != Outcome.NOT_RUNNABLE.value
-        and not _by_sweep_alone(row)
+        if row.bad and row.code in SWEPT_RULES and _could_be_swept(row) and not _by_sweep_alone(row)
     ]
+
+
+def _could_be_swept(row: Row) -> bool:
+    confirmed = row.outcome == Outcome.CONFIRMED.value
+    return row.outcome != Outcome.NOT_RUNNABLE.value and (confirmed or not row.hooked)
 
 
 def _by_sweep_alone(row: Row) -> bool:

@@ -58,8 +58,10 @@ def test_what_the_sweep_alone_must_show() -> None:
     rows[1].ways = [WITHOUT_FAULTS]
     rows[5].ways = ["cudaMemcpy at f.cu:7", WITHOUT_FAULTS]
     other = Row("bad_g", "GPU101", "cpp", bad=True, outcome="confirmed", ways=[WITHOUT_FAULTS])
+    rows.append(row("bad_h", "not-reached"))
+    rows[-1].hooked = True
     (line,) = sweep_lines([*rows, other])
-    assert line.startswith("GPU102: 1 of 4 by the sweep alone, 1 not run (")
+    assert line.startswith("GPU102: 1 of 4 by the sweep alone, 2 could not be swept here (")
     assert "cudaMemcpy 2, the run without faults 2, cudaMalloc 1" in line
     told = not_by_sweep([*rows, other])
     assert [one.partition(":")[0] for one in told] == ["bad_b", "bad_d", "bad_f"]
