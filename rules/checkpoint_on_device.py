@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import CheckpointLoad, FunctionFacts, is_shown
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Confidence, Finding
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._wording import steps_at
 
 
@@ -74,9 +74,9 @@ class CheckpointOnDevice(FunctionRule):
         twice = ""
         if load.restored is not None:
             twice = f", beside what it fills on line {load.restored.span.row}"
+        where = "the GPU that it was saved from" if load.own else "a GPU if it was saved from one"
         return self.finding(
-            f"{load.api} with {missing}: {what} goes to the GPU that it was saved from{twice}; "
-            'pass `map_location="cpu"`',
+            f'{load.api} with {missing}: {what} goes to {where}{twice}; pass `map_location="cpu"`',
             filename=facts.filename,
             span=load.span,
             function=facts.function,
@@ -84,6 +84,7 @@ class CheckpointOnDevice(FunctionRule):
             steps=steps_at(
                 (load.restored,) if load.restored else (), "the weights are copied from it here"
             ),
+            severity=None if load.own else Severity.INFO,
             confidence=self._confidence(load),
         )
 

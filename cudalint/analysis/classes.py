@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, replace
 
 from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Misuse, MisuseKind, Site
 from cudalint.analysis.link import Linker
+from cudalint.analysis.reachable_members import forwards, methods_of, released_by_own_methods
 from cudalint.analysis.run import FunctionRun
 from cudalint.analysis.state import InputRelease
 from cudalint.analysis.summary import HandedOut, Outcome
-from cudalint.analysis.values import Input, Location, integer
+from cudalint.analysis.values import Input, Location, integer, resources_in
 from cudalint.findings.finding import Step
 from cudalint.program import Call, Function, Record, Type, render, variables
 
@@ -38,6 +39,10 @@ class Members:
     """As ``sometimes``, of functions other than the destructor."""
     destructor: Site | None = None
     escaping: set[str] = field(default_factory=set)
+    lent_out: set[str] = field(default_factory=set)
+    """What is returned to the caller as well."""
+    takes_back: bool = False
+    """A method releases what its caller gives it."""
 
 
 Table = dict[tuple[str, str], Members]
@@ -51,6 +56,7 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
     for run in runs:
         _collect(run, linker, table)
         fields |= run.recorder.released_fields
+    _look_after(table, linker)
     _join_bases(table, linker)
     for members in table.values():
         # `registry[i].second->cells` is released: of which struct is not known; so of any.
@@ -61,6 +67,19 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
                 site = Site(members.record.filename, members.record.span, name)
                 members.elsewhere.setdefault(name, site)
     return table
+
+
+def _look_after(table: Table, linker: Linker) -> None:
+    methods = methods_of(linker)
+    for members in table.values():
+        own = methods.get(members.record.key, [])
+        for name, site, function in released_by_own_methods(members, own, linker):
+            ending = function.name.rpartition(".")[2] in CLOSING
+            (members.by_destructor if ending else members.elsewhere).setdefault(name, site)
+        if members.takes_back:  # an allocator, whose users say when
+            members.escaping |= members.lent_out
+        if forwards(own):
+            members.escaping |= {base_name(member) for member, _ in members.acquired}
 
 
 def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
@@ -212,10 +231,23 @@ def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
             members = _members(table, linker, found[0], run.filename) if found else None
             if members is not None and found is not None:
                 members.escaping.add(base_name(found[1]))
+    if function.record and _releases_parameter(run):
+        members = _members(table, linker, function.record, run.filename)
+        if members is not None:
+            members.takes_back = True
     if function.record and ending:
         members = _members(table, linker, function.record, run.filename)
         if members is not None and members.destructor is None:
             members.destructor = Site(function.filename, function.span, function.name)
+
+
+def _releases_parameter(run: FunctionRun) -> bool:
+    parameters = {parameter.symbol for parameter in run.function.parameters} - {"this"}
+    return any(
+        len(release.location) == 1 and release.location[0] in parameters
+        for outcome in run.outcomes
+        for release in outcome.released
+    )
 
 
 def _sometimes(members: Members) -> dict[str, Site]:
@@ -268,6 +300,8 @@ def _acquisition(
         (name, acquired.span), MemberAcquisition(name, resource, function.name, kind)
     )
     members.acquiring.setdefault(base_name(name), set()).add(function.key)
+    if outcome.value is not None and item.resource in resources_in(outcome.value):
+        members.lent_out.add(base_name(name))
     looked_at = (
         item.location in run.tested
         or any(release.location == item.location for release in outcome.released)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import heapq
 from collections.abc import Iterator
 
@@ -121,6 +122,18 @@ class Flow:
         """For each block: the last operation in it that reads a variable."""
         self.addressed = self._addressed()
         self.live = self._live()
+
+    @functools.cached_property
+    def ranges(self) -> dict[str, Call]:
+        """The calls of ``range``, by the variable that holds the result."""
+        return {
+            operation.target.symbol: operation
+            for block in self.blocks
+            for operation in block.operations
+            if isinstance(operation, Call)
+            and operation.name == "builtins.range"
+            and isinstance(operation.target, Variable)
+        }
 
     def reaches(self, block: int, index: int, target: int, target_index: int) -> bool:
         """Whether control may go from one operation to another."""

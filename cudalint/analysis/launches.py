@@ -14,7 +14,9 @@ from cudalint.analysis.values import (
     Array,
     Const,
     FunctionValue,
+    Pointer,
     Sequence,
+    Symbol,
     Value,
     constant,
     integer,
@@ -163,12 +165,21 @@ def _dimensions(run: FunctionRun, binding: Binding, paths: tuple[str, ...], stat
 
 def found_kernel(
     run: FunctionRun, binding: Binding, lookup: KernelLookup, state: State
-) -> FunctionValue | None:
+) -> Value | None:
     """The kernel that a call looks up by its name: stored where the call puts it, or returned."""
     text = constant(binding.value(lookup.name))
-    if not isinstance(text, str) or not text:
+    module = binding.value(lookup.module) if lookup.module is not None else None
+    span = binding.call.span
+    kernel: Value
+    if isinstance(text, str) and text:
+        kernel = FunctionValue(text.rstrip("\0"))
+    elif isinstance(module, Pointer):
+        kernel = Symbol(f"kernel@{span.row}:{span.column}")
+    else:
         return None
-    kernel = FunctionValue(text.rstrip("\0"))
+    if isinstance(module, Pointer):
+        # Who is given the kernel needs the module too: it stays loaded.
+        state.write(("@", kernel, ".<module>"), module)
     if parse_path(lookup.handle, binding.parameters).root == "return":
         return kernel
     location = binding.location(lookup.handle)

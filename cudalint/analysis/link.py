@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as Ordered
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from cudalint.analysis.facts import LaunchSite
 from cudalint.analysis.flow import Flow, operands, targets
@@ -53,6 +53,8 @@ class Linker:
         self._touching: dict[tuple[str, str], bool] = {}
         self.calm: dict[tuple[str, str, bool], bool] = {}
         """Functions that wait for nothing (``ordering.calm``)."""
+        self.checkpoints: dict[str, Literal["device", "host", ""]] = {}
+        """From where files write checkpoints (``lifetimes.checkpoint_origins``)."""
         self._subjects: Subjects | None = None
         self._flows: dict[int, tuple[Function, Flow]] = {}
         self._finalized: set[str | None] | None = None

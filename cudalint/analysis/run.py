@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from cudalint.analysis import calls, launches, releases, stores
+from cudalint.analysis import calls, counted, launches, releases, stores
 from cudalint.analysis.conditions import Conditions
 from cudalint.analysis.evaluate import Evaluator
 from cudalint.analysis.exits import leave
@@ -472,6 +472,8 @@ class FunctionRun:
             elements = state.read((*location, "[]")) if location is not None else None
             if isinstance(elements, Bag):
                 return any(live(state.status(resource)) for resource in elements.resources)
+            if counted.never_empty(self, condition.operand, state):
+                return True
         if header not in self._releasing_loops:
             return False
         return any(

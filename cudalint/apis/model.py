@@ -150,6 +150,8 @@ class KernelLookup(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 
     handle: str
     name: str
+    module: str | None = None
+    """What the kernel is in, and has to stay loaded as long as it is used."""
 
 
 class OptIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

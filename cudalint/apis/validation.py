@@ -222,6 +222,8 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
     if (lookup := function.finds_kernel) is not None:
         yield "finds_kernel.handle", lookup.handle, parse_path
         yield "finds_kernel.name", lookup.name, parse_path
+        if lookup.module is not None:
+            yield "finds_kernel.module", lookup.module, parse_path
     if (threshold := function.pool_threshold) is not None:
         yield "pool_threshold.attribute", threshold.attribute, parse_path
         yield "pool_threshold.value", threshold.value, parse_path

@@ -38,6 +38,9 @@ class CheckpointLoad:
     """Where the weights are copied into a module."""
     weights: bool = False
     """Something else shows that they are weights: what is read of them, or the file's name."""
+    own: bool = False
+    """Something shows that the file was written from a device: this run writes such files from
+    there, a training resumes from it, or what it fills is there and its name says so."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ def lifetimes(run: FunctionRun, linker: Linker) -> Lifetimes:
     function, program, models = run.function, run.program, run.models
     return Lifetimes(
         retries=retries(function, linker, models),
-        checkpoints=checkpoints(function, program, models),
+        checkpoints=checkpoints(function, program, linker, models),
         idle=idle,
         caches=(*decorated(function, linker, models), *dictionaries(function, program, models)),
         hooks=hooks(function, linker, models),

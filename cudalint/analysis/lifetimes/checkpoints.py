@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cudalint.analysis.facts.lifetimes import CheckpointLoad
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.flow import defined, operands
+from cudalint.analysis.lifetimes.checkpoint_origins import (
+    is_optimizer,
+    is_placed,
+    written_elsewhere,
+    written_here,
+)
 from cudalint.analysis.lifetimes.walk import (
     argument,
     calls,
@@ -37,6 +43,7 @@ from cudalint.program import (
 )
 
 if TYPE_CHECKING:
+    from cudalint.analysis.link import Linker
     from cudalint.apis.loader import ApiModels
 
 _WEIGHTS = re.compile(
@@ -45,12 +52,23 @@ _WEIGHTS = re.compile(
     re.IGNORECASE,
 )
 """Names of files, and of the variables that hold them, that are those of weights."""
-_HANDED_OUT = re.compile(r"pre_?train|imagenet|model_?zoo", re.IGNORECASE)
+_OWN = re.compile(
+    r"resum|restor|check_?point|ckpt|snapshot|latest|epoch|(?<!pre)(?<!pre[-_])trained"
+    r"|(^|[^a-z])(best|last)([^a-z]|$)",
+    re.IGNORECASE,
+)
+"""Names of files, and of what reads them, that a training writes as it goes."""
+_HANDED_OUT = re.compile(r"pre_?train|imagenet|model_?zoo|https?:", re.IGNORECASE)
 """Paths of weights that others trained, and wrote from the CPU as a rule."""
+_FETCHES = re.compile(r"download|from_url|urlretrieve|hf_hub|model_?zoo|cached_path", re.IGNORECASE)
+"""Names of functions that bring a file from elsewhere."""
 _PARTS = re.compile(r"^((model|net|generator|discriminator|ema|optim(izer)?)_?)?state(_?dict)?$")
 """Keys of a checkpoint."""
-_OPTIMIZER = re.compile(r"optim(izer)?s?([^a-z]|$)", re.IGNORECASE)
-"""Names of optimizers."""
+_PROGRESS = re.compile(
+    r"(^|_)(optim(izer)?s?(_state(_dict)?)?|((start|global)_)?(epoch|step|iter(ation)?))$",
+    re.IGNORECASE,
+)
+"""Keys of what a training writes to go on with."""
 _NO_WEIGHTS = re.compile(
     r"rng|sched|scaler|vocab|tokeniz|sampler|loader|data_?set|meter|metric|stats|histor|config"
     r"|hparams|trainer_state|(^|[^a-z])(preds?|predictions?)([^a-z]|$)",
@@ -60,7 +78,7 @@ _NO_WEIGHTS = re.compile(
 
 
 def checkpoints(
-    function: Function, program: Program, models: ApiModels
+    function: Function, program: Program, linker: Linker, models: ApiModels
 ) -> tuple[CheckpointLoad, ...]:
     """The loads of a function that leave the device to the file."""
     found = []
@@ -75,16 +93,27 @@ def checkpoints(
         if written is None:
             written = written_calls(function)
         path = call.arguments[0].value if call.arguments else None
-        restored, telling = _uses(function, call, models)
-        if path is None or _saves_from_host(program, models, weights=restored is not None):
+        if path is None:
+            continue
+        uses = _uses(function, call, models)
+        restored = uses.restored
+        origin = written_here(program, models, weights=restored is not None)
+        elsewhere = "" if origin else written_elsewhere(program, linker, models)
+        if "host" in (origin, elsewhere):
             continue
         shown = render(substitute(path, written))
         named = any(_WEIGHTS.search(text) for text in (shown, function.name)) or _names(
             function, path
         )
         named = named and not _NO_WEIGHTS.search(shown)
-        if _is_pretrained(function, program) or _is_handed_out(function, call, shown, models):
-            restored, telling, named = None, False, False
+        own = origin == "device" or uses.resumes
+        if not own:
+            placed = is_placed(uses.filled, function, call, program, models)
+            kept = any(_OWN.search(text) for text in (shown, function.name))
+            own = placed + kept + (elsewhere == "device") >= 2
+        fetched = not own and _is_fetched(function)
+        if fetched or _is_pretrained(function, program) or _is_handed_out(function, call, shown):
+            uses, restored, named = Uses(), None, False
         found.append(
             CheckpointLoad(
                 api=call.name,
@@ -93,7 +122,8 @@ def checkpoints(
                 path=shown,
                 explicit=place is not None,
                 restored=restored,
-                weights=telling or (named and not _is_kept_whole(function, call)),
+                weights=uses.telling or (named and not _is_kept_whole(function, call)),
+                own=own,
             )
         )
     return tuple(found)
@@ -111,25 +141,21 @@ def _is_pretrained(function: Function, program: Program) -> bool:
     )
 
 
-def _is_handed_out(function: Function, load: Call, path: str, models: ApiModels) -> bool:
-    """Whether a path says that others trained the weights, before anything is on a device."""
+def _is_handed_out(function: Function, load: Call, path: str) -> bool:
+    """Whether the file comes from others, by its path, by what makes that or by who reads it."""
     read = variables(load.arguments[0].value)
     makers = [
         made.name
         for _, made in calls(function)
         if made.target is not None and variables(made.target) & read
     ]
-    if not any(_HANDED_OUT.search(text) for text in (path, *makers)):
-        return False
-    moves = (
-        call
-        for _, call in calls(function)
-        if call.receiver is not None
-        and call.span.row < load.span.row
-        and (effect := models.tensor_effect(call.name)) is not None
-        and effect.device in ("device", "argument")
-    )
-    return next(moves, None) is None
+    named = any(_HANDED_OUT.search(text) for text in (path, function.name, *makers))
+    return named or any(map(_FETCHES.search, makers))
+
+
+def _is_fetched(function: Function) -> bool:
+    """Whether a function brings files from elsewhere, so that what it reads may be one."""
+    return any(_FETCHES.search(call.name.rpartition(".")[2]) for _, call in calls(function))
 
 
 def _looked_up(function: Function, place: Expression) -> Expression:
@@ -159,31 +185,45 @@ def _names(function: Function, path: Expression) -> bool:
     return False
 
 
-def _uses(function: Function, load: Call, models: ApiModels) -> tuple[Site | None, bool]:
-    """Where the weights are copied into a module; whether the keys that are read are those of a
-    checkpoint, or the result is used as a module."""
+class Uses(NamedTuple):
+    """What is done with what a file held."""
+
+    restored: Site | None = None
+    """Where it is copied into a module."""
+    filled: str = ""
+    """That module."""
+    telling: bool = False
+    """The keys that are read are those of a checkpoint, or the result is used as a module."""
+    resumes: bool = False
+    """A training goes on with it: keys of a checkpoint, or the state of an optimizer."""
+
+
+def _uses(function: Function, load: Call, models: ApiModels) -> Uses:
     if load.target is None:
-        return None, False
+        return Uses()
     held = {render(load.target)}
     restored: Site | None = None
-    telling = telling_module = moved = False
+    into = ""
+    keyed = resumes = telling_module = moved = False
     for _ in range(3):  # what is taken out of it, and out of that
         for at in operations(function):
             operation = at.operation
             reads = list(operands(operation))
             if not any(_reads(part, held) for part in reads):
                 continue
-            telling = telling or any(
-                _PARTS.match(key) for part in reads for key in _keys(part, held)
-            )
+            keys = [key for part in reads for key in _keys(part, held)]
+            keyed = keyed or any(map(_PARTS.match, keys))
+            resumes = resumes or any(map(_PROGRESS.search, keys))
             if isinstance(operation, Call) and operation is not load:
                 effect = models.lifetime_effect(operation.name)
                 known = models.tensor_effect(operation.name) if operation.name else None
                 filled = render(operation.receiver) if operation.receiver is not None else ""
-                into = effect is not None and effect.restores and not _NO_WEIGHTS.search(filled)
-                if into and any(_reads(given.value, held) for given in operation.arguments):
-                    restored = restored or Site(function.filename, operation.span, operation.name)
-                    telling = True
+                restores = effect is not None and effect.restores and not _NO_WEIGHTS.search(filled)
+                if restores and any(_reads(given.value, held) for given in operation.arguments):
+                    if restored is None:
+                        restored = Site(function.filename, operation.span, operation.name)
+                        into = filled
+                    resumes = resumes or is_optimizer(filled)
                 of_it = operation.receiver is not None and _reads(operation.receiver, held)
                 if of_it and known is not None and known.device in ("device", "argument"):
                     moved = True  # a whole module, which goes to its device next
@@ -194,8 +234,9 @@ def _uses(function: Function, load: Call, models: ApiModels) -> tuple[Site | Non
         end = block.terminator
         value = end.condition if isinstance(end, Branch) else getattr(end, "value", None)
         if value is not None and any(_PARTS.match(key) for key in _keys(value, held)):
-            telling = True
-    return restored, telling or (telling_module and not moved)
+            keyed = True
+    telling = restored is not None or keyed or (telling_module and not moved)
+    return Uses(restored, into, telling, keyed or resumes)
 
 
 def _holders(operation: Operation, models: ApiModels) -> set[str]:
@@ -246,91 +287,3 @@ def _keys(expression: Expression, held: set[str]) -> list[str]:
             found += list(texts(current.index))
         pending.extend(children(current))
     return found
-
-
-def _saves_from_host(program: Program, models: ApiModels, *, weights: bool) -> bool:
-    """Whether the file writes checkpoints itself, and all from the CPU.
-
-    Where weights are read, what is written of an optimizer alone says nothing.
-    """
-    saves = [
-        _is_host(function, call, models)
-        for function in program.functions
-        for _, call in calls(function)
-        if (effect := models.lifetime_effect(call.name)) is not None
-        and effect.stores
-        and not (weights and _is_of_optimizer(function, call))
-    ]
-    return bool(saves) and (
-        all(saves) or _offloads(program, models) or not _uses_device(program, models)
-    )
-
-
-def _is_of_optimizer(function: Function, save: Call) -> bool:
-    """Whether what is saved is the state of optimizers, and of nothing else."""
-    written = variables(save.arguments[0].value) if save.arguments else set()
-    sources = [
-        render(call.receiver)
-        for _, call in calls(function)
-        if call.receiver is not None
-        and call.target is not None
-        and variables(call.target) & written
-    ]
-    return bool(sources) and all(_OPTIMIZER.search(name) for name in sources)
-
-
-def _uses_device(program: Program, models: ApiModels) -> bool:
-    """Whether anything in the file may go to a device."""
-    for function in program.functions:
-        for _, call in calls(function):
-            effect = models.tensor_effect(call.name) if call.name else None
-            moves = effect is not None and (
-                effect.device == "device"
-                or (effect.device == "argument" and call.receiver is not None)
-            )
-            if moves or ".cuda" in call.name:
-                return True
-            if any(given.keyword == "device" for given in call.arguments):
-                return True
-            if any(text.startswith("cuda") for a in call.arguments for text in texts(a.value)):
-                return True
-    return False
-
-
-def _offloads(program: Program, models: ApiModels) -> bool:
-    """Whether a policy says that what is saved is moved to the CPU."""
-    return any(
-        effect.offloads is not None
-        and any(
-            given.keyword == effect.offloads and given.value == Constant(True)
-            for given in call.arguments
-        )
-        for function in program.functions
-        for _, call in calls(function)
-        if (effect := models.lifetime_effect(call.name)) is not None
-    )
-
-
-def _is_host(function: Function, save: Call, models: ApiModels) -> bool:
-    """Whether what is saved was moved to the CPU, itself or the module that it is the state of."""
-    value = save.arguments[0].value if save.arguments else None
-    if value is None:
-        return False
-    read = variables(value)
-    moved: set[str] = set()
-    for _ in range(3):
-        for _, call in calls(function):
-            effect = models.tensor_effect(call.name) if call.name else None
-            result = variables(call.target) if call.target is not None else set()
-            sources = variables(call.receiver) if call.receiver is not None else set()
-            if effect is not None and effect.device == "host":
-                moved |= result | sources
-            elif effect is not None and effect.module and sources & moved:
-                moved |= result
-            if sources & moved and call.receiver is not None:
-                moved |= sources
-            if result & read:
-                read |= sources
-            if result & moved and effect is not None and (effect.module or effect.evaluates):
-                moved |= sources
-    return bool(read & moved)
