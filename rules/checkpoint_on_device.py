@@ -17,9 +17,14 @@ class CheckpointOnDevice(FunctionRule):
 
     Reports `torch.load` and `torch.jit.load` without `map_location` (or with `None`) where the file
     holds weights: they go into a `load_state_dict`, the keys that are read are those of a
-    checkpoint, or the file is named like one. Other loads, those of a module's constructor, and
-    those of pretrained weights before anything is on a device (such files are handed out from the
-    CPU as a rule) are reported with low confidence, which `--preview` shows.
+    checkpoint, or the file is named like one.
+
+    It is a warning where something shows that the file was written from a GPU: this file, or one
+    that belongs to it, saves weights that nothing moved to the host; the state of an optimizer or
+    the number of an epoch is read from it too; or the module that it fills is on the GPU already
+    and the file is named like a checkpoint. Without such evidence it is an `info`. Other loads, and
+    those of weights that others trained and hand out (by name, downloaded, or read by a module that
+    is being made), are reported with low confidence, which `--preview` shows.
 
     ## Why is this bad?
 
@@ -49,10 +54,10 @@ class CheckpointOnDevice(FunctionRule):
 
     ## Known problems
 
-    Whether the file was written from a GPU is not visible where it is read. A file that this
-    program writes from tensors that it moved to the CPU is not reported; one that another program
-    wrote so is. Measured precision of what is reported with low confidence only: 4 of 27 on 20
-    held-out repositories (2026-11-20), hence preview.
+    From which device a file was written is seldom visible where it is read. What a program out of
+    sight moved to the host before it saved it is reported all the same. Measured precision of what
+    is reported with low confidence only: 4 of 27 on 20 held-out repositories (2026-11-20), hence
+    preview.
 
     ## References
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cudalint.analysis import dangling, effects, releases, stores
 from cudalint.analysis.escape import escape_value, guard
 from cudalint.analysis.evaluate import is_status
-from cudalint.analysis.facts import OwnerCopy
+from cudalint.analysis.facts import OwnerCopy, Site
 from cudalint.analysis.instantiate import apply_summary
 from cudalint.analysis.lifetimes import idle
 from cudalint.analysis.ordering import effects as ordering
@@ -23,6 +23,7 @@ from cudalint.analysis.values import (
     Input,
     Location,
     Operation,
+    Pointer,
     Sequence,
     Symbol,
     Value,
@@ -298,6 +299,9 @@ def _pass(
     elif isinstance(value, Address):
         _pass_address(run, value.location, state)
     elif taking:
+        if isinstance(value, Pointer):
+            where = Site(run.filename, operation.span, short)
+            run.recorder.handed_over(value.resource.origin, where)
         escape_value(run, argument.value, value, state)
 
 

@@ -9,6 +9,7 @@ from cudalint.analysis.binding import Binding
 from cudalint.analysis.conditions import LAST_ERROR
 from cudalint.analysis.escape import escape_value, guard
 from cudalint.analysis.evaluate import STATUS, is_status
+from cudalint.analysis.facts import Site
 from cudalint.analysis.recorder import Acquired
 from cudalint.analysis.releases import attachment, plain, release, reset
 from cudalint.analysis.state import Holding, State, Status
@@ -321,6 +322,10 @@ def _take(run: FunctionRun, binding: Binding, text: str, state: State) -> None:
         return
     if isinstance(value, FunctionValue) and value.key:
         guard(run, value.key, state)
+    if isinstance(value, Pointer):
+        last = binding.call.name.replace("::", ".").rpartition(".")[2]
+        where = Site(run.filename, binding.call.span, last)
+        run.recorder.handed_over(value.resource.origin, where)
     escape_value(run, expression, value, state)
 
 

@@ -99,7 +99,7 @@ def _is_of_weights(function: Function, save: Call) -> bool:
     written = written_calls(function)
     parts = [render(substitute(given.value, written)) for given in save.arguments]
     return any(_OF_MODELS.search(text) for text in (*parts, function.name)) or any(
-        call.name.endswith("state_dict") for _, call in calls(function)
+        call.name.endswith(".state_dict") for _, call in calls(function)
     )
 
 
