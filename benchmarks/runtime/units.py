@@ -75,11 +75,16 @@ def _unit(path: Path) -> Unit | None:
     return Unit(path, name, code, path.name.startswith("bad_"), language, kept, tuple(options))
 
 
+class LintError(RuntimeError):
+    """A fixture could not be linted; says which, and why."""
+
+
 # Static findings --------------------------------------------------------------------------------
 
 
 def lint_units(units: Sequence[Unit], jobs: int) -> dict[str, list[Finding]]:
-    """The static findings of each unit."""
+    """The static findings of each unit. ``LintError`` where one could not be linted: nothing may be
+    taken for silence."""
     if len(units) < _FEW:
         return dict(map(_lint, units))
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
@@ -97,6 +102,9 @@ def _lint(unit: Unit) -> tuple[str, list[Finding]]:
     plan = make_plan(configuration_of((str(unit.path),), dict(context.params)))
     files = discover([unit.path], plan.settings, plan.root).files
     report = lint(files, plan, supervised=False)
+    if report.errors:
+        said = "; ".join(f"{error.filename}: {error.message}" for error in report.errors)
+        raise LintError(f"{unit.name} was not linted: {said}")
     return unit.name, [_absolute(finding) for finding in report.active]
 
 

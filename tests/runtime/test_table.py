@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.runtime.__main__ import (
-    BASELINE,
-    WITHOUT_FAULTS,
-    Row,
-    not_by_sweep,
-    sweep_lines,
-    table,
-    worse,
+from benchmarks.runtime.__main__ import BASELINE
+from benchmarks.runtime.judging import MISSED, WITHOUT_FAULTS, Row, judge_unit
+from benchmarks.runtime.tables import RULES, not_by_sweep, sweep_lines, table, worse
+from benchmarks.runtime.units import (
+    FIXTURES,
+    LintError,
+    find_units,
+    lint_units,
+    load_findings,
+    save_findings,
 )
-from benchmarks.runtime.units import FIXTURES, find_units, lint_units, load_findings, save_findings
 
 ROOT = Path(__file__).parent.parent.parent
 FEW = [
@@ -67,6 +68,22 @@ def test_what_the_sweep_alone_must_show() -> None:
     assert [one.partition(":")[0] for one in told] == ["bad_b", "bad_d", "bad_f"]
 
 
+def test_silence_of_a_bad_fixture_is_told(compiler: Path) -> None:
+    (unit,) = find_units([FIXTURES / FEW[0]])
+    missed = judge_unit(unit, (), "sim", 60)
+    assert missed.outcome == MISSED
+    assert worse([missed], {unit.name: "confirmed"})
+
+
+def test_what_is_not_linted_is_no_silence(tmp_path: Path) -> None:
+    path = tmp_path / "GPU101-unpaired-allocation" / "bad_a.cu"
+    path.parent.mkdir()
+    path.write_bytes(b"// cudaMalloc\0\0")
+    (unit,) = find_units([path])
+    with pytest.raises(LintError, match=r"bad_a\.cu was not linted"):
+        lint_units([unit], 1)
+
+
 def test_findings_go_to_another_machine(tmp_path: Path) -> None:
     units = find_units([FIXTURES / name for name in FEW])
     findings = lint_units(units, 1)
@@ -83,8 +100,6 @@ def test_the_baseline_reaches_the_goal() -> None:
     """At least 95 in 100 of the bad C++ fixtures, and no alarm on a good one."""
     outcomes = json.loads(BASELINE.read_text())["sim"]
     units = {unit.name: unit for unit in find_units([]) if unit.language == "cpp"}
-    from benchmarks.runtime.__main__ import RULES
-
     bad = [
         outcomes[name]
         for name, u in units.items()
