@@ -222,10 +222,14 @@ def test_a_key_of_a_checkpoint_tells_what_a_file_holds() -> None:
         ("model.to('cpu')\n    model.load_state_dict(torch.load('last_checkpoint.pt'))", False),
         ("saved = torch.load(path)\n    model.load_state_dict(saved['net'])", False),
         ("saved = torch.load(path)\n    model.load_state_dict(saved['state_dict'])", True),
-        ("saved = torch.load(path)\n    model.load_state_dict(saved[0])\n    e = saved['epoch']", True),
-        ("s = torch.load(path)\n    model.load_state_dict(s[0])\n    opt.load_state_dict(s[1])", False),
-        ("s = torch.load(path)\n    model.load_state_dict(s[0])\n    optim.load_state_dict(s[1])", True),
-        ("model.load_state_dict(torch.load(path))\n    torch.save(model.cuda().state_dict(), path)", True),
+        ("saved = torch.load(path)\n    model.load_state_dict(saved[0])\n"
+         "    e = saved['epoch']", True),
+        ("s = torch.load(path)\n    model.load_state_dict(s[0])\n"
+         "    opt.load_state_dict(s[1])", False),
+        ("s = torch.load(path)\n    model.load_state_dict(s[0])\n"
+         "    optim.load_state_dict(s[1])", True),
+        ("model.load_state_dict(torch.load(path))\n"
+         "    torch.save(model.cuda().state_dict(), path)", True),
         ("model.load_state_dict(torch.load(path))\n    torch.save(scores.cuda(), 'scores')", False),
     ],
 )  # fmt: skip
