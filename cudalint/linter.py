@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +23,7 @@ from cudalint.findings.suppressions import (
     suppress,
     unused_suppressions,
 )
-from cudalint.loading import load
+from cudalint.loading import load, text_of
 from cudalint.plan import Plan
 from cudalint.project.cache import Cache, digest
 from cudalint.project.files import FileError, SourceFile
@@ -42,6 +44,8 @@ Progress = Callable[[str, int, int], None]
 """Told the stage, how much of it is done, and of how much."""
 
 _SECONDS_PER_LINKED_FILE = 2.0
+_SOURCES = frozenset({".c", ".cc", ".cpp", ".cxx"})
+_THROWS = re.compile(rb"\bthrow\b")
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,8 @@ class _Run:
     errors: list[FileError] = field(default_factory=list)
     notes: list[FileError] = field(default_factory=list)
     unread: dict[str, list[Span]] = field(default_factory=dict)
+    passed_over: list[SourceFile] = field(default_factory=list)
+    """C and C++ files without CUDA whose functions may throw."""
     cache: Cache | None = None
     footprint: bool = False
     footprints: list[Footprint] = field(default_factory=list)
@@ -122,7 +128,10 @@ def lint(
     )
     with header_folder(plan, cuda_files) as headers:
         lowered = _lowered(read, run, headers)
+        companions = _companions(lowered, run)
+        lowered |= _lowered(companions, run, headers)
     findings = _analysed(lowered, run)
+    _forget({one.file.filename for one in companions}, findings, run)
     failed = {error.filename for error in run.errors}
     analysed = [one for one in read if one.file.filename not in failed]
     sources = {one.file.filename: one.source for one in analysed}
@@ -152,10 +161,32 @@ def _read(
             run.errors.append(FileError(file.filename, str(error)))
             continue
         if loaded is None:
+            if file.path.suffix.lower() in _SOURCES and _THROWS.search(data):
+                run.passed_over.append(file)
             continue
         if loaded.note:
             run.notes.append(FileError(file.filename, loaded.note))
         yield ReadFile(file, loaded.data, loaded.source)
+
+
+def _companions(lowered: Mapping[str, Lowered], run: _Run) -> list[ReadFile]:
+    """Of the files without CUDA, those that define what an included header declares: only they
+    say whether it throws. Nothing is told of them."""
+    declared = {Path(name).stem for one in lowered.values() for name in one.includes}
+    found = []
+    for file in run.passed_over:
+        if file.path.stem in declared:
+            with contextlib.suppress(UnreadableError):
+                loaded = text_of(file, read_bytes(file.path), run.plan.max_file_size)
+                found.append(ReadFile(file, loaded.data, loaded.source))
+    return found
+
+
+def _forget(companions: set[str], findings: list[Finding], run: _Run) -> None:
+    findings[:] = [one for one in findings if one.filename not in companions]
+    run.errors = [one for one in run.errors if one.filename not in companions]
+    run.notes = [one for one in run.notes if one.filename not in companions]
+    run.footprints = [one for one in run.footprints if one.filename not in companions]
 
 
 # Lowering ---------------------------------------------------------------------------------------

@@ -24,8 +24,11 @@ def load(file: SourceFile, data: bytes, largest: int) -> Loaded | None:
     """The text of a file; ``None`` if it does not mention CUDA. Raises ``UnreadableError``."""
     if file.is_notebook:
         return _notebook(file, data, largest)
-    if not _is_wanted(file, data):
-        return None
+    return text_of(file, data, largest) if _is_wanted(file, data) else None
+
+
+def text_of(file: SourceFile, data: bytes, largest: int) -> Loaded:
+    """The text of a file that is no notebook, whatever it mentions."""
     check_content(data, largest)
     decoded = decode(data, file.language)
     return Loaded(data, Source(file.filename, decoded.text), decoded.note)

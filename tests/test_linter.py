@@ -405,6 +405,55 @@ def test_equal_findings_have_different_fingerprints() -> None:
     assert len(fingerprints) == 2 and len(set(fingerprints)) == 2
 
 
+# Files without CUDA that say what a function does -------------------------------------------------
+
+SETTINGS = """#include "settings.h"
+#include <stdexcept>
+
+int parse(const char* text) {
+    if (!text) throw std::invalid_argument("nothing");
+    return text[0];
+}
+"""
+USER = """#include "settings.h"
+#include <cuda_runtime.h>
+
+int read(const char* text) {
+    float* device = nullptr;
+    if (cudaMalloc(&device, 4) != cudaSuccess) return 1;
+    const int size = parse(text);
+    cudaFree(device);
+    return size;
+}
+"""
+
+
+def test_what_throws_in_a_file_without_cuda() -> None:
+    write(settings_h="int parse(const char* text);\n", user_cu=USER)
+    assert places(run()) == []
+    other = "#include <no/such/header.h>\nint parse(int n) { if (n) throw n; return n; }\n"
+    Path("elsewhere").mkdir()
+    Path("elsewhere/other.cpp").write_text(other)
+    assert places(run()) == []
+    write(settings_cpp=SETTINGS + "#include <no/such/header.h>\n")
+    report = run()
+    assert places(report) == ["user.cu:6 GPU103"]
+    assert (report.files, errors(report), report.notes) == (1, [], ())
+
+
+def test_headers_without_cuda_are_told_of_where_they_are_included() -> None:
+    body = USER.replace('#include "settings.h"', '#include "settings.h"\n#pragma once')
+    write(settings_h="int parse(const char* text) { if (!text) throw 1; return text[0]; }\n")
+    write(a_cu=body, b_cu='#include "settings.h"\n')
+    assert places(run()) == ["a.cu:7 GPU103"]
+
+
+def test_a_broken_file_without_cuda_costs_nothing() -> None:
+    write(settings_h="int parse(const char* text);\n", user_cu=USER, settings_cpp=b"throw \0 \xff")
+    report = run()
+    assert (places(report), errors(report), report.notes) == ([], [], ())
+
+
 # What is not followed to its end ----------------------------------------------------------------
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from cudalint.analysis import dangling, effects, releases, stores
@@ -34,19 +33,6 @@ from cudalint.source import Span
 if TYPE_CHECKING:
     from cudalint.analysis.run import FunctionRun
     from cudalint.apis.model import ApiFunction
-
-OWNERSHIP = re.compile(
-    r"(free|release|destroy|delete|dealloc|dispose|close|clean|clear|finali[sz]e|teardown|shutdown"
-    r"|take|adopt|own|give|transfer_to|reset|return_to|recycle|put_back|unregister|unmap|deinit)",
-    re.IGNORECASE,
-)
-"""Names of unknown functions that may end or take over what they are given."""
-STORING = re.compile(
-    r"(set|add|push|insert|append|register|assign|attach|store|emplace|track|manage|keep|init|bind"
-    r"|wrap|put|save|cache|enqueue|submit|schedule|make_|create_|from_)",
-    re.IGNORECASE,
-)
-"""Names of unknown methods that may keep what they are given."""
 
 
 def call(run: FunctionRun, operation: Call, state: State) -> list[State]:
@@ -286,9 +272,9 @@ def _pass(
         guard(run, value.key, state)
         return
     short = _short(name.replace("::", "."))
-    taking = operation.kind == "constructor" or bool(OWNERSHIP.search(short))
+    taking = operation.kind == "constructor" or run.models.may_end(short)
     if operation.receiver is not None or operation.kind == "method":
-        taking = taking or bool(STORING.search(short))
+        taking = taking or run.models.may_keep(short)
     place = _addressed(argument.value)
     if operation.kind == "operator" and name.endswith("operator>>"):
         place = argument.value  # `in >> n` takes a reference

@@ -11,6 +11,7 @@ Reserved top-level keys of a model file; every other key is a function:
   sides end in ``.`` or ``::``).
 - ``families``: kinds of resources.
 - ``constants``: what enumerators are worth (``cudaSuccess``), by the last part of their names.
+- ``words``: words in the names of unknown functions that say what they may do.
 - ``attributes``: attributes of arrays (Python).
 - ``tensors``: what functions do to tensors and gradients, by behaviour (Python).
 - ``hooks``: methods that frameworks call (Python).
@@ -44,6 +45,7 @@ from cudalint.apis.model import (
     LifetimeEffect,
     ModelFile,
     TensorEffect,
+    Words,
 )
 from cudalint.apis.validation import (
     RECEIVERS,
@@ -110,6 +112,7 @@ RESERVED = frozenset(
         "aliases",
         "families",
         "constants",
+        "words",
         "attributes",
         "alike",
         "tensors",
@@ -135,6 +138,7 @@ class ApiModels:
         self.language = language
         self.families: dict[str, Family] = dict(_shipped("families.toml").families)
         self.constants: dict[str, int] = dict(_shipped("families.toml").constants)
+        self._words = [_shipped("families.toml").words]
         self.attributes: dict[str, AttributeModel] = {}
         self._tensors: dict[str, TensorEffect] = {}
         self._tensor_beginnings: dict[str, TensorEffect] = {}
@@ -196,6 +200,18 @@ class ApiModels:
     def lifetime_effect(self, name: str) -> LifetimeEffect | None:
         """What a function, method, decorator or class has to do with how long memory is held."""
         return self._lifetimes.get(name)
+
+    def may_end(self, name: str) -> bool:
+        """Whether an unknown function's name says that it may release or take what it is given."""
+        return self._named(name, "ends")
+
+    def may_keep(self, name: str) -> bool:
+        """Whether an unknown method's name says that it may keep what it is given."""
+        return self._named(name, "keeps")
+
+    def _named(self, name: str, key: Literal["ends", "keeps"]) -> bool:
+        lowered = name.lower()
+        return any(word in lowered for words in self._words for word in getattr(words, key))
 
     def evicts(self, name: str) -> bool:
         """Whether a method takes elements out of its receiver, of whatever class that is."""
@@ -277,6 +293,7 @@ class ApiModels:
             return
         self.families.update(file.families)
         self.constants.update(file.constants)
+        self._words.append(file.words)
         self.attributes.update(file.attributes)
         self._hooks.update(file.hooks)
         for way in file.kernels.values():
@@ -366,6 +383,7 @@ def decode(path: str, text: str) -> ModelFile:
     lifetimes = _tables(path, "lifetimes", content.pop("lifetimes", {}), LifetimeEffect)
     kernels = _tables(path, "kernels", content.pop("kernels", {}), KernelModel)
     constants = _convert(path, "constants", content.pop("constants", {}), dict[str, int])
+    words = _convert(path, "words", content.pop("words", {}), Words)
     functions: dict[str, ApiFunction] = {}
     if plain:
         function = _convert(path, "defaults", defaults, ApiFunction)
@@ -385,7 +403,7 @@ def decode(path: str, text: str) -> ModelFile:
             functions[key] = function
     return ModelFile(
         path, language, families, functions, aliases, attributes, tensors, hooks, lifetimes,
-        kernels, constants,
+        kernels, constants, words,
     )  # fmt: skip
 
 
