@@ -22,9 +22,9 @@ class CheckpointOnDevice(FunctionRule):
     It is a warning where something shows that the file was written from a GPU: this file, or one
     that belongs to it, saves weights that nothing moved to the host; the state of an optimizer or
     the number of an epoch is read from it too; or the module that it fills is on the GPU already
-    and the file is named like a checkpoint. Without such evidence it is an `info`. Other loads, and
-    those of weights that others trained and hand out (by name, downloaded, or read by a module that
-    is being made), are reported with low confidence, which `--preview` shows.
+    and the file is named like a checkpoint. Without such evidence, and in tests, it is an `info`.
+    Other loads, and those of weights that others trained and hand out (by name, downloaded, or read
+    by a module that is being made), are reported with low confidence, which `--preview` shows.
 
     ## Why is this bad?
 
@@ -89,7 +89,7 @@ class CheckpointOnDevice(FunctionRule):
             steps=steps_at(
                 (load.restored,) if load.restored else (), "the weights are copied from it here"
             ),
-            severity=None if load.own else Severity.INFO,
+            severity=None if load.own and not facts.is_test else Severity.INFO,
             confidence=self._confidence(load),
         )
 

@@ -171,3 +171,18 @@ def test_shapes() -> None:
     assert broadcast([(None, 4), (1,)]) == (None, 4)
     assert multiplied((2, 3, 4), (4, 5)) == (2, 3, 5)
     assert reduced((2, 3, 4), [-1], keep=True) == (2, 3, 1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["b = a.swapaxes(0, 2)", "b = cupy.swapaxes(a, 5, 0)", "b = a[: n - 7][:3]", "b = a[2:][:, 1]"],
+)
+def test_axes_and_slices_that_do_not_fit_are_unknown(line: str) -> None:
+    body = f"""
+    def main():
+        n = 4
+        a = cupy.ones((n, n), dtype=cupy.float32)
+        {line}
+        return b
+    """
+    assert peak_of(body) is not None

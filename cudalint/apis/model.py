@@ -282,6 +282,8 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """The result points to the first element of the receiver (``std::vector::data``)."""
     flushes_cache: bool = False
     """Gives the unused blocks of a caching allocator back to the driver (``empty_cache``)."""
+    measures_memory: bool = False
+    """Begins a measurement of peak memory: what stood before is no part of it."""
     asks_device: bool = False
     """Tells whether there is a device: the same answer each time."""
     builds_model: bool = False
@@ -409,6 +411,8 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     generator: Literal["resumed", "context", ""] = ""
     """A decorator of generators: of one that is ``resumed`` whatever the consumer did (a fixture of
     pytest), or is a ``context`` manager, to which what it yields comes back."""
+    opaque: bool = False
+    """The names are classes of modules whose state is no tensors (a serialized engine)."""
     tensor_types: bool = False
     """The names are classes of arrays that live, or may live, on a device."""
     modules: bool = False

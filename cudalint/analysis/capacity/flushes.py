@@ -15,7 +15,16 @@ from cudalint.analysis.capacity.loops import (
 from cudalint.analysis.facts import CacheFlush
 from cudalint.analysis.flow import Flow, successors
 from cudalint.apis.model import ApiFunction
-from cudalint.program import Branch, Call, Function, Variable, variables
+from cudalint.program import (
+    Branch,
+    Call,
+    Expression,
+    Function,
+    Tuple,
+    Unary,
+    Variable,
+    variables,
+)
 from cudalint.source import Span
 
 if TYPE_CHECKING:
@@ -139,17 +148,33 @@ def _onward(flow: Flow, body: frozenset[int], start: int) -> set[int]:
 
 
 def _is_phase(run: FunctionRun, header: int) -> bool:
-    """Whether one iteration is a whole phase: it has a loop over batches of its own, or makes a
-    model to go with it; or the loop goes over weights, which are loaded once."""
+    """Whether one iteration is a whole phase: it has a loop over batches of its own, makes a model
+    to go with it, or is measured by itself; or the loop goes over variants that stand there, or
+    over weights, which are loaded once."""
     body = run.flow.loops[header]
     branch = run.flow.blocks[header].terminator
-    if isinstance(branch, Branch) and _WEIGHTS.search(run.show(branch.condition)):
+    if isinstance(branch, Branch) and (
+        _WEIGHTS.search(run.show(branch.condition)) or _is_spelled_out(branch.condition)
+    ):
         return True
     if _over_devices(run, header) or not _works(run, header):
         return True
     if any(inner != header and inner in body and _works(run, inner) for inner in run.flow.loops):
         return True
-    return any(_makes_model(run, call) or _has_loop(run, call) for call in _calls(run, body))
+    return any(
+        _makes_model(run, call) or _has_loop(run, call) or _measures(run, call)
+        for call in _calls(run, body)
+    )
+
+
+def _is_spelled_out(condition: Expression) -> bool:
+    """Whether a loop goes over values that stand in the source: variants, and no batches."""
+    return isinstance(condition, Unary) and isinstance(condition.operand, Tuple)
+
+
+def _measures(run: FunctionRun, call: Call) -> bool:
+    model = model_of(run, call)
+    return model is not None and model.measures_memory
 
 
 def _over_devices(run: FunctionRun, header: int) -> bool:

@@ -249,7 +249,7 @@ def _part(machine: Machine, state: State, base: Array, at: Any, text: str) -> Ar
 
 
 def _sliced(key: Range, extent: int | None) -> int | None:
-    if extent is None:
+    if extent is None or extent < 0:
         return None
     if key.start is None or key.stop is None or key.step is None:
         return None

@@ -360,6 +360,8 @@ def _swap(values: list[Any]) -> Shape | None:
     if not shape or one is None or other is None:
         return None
     changed = list(shape)
+    if not all(-len(changed) <= axis < len(changed) for axis in (one, other)):
+        return None
     changed[one], changed[other] = changed[other], changed[one]
     return tuple(changed)
 

@@ -112,6 +112,7 @@ def checkpoints(
             kept = any(_OWN.search(text) for text in (shown, function.name))
             own = placed + kept + (elsewhere == "device") >= 2
         fetched = not own and _is_fetched(function)
+        fetched = fetched or _is_opaque(function, uses.filled, models)
         if fetched or _is_pretrained(function, program) or _is_handed_out(function, call, shown):
             uses, restored, named = Uses(), None, False
         found.append(
@@ -122,7 +123,12 @@ def checkpoints(
                 path=shown,
                 explicit=place is not None,
                 restored=restored,
-                weights=uses.telling or (named and not _is_kept_whole(function, call)),
+                weights=uses.telling
+                or (
+                    named
+                    and not _is_kept_whole(function, call)
+                    and not _is_taken_apart(function, call)
+                ),
                 own=own,
             )
         )
@@ -156,6 +162,20 @@ def _is_handed_out(function: Function, load: Call, path: str) -> bool:
 def _is_fetched(function: Function) -> bool:
     """Whether a function brings files from elsewhere, so that what it reads may be one."""
     return any(_FETCHES.search(call.name.rpartition(".")[2]) for _, call in calls(function))
+
+
+def _is_opaque(function: Function, module: str, models: ApiModels) -> bool:
+    """Whether a module decides itself what its state is (a serialized engine), by its class."""
+    made = [
+        call
+        for _, call in calls(function)
+        if call.target is not None and render(call.target) == module
+    ]
+    for call in made:
+        effect = models.lifetime_effect(call.name) if call.name else None
+        if effect is not None and effect.opaque:
+            return True
+    return False
 
 
 def _looked_up(function: Function, place: Expression) -> Expression:
@@ -204,10 +224,11 @@ def _uses(function: Function, load: Call, models: ApiModels) -> Uses:
     held = {render(load.target)}
     restored: Site | None = None
     into = ""
-    keyed = resumes = telling_module = moved = False
+    keyed = resumes = telling_module = moved = passed = after = False
     for _ in range(3):  # what is taken out of it, and out of that
         for at in operations(function):
             operation = at.operation
+            passed = passed or operation is load
             reads = list(operands(operation))
             if not any(_reads(part, held) for part in reads):
                 continue
@@ -220,7 +241,8 @@ def _uses(function: Function, load: Call, models: ApiModels) -> Uses:
                 filled = render(operation.receiver) if operation.receiver is not None else ""
                 restores = effect is not None and effect.restores and not _NO_WEIGHTS.search(filled)
                 if restores and any(_reads(given.value, held) for given in operation.arguments):
-                    if restored is None:
+                    if restored is None or (passed and not after):
+                        after = passed
                         restored = Site(function.filename, operation.span, operation.name)
                         into = filled
                     resumes = resumes or is_optimizer(filled)
@@ -265,6 +287,24 @@ def _is_kept_whole(function: Function, load: Call) -> bool:
         for part in operands(operation):
             if isinstance(part, Unary) and part.operator == "len" and part.operand == load.target:
                 return True
+    return False
+
+
+def _is_taken_apart(function: Function, load: Call) -> bool:
+    """Whether the result is a sequence of a known length, or that of a call's arguments: data."""
+    for at in operations(function):
+        for part in operands(at.operation):
+            if (
+                isinstance(part, Index)
+                and part.base == load.target
+                and isinstance(part.index, Constant)
+                and isinstance(part.index.value, int)
+            ):
+                return True
+        if isinstance(at.operation, Call) and any(
+            given.starred and given.value == load.target for given in at.operation.arguments
+        ):
+            return True
     return False
 
 

@@ -10,7 +10,7 @@ from typing import Protocol
 from cudalint.analysis.flow import Flow
 from cudalint.analysis.tensors.lattice import Kind, Recording, Value
 from cudalint.apis.model import TensorEffect
-from cudalint.program import Call, Constant, Function, Operation
+from cudalint.program import Call, Constant, Function, Operation, Variable
 
 _MOST_OPERATIONS = 100_000
 """Of one block."""
@@ -103,6 +103,12 @@ def position_of(origin: int) -> tuple[int, int]:
 def part_origin(origin: int, number: int) -> int:
     """The number of a part of what an operation makes."""
     return _PARTS + origin * 100 + min(number, 99)
+
+
+def gives_gradients(call: Call) -> bool:
+    """Whether a call of ``backward`` has a result that is taken apart or used at once: the program
+    computes its gradients by hand (autograd's gives ``None``, an engine's the loss)."""
+    return isinstance(call.target, Variable) and call.target.symbol.startswith("%")
 
 
 def is_engine(call: Call, receiver: Value) -> bool:

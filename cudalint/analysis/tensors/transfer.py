@@ -23,6 +23,7 @@ from cudalint.analysis.tensors.records import (
     Form,
     Outcome,
     Record,
+    gives_gradients,
     is_engine,
     origin_at,
     part_origin,
@@ -133,6 +134,8 @@ class Transfer(Values):
         operands = [receiver, *arguments] if call.receiver is not None else arguments
         callee, callable_value = self._callee(state, call)
         effect = self._effects(call.name) if call.name else None
+        if effect is not None and effect.backward and gives_gradients(call):
+            effect = None
         if effect is not None and effect.without_arguments and call.arguments:
             effect = None
         outcome = self.around.outcome(self.function, call, receiver.records)

@@ -10,7 +10,12 @@ from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.tensors.evidence import Evidence
 from cudalint.analysis.tensors.lattice import NOTHING, State, Value
 from cudalint.analysis.tensors.places import is_inside, place, root, root_of
-from cudalint.analysis.tensors.records import Record, origin_at, position_of
+from cudalint.analysis.tensors.records import (
+    Record,
+    gives_gradients,
+    origin_at,
+    position_of,
+)
 from cudalint.analysis.tensors.run import Known, TensorRun
 from cudalint.analysis.tensors.scan import operations
 from cudalint.analysis.tensors.solver import Solution
@@ -74,7 +79,8 @@ class View:
 
     def effect(self, call: Call) -> TensorEffect | None:
         """What an API call does to tensors."""
-        return self.run.effect(call.name) if call.name else None
+        effect = self.run.effect(call.name) if call.name else None
+        return None if effect is not None and effect.backward and gives_gradients(call) else effect
 
     def state_before(self, origin: int) -> State:
         """What is known just before an operation."""

@@ -82,12 +82,23 @@ class Declarations(StatementRecovery):
         variable = self.declare(cursor, name, type_)
         if can_own(type_):
             self.scopes.declare(variable.symbol)
-        if initial is None:
+        if initial is None and self._has_lost_value(cursor, name):
+            self.graph.emit(Assign(variable, Unknown(f"value of {name}"), span, declares=True))
+        elif initial is None:
             self._uninitialized(variable, type_, span)
         elif type_.kind == "other" and self._is_unknown_class(cursor, name, type_):
             self._unknown_object(variable, type_, cursor, name, initial)
         else:
             self.initialize(variable, initial, span, declares=True)
+
+    def _has_lost_value(self, cursor: Cursor, name: str) -> bool:
+        """Whether a value is written there that clang could not make sense of."""
+        if not self.unit.has_errors or self.positions.from_macro(cursor):
+            return False
+        file, start, stop = self.positions.offsets(cursor)
+        # The declaration may end before the value that it has lost.
+        text = self.positions.text_of(file, start, stop + 16) if start >= 0 else ""
+        return re.search(rf"\b{re.escape(name)}\s*=[^=]", text) is not None
 
     def _declared_type(self, cursor: Cursor, name: str) -> Type:
         """The type; clang takes a type that it does not know for ``int``."""
