@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import heapq
+import itertools
 from collections.abc import Iterator
 
 from cudalint.program import (
@@ -86,8 +87,11 @@ class Flow:
 
     def __init__(self, function: Function) -> None:
         self.blocks = function.blocks
-        self.order = self._reverse_postorder()
+        self.order = self._reverse_postorder({})
         self.loops = self._loops()
+        if self.loops:
+            self.order = self._reverse_postorder(self._exits())
+        """Each reachable block's rank: before its successors, and a loop before what follows it."""
         self.enclosing = {
             number: frozenset(header for header, body in self.loops.items() if number in body)
             for number in self.order
@@ -150,17 +154,22 @@ class Flow:
                 pending.extend(self._ways_out(number))
         return False
 
-    def _reverse_postorder(self) -> dict[int, int]:
-        """Each reachable block's rank: before its successors, loops aside."""
+    def _reverse_postorder(self, exits: dict[int, tuple[int, ...]]) -> dict[int, int]:
+        """The ranks; ``exits``: what follows a loop, by its header."""
         ranks: list[int] = []
         seen = {0}
-        stack: list[tuple[int, Iterator[int]]] = [(0, self._ways_out(0))]
+
+        def ways(number: int) -> Iterator[int]:
+            # What follows a loop is done first, so that all of its body ranks before.
+            return itertools.chain(exits.get(number, ()), self._ways_out(number))
+
+        stack = [(0, ways(0))]
         while stack:
             number, pending = stack[-1]
             for target in pending:
                 if target not in seen and 0 <= target < len(self.blocks):
                     seen.add(target)
-                    stack.append((target, self._ways_out(target)))
+                    stack.append((target, ways(target)))
                     break
             else:
                 ranks.append(number)
@@ -172,8 +181,21 @@ class Flow:
         # The unwind block first: it then ranks after everything that may throw into it.
         if block.unwind is not None:
             yield block.unwind
-        # A loop's exit before its body, so that the body ranks before what follows the loop.
         yield from reversed(successors(block))
+
+    def _exits(self) -> dict[int, tuple[int, ...]]:
+        """Where each loop is left to, its breaks and returns included, by its header."""
+        return {
+            header: tuple(
+                dict.fromkeys(
+                    target
+                    for number in sorted(body)
+                    for target in self._ways_out(number)
+                    if target not in body
+                )
+            )
+            for header, body in self.loops.items()
+        }
 
     def _loops(self) -> dict[int, frozenset[int]]:
         before: dict[int, list[int]] = {}

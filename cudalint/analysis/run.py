@@ -7,7 +7,6 @@ first, and what an operation produced before becomes ``older`` when it runs agai
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from cudalint.analysis.meeting import Subjects, can_meet, meet
 from cudalint.analysis.ordering import observe as ordering
 from cudalint.analysis.ordering.log import OrderingLog
 from cudalint.analysis.recorder import Recorder, live
+from cudalint.analysis.schedule import Schedule
 from cudalint.analysis.state import Event, State, Status
 from cudalint.analysis.values import (
     Array,
@@ -139,8 +139,7 @@ class FunctionRun:
         """Whether disjuncts beyond that number go on together."""
         if self.python:
             self._join_idle_paths(linker.subjects)
-        self._pending: dict[int, dict[object, State]] = {}
-        self._queue: list[tuple[int, int]] = []
+        self._schedule = Schedule(self.flow)
         self._most_work = MOST_WORK if self._most == MOST_DISJUNCTS else MOST_WORK // 10
         self._work_done = 0
         self._seen: dict[int, dict[object, int]] = {}
@@ -203,13 +202,12 @@ class FunctionRun:
             return self
         self.enqueue(0, State(), None)
         steps = 0
-        while self._queue:
+        while (turn := self._schedule.next()) is not None:
             steps += 1
             if steps > MOST_STEPS or self._work_done > self._most_work:
                 self.complete, self.exhausted = False, True
                 break
-            _, number = heapq.heappop(self._queue)
-            states = self._pending.pop(number, {})
+            number, states = turn
             for state in states.values():
                 self._visit(self.flow.blocks[number], state)
         return self
@@ -232,7 +230,7 @@ class FunctionRun:
             if header not in enclosing:
                 del state.visits[header]
         self._forget_dead(state, target)
-        pending = self._pending.setdefault(target, {})
+        pending = self._schedule.at(target, state)
         key = state.key()
         if key in pending:
             pending[key].join(state)
@@ -248,8 +246,6 @@ class FunctionRun:
             if not self._meet(pending, state, target):
                 self.complete = False
             return
-        if not pending:
-            heapq.heappush(self._queue, (self.flow.order[target], target))
         pending[key] = state
 
     def _meet(self, pending: dict[object, State], state: State, target: int) -> bool:
