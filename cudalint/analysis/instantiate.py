@@ -50,11 +50,18 @@ def apply_summary(
             if holding.status is Status.REQUESTED:
                 run.conditions.mark_checked(state, resource)
     after: list[State] = []
-    emptied = _emptied(run, call, definition, summary, state)
-    for number, outcome in enumerate(summary.outcomes):
+    applications = [
+        _Application(run, call, definition, summary, outcome, number)
+        for number, outcome in enumerate(summary.outcomes)
+    ]
+    if applications:
+        applications[0].mark_tested(state)
+    emptied = _emptied(run, applications, state)
+    for application in applications:
+        outcome = application.outcome
         if outcome.kind == "return" and not emptied <= {r.location for r in outcome.released}:
             continue  # there are elements to release, so the loop that releases them runs
-        for fork in _Application(run, call, definition, summary, outcome, number).apply(state):
+        for fork in application.apply(state):
             if outcome.kind == "throw":
                 short = definition.name
                 if _blames(run, call, fork):
@@ -113,16 +120,14 @@ def _blames(run: FunctionRun, call: Call, state: State) -> bool:
     )
 
 
-def _emptied(
-    run: FunctionRun, call: Call, definition: Function, summary: Summary, state: State
-) -> set[Location]:
+def _emptied(run: FunctionRun, applications: list[_Application], state: State) -> set[Location]:
     """The containers of the caller, not empty, whose elements some outcome releases."""
     found: set[Location] = set()
-    for number, outcome in enumerate(summary.outcomes):
+    for application in applications:
+        outcome = application.outcome
         elements = [r.location for r in outcome.released if r.location[-1] == "[]"]
-        if outcome.kind != "return" or not elements:
+        if outcome.kind != "return":
             continue
-        application = _Application(run, call, definition, summary, outcome, number)
         for location in elements:
             value = application.translate(Input(location), state)
             if any(live(state.status(resource)) for resource in resources_in(value)):
@@ -182,7 +187,6 @@ class _Application:
     def apply(self, state: State) -> list[State]:
         """The caller's states after this outcome."""
         forks = [state.copy()]
-        self._mark_tested(state)
         for value in self._telling_results():
             forks = [
                 after
@@ -218,7 +222,8 @@ class _Application:
                     telling.append(item)
         return telling
 
-    def _mark_tested(self, state: State) -> None:
+    def mark_tested(self, state: State) -> None:
+        """What the callee looks at is looked at, whichever way it ends."""
         for location in self.summary.tested:
             value = self.translate(Input(location), state)
             if is_status(value):

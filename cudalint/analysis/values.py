@@ -117,6 +117,8 @@ Value = Union[
 
 ZERO = Const(0)
 NULL = Const(None)
+_CLOSED = frozenset({Const, FunctionValue, Uninitialized})
+"""Values with nothing inside: no resource, nothing unknown, nothing that could be rewritten."""
 
 
 def constant(value: Value | None) -> int | float | str | bool | None:
@@ -136,6 +138,8 @@ def integer(value: Value | None) -> int | None:
 
 def parts(value: Value) -> tuple[Value, ...]:
     """The values directly inside a value."""
+    if type(value) in _CLOSED:
+        return ()
     match value:
         case Operation(operands=operands):
             return operands
@@ -167,10 +171,7 @@ _NO_SYMBOLS: frozenset[Symbol] = frozenset()
 
 def symbols_in(value: Value) -> frozenset[Symbol]:
     """All symbols anywhere in a value."""
-    kind = type(value)
-    if kind is Const or kind is FunctionValue or kind is Uninitialized:
-        return _NO_SYMBOLS
-    return _symbols_in(value)
+    return _NO_SYMBOLS if type(value) in _CLOSED else _symbols_in(value)
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -183,6 +184,9 @@ def _symbols_in(value: Value) -> frozenset[Symbol]:
 
 def resources_in(value: Value) -> tuple[Symbol, ...]:
     """The resources that a value gives access to."""
+    kind = type(value)
+    if kind in _CLOSED or kind is Symbol or kind is Input:
+        return ()
     match value:
         case Pointer(resource=resource):
             return (resource,)
@@ -203,6 +207,8 @@ def _resources_in(value: Value) -> tuple[Symbol, ...]:
 
 def rewrite(value: Value, change: Callable[[Value], Value | None]) -> Value:
     """The value with every part replaced for which ``change`` returns another one."""
+    if type(value) in _CLOSED:
+        return value
     replaced = change(value)
     if replaced is not None:
         return replaced
@@ -249,6 +255,8 @@ def rewrite(value: Value, change: Callable[[Value], Value | None]) -> Value:
 
 def rewrite_location(location: Location, change: Callable[[Value], Value | None]) -> Location:
     """The location with the values in it rewritten."""
+    if location[0] != "@":
+        return location  # a variable's: there is no value in it
     return tuple(part if isinstance(part, str) else rewrite(part, change) for part in location)
 
 
@@ -480,7 +488,14 @@ def _polynomial(name: str, left: Value, right: Value) -> Value | None:
             return key[0]
     if len(total) > 8:
         return None
-    return Polynomial(tuple(sorted(total.items(), key=repr)))
+    return Polynomial(_in_order(total))
+
+
+def _in_order(total: dict[tuple[Value, ...], int]) -> tuple[tuple[tuple[Value, ...], int], ...]:
+    """The terms in an order that depends on nothing but the terms; the constant comes first."""
+    if len(total) == 2 and () in total:
+        return (((), total.pop(())), *total.items())  # spares the text of large values
+    return tuple(sorted(total.items(), key=repr))
 
 
 def divide(value: Value, divisor: Value) -> Value | None:
