@@ -156,6 +156,8 @@ class _Application:
         self.number = number
         self.arguments = self._match_arguments()
         self.out: dict[Symbol, Symbol] = {}
+        self.given: dict[Location, Value] | None = None
+        """What the inputs are in the caller, while its state stays as it is."""
 
     def _match_arguments(self) -> dict[str, tuple[Parameter, Expression | None]]:
         parameters = list(self.definition.parameters)
@@ -251,6 +253,7 @@ class _Application:
             # The failure itself is on record above; here only the answer is remembered.
             state.conditions[self._symbol(status)] = succeeded
         writes: list[tuple[Location, Value]] = []
+        self.given = {}
         for location, value in self.outcome.writes:
             target = self.locate(location, state)
             translated = self.translate(value, state)
@@ -262,6 +265,8 @@ class _Application:
                     guard(self.run, translated.key, state)
                 if target is not None:
                     state.values[target] = translated  # what it points to is looked after too
+                    self.given = {}
+        self.given = None
         kept = frozenset(resource for _, value in writes for resource in resources_in(value))
         for target, value in writes:
             stores.store(
@@ -396,7 +401,7 @@ class _Application:
 
         def change(inner: Value) -> Value | None:
             if isinstance(inner, Input):
-                return self._input(inner.location, state)
+                return self._given(inner.location, state)
             if isinstance(inner, Pointer) and inner.resource in self.out:
                 return Pointer(self.out[inner.resource], inner.offset)
             if isinstance(inner, Bag):
@@ -420,6 +425,14 @@ class _Application:
             step = Step(self.run.filename, self.call.span, "")
             self.run.conditions.calls[origin] = (step, self.definition.name, Const(0))
         return Symbol(origin, symbol.older)
+
+    def _given(self, location: Location, state: State) -> Value:
+        if self.given is None:
+            return self._input(location, state)
+        value = self.given.get(location)
+        if value is None:
+            value = self.given[location] = self._input(location, state)
+        return value
 
     def _input(self, location: Location, state: State) -> Value:
         root = location[0]

@@ -217,15 +217,8 @@ def rewrite(value: Value, change: Callable[[Value], Value | None]) -> Value:
             new = tuple(rewrite(part, change) for part in operands)
             return value if new == operands else apply(name, *new)
         case Polynomial(terms=terms):
-            if all(rewrite(f, change) == f for factors, _ in terms for f in factors):
-                return value
-            total: Value = ZERO
-            for factors, coefficient in terms:
-                product: Value = Const(coefficient)
-                for factor in factors:
-                    product = apply("*", product, rewrite(factor, change))
-                total = apply("+", total, product)
-            return total
+            changed = [tuple(rewrite(f, change) for f in factors) for factors, _ in terms]
+            return value if changed == [factors for factors, _ in terms] else _sum(terms, changed)
         case Pointer(resource=resource, offset=offset):
             inner = rewrite(resource, change)
             if isinstance(inner, Symbol):
@@ -477,6 +470,11 @@ def _polynomial(name: str, left: Value, right: Value) -> Value | None:
         total = dict(first)
         for key, number in second.items():
             total[key] = total.get(key, 0) + (number if name == "+" else -number)
+    return _from_terms(total)
+
+
+def _from_terms(total: dict[tuple[Value, ...], int]) -> Value | None:
+    """The value that is the sum of some terms, in its simplest form; ``None`` if too long."""
     total = {key: number for key, number in total.items() if number}
     if not total:
         return ZERO
@@ -489,6 +487,38 @@ def _polynomial(name: str, left: Value, right: Value) -> Value | None:
     if len(total) > 8:
         return None
     return Polynomial(_in_order(total))
+
+
+def _sum(
+    terms: tuple[tuple[tuple[Value, ...], int], ...], changed: list[tuple[Value, ...]]
+) -> Value:
+    """The sum of some terms with other factors; what stays the same is not multiplied again."""
+    products = [
+        Polynomial((term,)) if factors == term[0] else _product(factors, term[1])
+        for term, factors in zip(terms, changed, strict=True)
+    ]
+    total: dict[tuple[Value, ...], int] = {}
+    for product in products:
+        inner = _terms(product)
+        if inner is None or (isinstance(product, Const) and product.overflow):
+            break
+        for key, number in inner.items():
+            total[key] = total.get(key, 0) + number
+    else:
+        found = _from_terms(total)
+        if found is not None:
+            return bounded(found)
+    result: Value = ZERO
+    for product in products:
+        result = apply("+", result, product)
+    return result
+
+
+def _product(factors: tuple[Value, ...], coefficient: int) -> Value:
+    product: Value = Const(coefficient)
+    for factor in factors:
+        product = apply("*", product, factor)
+    return product
 
 
 def _in_order(total: dict[tuple[Value, ...], int]) -> tuple[tuple[tuple[Value, ...], int], ...]:
