@@ -293,7 +293,12 @@ class FunctionRun:
         self.evaluator.inducing = self.flow.inducing[block.number]
         for index, operation in enumerate(block.operations):
             self.position = Position(block.number, index, operation.span, block.unwind)
-            states = [after for one in states for after in self._operate(operation, one)]
+            before, states = states, []
+            for one in before:
+                if len(states) >= self._most and not self._meets:
+                    self.complete = False
+                    break  # there is no room for what comes of the others
+                states += self._operate(operation, one)
             if len(states) > self._most:
                 states = self._fewer(states, block)
             if not states:
