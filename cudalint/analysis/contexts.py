@@ -21,7 +21,7 @@ from cudalint.analysis.ordering.checks import LaunchChecks
 from cudalint.analysis.run import FunctionRun
 from cudalint.analysis.values import Value
 from cudalint.findings.finding import Step
-from cudalint.program import Record
+from cudalint.program import Call, Record
 from cudalint.source import Span
 
 MOST_CONTEXTS = 4
@@ -40,6 +40,7 @@ def function_facts(
     facts = {id(run): _facts(run, linker) for run in runs}
     by_key = {(run.function.key, run.filename): run for run in runs}
     checks = LaunchChecks(linker, runs)
+    undecided = _undecided(linker, runs, [facts[id(run)] for run in runs])
     tried: dict[tuple[str, str], int] = {}
     seen: set[tuple[str, str, object]] = set()
     frontier: list[tuple[FunctionRun, tuple[Step, ...]]] = [(run, ()) for run in runs]
@@ -49,7 +50,7 @@ def function_facts(
             for key, filename, arguments, span in caller.calls_made:
                 callee = by_key.get((key, filename))
                 identity = (key, filename, arguments)
-                if callee is None or identity in seen or not _deals(callee, linker):
+                if callee is None or identity in seen or (key, filename) not in undecided:
                     continue
                 seen.add(identity)
                 if tried.get((key, filename), 0) >= MOST_CONTEXTS:
@@ -72,9 +73,43 @@ def function_facts(
     )
 
 
-def _deals(run: FunctionRun, linker: Linker) -> bool:
-    """Whether there may be any size that constants could decide."""
-    return not run.python or (run.filename, run.function.key) in linker.subjects.dealing
+def _undecided(
+    linker: Linker, runs: list[FunctionRun], facts: list[FunctionFacts]
+) -> set[tuple[str, str]]:
+    """The functions with a size that constants could decide, and all that call them."""
+    callers: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    pending: list[tuple[str, str]] = []
+    for run, known in zip(runs, facts, strict=True):
+        identity = (run.function.key, run.filename)
+        if run.python and (run.filename, run.function.key) not in linker.subjects.dealing:
+            continue
+        if _has_open_size(known):
+            pending.append(identity)
+        for key, filename, _, _ in run.calls_made:  # calls through pointers too
+            callers.setdefault((key, filename), []).append(identity)
+        for block in run.function.blocks:
+            for operation in block.operations:
+                if isinstance(operation, Call) and operation.key:
+                    callee = linker.function(operation.key, run.filename)
+                    if callee is not None:
+                        callers.setdefault((callee.key, callee.filename), []).append(identity)
+    found: set[tuple[str, str]] = set()
+    while pending:
+        identity = pending.pop()
+        if identity not in found:
+            found.add(identity)
+            pending += callers.get(identity, ())
+    return found
+
+
+def _has_open_size(facts: FunctionFacts) -> bool:
+    """Whether an analysis with known arguments could tell more (``_enrich``)."""
+    return (
+        facts.capacity is not None
+        or any(one.bytes is None or one.overflow for one in facts.allocations)
+        or any(transfer.bytes is None for transfer in facts.transfers)
+        or any(None in (*site.block, site.shared_bytes) for site in facts.launches)
+    )
 
 
 def _step(
