@@ -410,6 +410,53 @@ def test_what_python_owns_is_no_leak(tmp_path: Path) -> None:
     assert case.confirm().seen == ()
 
 
+PYCUDA = """
+    class DeviceAllocation:
+        count = 0
+        def __init__(self):
+            DeviceAllocation.count += 1
+            self.address = 4096 * DeviceAllocation.count
+        def __int__(self): return self.address
+        def free(self): self.address, was = None, self.address
+    class Managed:
+        pass
+    class View:
+        def __init__(self, base): self.base, self.nbytes = base, 64
+        @property
+        def ctypes(self): return type("Pointer", (), {"data": id(self.base)})
+    def mem_alloc(size): return DeviceAllocation()
+    def mem_alloc_pitch(width, height, access): return DeviceAllocation(), 512
+    def managed_empty(shape, dtype): return View(Managed())
+    def managed_zeros(shape, dtype): return module().managed_empty(shape, dtype)
+    def module():
+        import sys
+        return sys.modules["pycuda.driver"]
+"""
+
+
+def test_pycuda_frees_when_told_and_when_nobody_asks_any_more(tmp_path: Path) -> None:
+    text = """
+        import pycuda.driver as driver
+        driver.mem_alloc(100).free()
+        driver.mem_alloc(200)
+        kept = driver.mem_alloc(300)
+        image, pitch = driver.mem_alloc_pitch(100, 8, 4)
+        image.free()
+        view = driver.managed_zeros(16, "f4")
+        del view
+        """
+    case = Case(tmp_path, text)
+    (tmp_path / "pycuda").mkdir()
+    (tmp_path / "pycuda" / "__init__.py").write_text("")
+    (tmp_path / "pycuda" / "driver.py").write_text(textwrap.dedent(PYCUDA))
+    events = case.trace(tmp_path).trace.events
+    assert [e for e in events if e.kind is EventKind.NOTE] == []
+    acquired = [event for event in events if event.kind is EventKind.ACQUIRE]
+    assert [event.bytes for event in acquired] == [100, 200, 300, 4096, 64]
+    released = [event for event in events if event.kind is EventKind.RELEASE]
+    assert [event.bytes for event in released] == [100, 200, 4096, 64, 300]
+
+
 def test_a_hook_that_fails_is_a_note(tmp_path: Path) -> None:
     case = Case(tmp_path, "import cupy\nprint(cupy.Array(5).size)\n")
     (tmp_path / "cupy" / "cuda" / "memory_hook.py").write_text("active = list\n")
