@@ -40,7 +40,7 @@ _VIOLATIONS = {
     "GPU406": (Violation.COPY_DIRECTION,),
     "GPU407": (Violation.FILL_VALUE,),
 }  # fmt: skip
-_REFUSALS = frozenset({"GPU302", "GPU303", "GPU304", "GPU405", "GPU406"})
+_REFUSALS = frozenset({"GPU202", "GPU203", "GPU302", "GPU303", "GPU304", "GPU405", "GPU406"})
 """Where a call at the place that fails by itself is evidence too: a real runtime says no more."""
 _MOST_FRAMES = 8
 _FAILS = re.compile(r"\b(?:fails|throws)\b")

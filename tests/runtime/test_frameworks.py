@@ -379,14 +379,25 @@ def test_a_launch_that_is_refused(tmp_path: Path, code: str, text: str, outcome:
     assert result.seen == ()
 
 
-def test_a_call_of_the_runtime_that_fails(tmp_path: Path) -> None:
-    text = """
+@pytest.mark.parametrize(
+    ("code", "error", "outcome"),
+    [
+        ("GPU406", 'CUDARuntimeError("cudaErrorInvalidValue: invalid argument")', "CONFIRMED"),
+        ("GPU203", 'CUDARuntimeError("cudaErrorInvalidValue: invalid argument")', "CONFIRMED"),
+        ("GPU202", 'LogicError("cuMemcpyDtoH failed: invalid argument")', "CONFIRMED"),
+        ("GPU303", 'LogicError("cuLaunchKernel failed: invalid argument")', "CONFIRMED"),
+        ("GPU202", 'LogicError("no module was loaded")', "NOT_REACHED"),
+    ],
+)
+def test_a_call_that_fails(tmp_path: Path, code: str, error: str, outcome: str) -> None:
+    text = f"""
         import cupy
         class CUDARuntimeError(RuntimeError): pass
-        raise CUDARuntimeError("cudaErrorInvalidValue: invalid argument")  # HERE
+        class LogicError(RuntimeError): pass
+        raise {error}  # HERE
         """
     case = Case(tmp_path, text)
-    assert case.verdict("GPU406").outcome is Outcome.CONFIRMED
+    assert case.verdict(code).outcome is Outcome[outcome]
     assert case.confirm().seen == ()
 
 

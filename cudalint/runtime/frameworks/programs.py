@@ -39,14 +39,16 @@ _KINDS = {
 _REFUSED = re.compile(
     r"INVALID_VALUE|OUT_OF_RESOURCES|OutOfResources|out of resource|too many resources"
     r"|\[CUDA\]: invalid argument"
-    r"|too much shared|invalid configuration|INVALID_CONFIGURATION",
+    r"|too much shared|invalid configuration|INVALID_CONFIGURATION|num_warps must be",
     re.IGNORECASE,
 )
 """What frameworks say when a kernel cannot be compiled or launched as it is asked for."""
 
 
-_FAILED = re.compile(r"^CUDARuntimeError: (cudaError\w+)")
-"""What CuPy raises where a call of the runtime that it passes on fails."""
+_FAILED = re.compile(
+    r"^CUDARuntimeError: (?P<cupy>cudaError\w+)|^\w+Error: (?P<pycuda>cu[A-Z]\w+) failed: "
+)
+"""What CuPy and PyCUDA raise where a call of CUDA that they pass on fails."""
 _UNKNOWN = 999
 
 
@@ -147,8 +149,9 @@ def read_trace(file: Path, process: int) -> FrameworkTrace:
 def _raised(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """An error that ended the program, as what a call did; ``None`` where it is about no CUDA."""
     text = str(record.get("text", ""))
-    if _FAILED.match(text):
-        api = text.partition(":")[0]
+    failed = _FAILED.match(text)
+    if failed:
+        api = failed["pycuda"] or text.partition(":")[0]
         return {**record, "kind": "call", "api": api, "status": _UNKNOWN}
     record = {**record, "text": " ".join(text.replace("\0", " ").split())}
     return record if _REFUSED.search(text) else None
