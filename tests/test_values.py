@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cudalint.analysis.arithmetic import apply, bounded, divide, rewrite, wrap
 from cudalint.analysis.values import (
     Const,
     Operation,
@@ -14,12 +15,7 @@ from cudalint.analysis.values import (
     Sequence,
     Symbol,
     Value,
-    apply,
-    bounded,
-    divide,
     integer,
-    rewrite,
-    wrap,
 )
 
 N, M = Symbol("n"), Symbol("m")

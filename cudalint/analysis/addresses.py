@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cudalint.analysis.values import Address, Location, Polynomial, Value, apply, integer
+from cudalint.analysis.arithmetic import apply
+from cudalint.analysis.values import Address, Location, Polynomial, Value, integer
 
 
 def element_at(location: Location, part: str) -> Location:

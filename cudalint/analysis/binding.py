@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cudalint.analysis.arithmetic import apply, divide
 from cudalint.analysis.element_types import ITEM_BYTES, item_bytes
 from cudalint.analysis.evaluate import Evaluator, count, nbytes
 from cudalint.analysis.state import State, project
@@ -12,9 +13,7 @@ from cudalint.analysis.values import (
     Operation,
     Sequence,
     Value,
-    apply,
     constant,
-    divide,
     integer,
 )
 from cudalint.apis.paths import (

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cudalint.analysis import launches
+from cudalint.analysis.arithmetic import apply, divide
 from cudalint.analysis.binding import Binding
 from cudalint.analysis.evaluate import nbytes
 from cudalint.analysis.facts import (
@@ -28,9 +29,7 @@ from cudalint.analysis.values import (
     Pointer,
     Sequence,
     Value,
-    apply,
     constant,
-    divide,
     integer,
 )
 from cudalint.apis.model import ApiFunction, CopyEffect, Family

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TypeGuard
 
 from cudalint.analysis.addresses import element_at, pointed_element
+from cudalint.analysis.arithmetic import apply, wrap
 from cudalint.analysis.element_types import item_bytes
 from cudalint.analysis.state import State
 from cudalint.analysis.values import (
@@ -24,10 +25,8 @@ from cudalint.analysis.values import (
     Symbol,
     Uninitialized,
     Value,
-    apply,
     integer,
     resources_in,
-    wrap,
 )
 from cudalint.program import (
     AddressOf,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from cudalint.analysis import stores
+from cudalint.analysis.arithmetic import rewrite, rewrite_location
 from cudalint.analysis.escape import escape_captured
 from cudalint.analysis.evaluate import is_status
 from cudalint.analysis.facts import Exit, LeakExit, Site
@@ -26,8 +27,6 @@ from cudalint.analysis.values import (
     mentions,
     parts,
     resources_in,
-    rewrite,
-    rewrite_location,
 )
 from cudalint.findings.finding import Step
 from cudalint.program import Binary, Expression, Unary, Variable, children

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cudalint.analysis import stores
 from cudalint.analysis.addresses import past_tables
+from cudalint.analysis.arithmetic import rewrite
 from cudalint.analysis.conditions import LAST_ERROR
 from cudalint.analysis.escape import guard
 from cudalint.analysis.evaluate import is_status
@@ -28,7 +29,6 @@ from cudalint.analysis.values import (
     Symbol,
     Value,
     resources_in,
-    rewrite,
     symbols_in,
 )
 from cudalint.apis.model import ReleaseEffect

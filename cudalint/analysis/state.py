@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cudalint.analysis.arithmetic import bounded, rewrite, rewrite_location
 from cudalint.analysis.ordering.order import NOTHING
 from cudalint.analysis.values import (
     NULL,
@@ -22,10 +23,7 @@ from cudalint.analysis.values import (
     Symbol,
     Uninitialized,
     Value,
-    bounded,
     resources_in,
-    rewrite,
-    rewrite_location,
     symbols_in,
 )
 from cudalint.findings.finding import Step
