@@ -9,7 +9,10 @@ from cudalint.analysis.values import Address, Location, Polynomial, Value, integ
 
 
 def element_at(location: Location, part: str) -> Location:
-    """An element behind a pointer to some place; that to the first one reaches all of them."""
+    """An element behind a pointer to some place; that to the first one reaches all of them, and
+    from some element it is some element."""
+    if location[-1] == "[]":
+        return location
     return (*location[:-1], part) if location[-1] == "[0]" else (*location, part)
 
 

@@ -213,8 +213,10 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
             result = accessor
         elif isinstance(result, Symbol):
             one.refresh(result)
+        converted = operation.kind == "constructor" and len(values) == 1 and _is_iterator(values[0])
         for argument, value in zip(operation.arguments, values, strict=True):
-            _pass(run, operation, name, argument, value, one)
+            if not converted:
+                _pass(run, operation, name, argument, value, one)
         if operation.target is not None:
             unwrapped = _unwrapped(values)
             location = run.evaluator.location(operation.target, one)
@@ -225,7 +227,14 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
             location = run.evaluator.location(operation.receiver, one)
             if location is not None and not run.python:
                 one.forget(location)
+                if converted:
+                    one.values[location] = values[0]  # a const_iterator, say, of an iterator
     return states
+
+
+def _is_iterator(value: Value) -> bool:
+    """Whether a value points to some element, nobody knows which."""
+    return isinstance(value, Address) and value.location[-1] == "[]"
 
 
 def _accessed(run: FunctionRun, operation: Call, name: str, state: State) -> Value | None:
@@ -302,6 +311,8 @@ def _pass_address(run: FunctionRun, location: tuple[object, ...], state: State) 
     resources = state.reachable(value for _, value in held)
     state.escape(resources)
     current = state.values.get(location)
+    if location[-1] == "[]":
+        return  # an iterator: what it points to stays an element
     if not resources and (current is None or not isinstance(current, Address)):
         fresh = run.position.symbol(f"out:{location}")
         state.refresh(fresh)

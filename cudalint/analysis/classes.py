@@ -37,6 +37,8 @@ class Members:
     sometimes: dict[str, Site] = field(default_factory=dict)
     passed_by: dict[str, dict[str, Site]] = field(default_factory=dict)
     """As ``sometimes``, of functions other than the destructor."""
+    together: dict[str, set[str]] = field(default_factory=dict)
+    """Members to others that were given the same resource."""
     destructor: Site | None = None
     escaping: set[str] = field(default_factory=set)
     lent_out: set[str] = field(default_factory=set)
@@ -59,6 +61,7 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
     _look_after(table, linker)
     _join_bases(table, linker)
     for members in table.values():
+        _join_holders(members)
         # `registry[i].second->cells` is released: of which struct is not known; so of any.
         known = {release.location for _, release, _ in members.releases}
         for name in {base_name(member) for member, _ in members.acquired}:
@@ -299,6 +302,10 @@ def _acquisition(
     members.acquired.setdefault(
         (name, acquired.span), MemberAcquisition(name, resource, function.name, kind)
     )
+    for location, value in outcome.writes:
+        holder = _place(run, linker, location) if item.resource in resources_in(value) else None
+        if holder is not None and holder[0] == found[0]:
+            members.together.setdefault(base_name(name), set()).add(base_name(holder[1]))
     members.acquiring.setdefault(base_name(name), set()).add(function.key)
     if outcome.value is not None and item.resource in resources_in(outcome.value):
         members.lent_out.add(base_name(name))
@@ -341,6 +348,16 @@ def _join_bases(table: Table, linker: Linker) -> None:
             for one, two in ((members, other), (other, members)):
                 one.by_destructor = {**two.by_destructor, **one.by_destructor}
                 one.elsewhere = {**two.elsewhere, **one.elsewhere}
+
+
+def _join_holders(members: Members) -> None:
+    """Of several members that hold one resource (a list of ranges, and the start of the first),
+    one that is released releases it for all."""
+    for name, holders in members.together.items():
+        for holder in holders:
+            for released in (members.by_destructor, members.elsewhere):
+                if holder in released:
+                    released.setdefault(name, released[holder])
 
 
 def _static_only(linker: Linker) -> frozenset[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from cudalint.analysis.evaluate import is_status
-from cudalint.analysis.state import Event, State, Status
+from cudalint.analysis.state import Event, State, Status, excluded
 from cudalint.analysis.values import (
     NULL,
     ZERO,
@@ -89,17 +89,24 @@ class Conditions:
         self, state: State, operator: str, left: Value, right: Value, truth: bool
     ) -> list[State]:
         if (operator == "&&") == truth:
+            if state.conditions.get(Operation(operator, (left, right)), truth) != truth:
+                return []
             return [
                 both
                 for one in self.assume(state, left, truth)
                 for both in self.assume(one, right, truth)
             ]
+        whole = Operation(operator, (left, right))
+        if state.conditions.get(whole, truth) != truth:
+            return []
         first = self.assume(state.copy(), left, truth)
         second = [
             both
             for one in self.assume(state, left, not truth)
             for both in self.assume(one, right, truth)
         ]
+        for either in first + second:
+            either.conditions[whole] = truth  # still known where the two ways meet again
         return first + second
 
     def _assume_pointer(self, state: State, pointer: Pointer, truth: bool) -> list[State]:
@@ -216,6 +223,8 @@ class Conditions:
         earlier = state.conditions.get(value)
         if earlier is not None:
             return [state] if earlier == truth else []
+        if excluded(state.conditions, value, truth):
+            return []
         if isinstance(value, Operation) and len(value.operands) == 2:
             left, right = value.operands
             if not _consistent(state, value.operator, left, right, truth):
@@ -226,6 +235,19 @@ class Conditions:
             return []  # a false scalar is null or zero
         state.conditions[value] = truth
         return [state]
+
+
+def forget(state: State, condition: Value) -> None:
+    """The condition may be true or false from now on, whatever it was."""
+    state.conditions.pop(condition, None)
+    match condition:
+        case Operation(operator="!", operands=(inner,)):
+            forget(state, inner)
+        case Operation(operator="&&" | "||", operands=(left, right)):
+            forget(state, left)
+            forget(state, right)
+        case Operation(operator=operator, operands=operands) if operator in _OPPOSITE:
+            state.conditions.pop(Operation(_OPPOSITE[operator], operands), None)
 
 
 def _holds(operator: str, left: Const, right: Const) -> bool:

@@ -49,6 +49,12 @@ def apply_model(
     """Run one modelled call on a state."""
     binding = Binding(call, model.parameters, run.evaluator, state)
     results: dict[int | None, Value] = {}
+    repeated = _failed_before(run, call, name, state) if model.acquires else None
+    if repeated is not None:
+        _write_result(
+            run, call, name, model, {_position(model.status or "return"): repeated}, state
+        )
+        return [state]
     status = _status(run, call, name, model, state)
     if status is not None and model.status is not None:
         results[_position(model.status)] = status
@@ -93,6 +99,10 @@ def apply_model(
         element = run.evaluator.element(call.receiver, "[]", state)
         if element is not None:
             results[None] = state.read(element)
+    if model.iterates and call.receiver is not None:
+        element = run.evaluator.element(call.receiver, "[]", state)
+        if element is not None:
+            results[None] = Address(element)
     if model.table and call.receiver is not None:
         first = run.evaluator.element(call.receiver, "[0]", state)
         if first is not None:
@@ -143,6 +153,17 @@ def _status(
     if model.releases or model.cleans_up:
         run.conditions.releases.add(status.origin)
     return status
+
+
+def _failed_before(run: FunctionRun, call: Call, name: str, state: State) -> Symbol | None:
+    """The status of the same call, written once in a macro that evaluates its argument several
+    times: it has failed on this path, and so it does again (``describe(x)`` after ``x != 0``)."""
+    if call.expansion is None:
+        return None
+    for origin, (step, api, _) in run.conditions.calls.items():
+        if step.span == call.span and api == name and state.conditions.get(Symbol(origin)) is False:
+            return Symbol(origin)
+    return None
 
 
 def _fill_in(run: FunctionRun, call: Call, state: State) -> None:

@@ -29,7 +29,7 @@ from cudalint.analysis.values import (
     resources_in,
 )
 from cudalint.findings.finding import Step
-from cudalint.program import Binary, Expression, Unary, Variable, children
+from cudalint.program import Binary, Expression, Type, Unary, Variable, children
 from cudalint.source import Span
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def is_outside(run: FunctionRun, location: Location) -> bool:
     if isinstance(location[-1], str) and location[-1].startswith(".<"):
         return False  # registered memory stays the registrant's to release
     if root == "@":
-        return _from_input(location[1])
+        return _from_input(location[1]) or (not run.python and _from_elsewhere(location[1]))
     if not isinstance(root, str):
         return False
     if root.startswith("::"):
@@ -125,6 +125,8 @@ def is_outside(run: FunctionRun, location: Location) -> bool:
     info = run.function.variables.get(root)
     if info is not None and info.storage == "captured":
         return True
+    if info is not None and info.storage == "local" and _is_bound(info.type, location):
+        return True  # what it is bound to was out of sight: `Slot& slot = find(name)`
     if run.python and len(location) == 1:
         return False  # a parameter bound anew is the function's own affair
     parameter = next((p for p in run.function.parameters if p.symbol == root), None)
@@ -136,6 +138,24 @@ def _from_input(value: object) -> bool:
         return True
     if isinstance(value, Operation | Polynomial):  # `lanes->inputs + i` is one of these too
         return any(_from_input(part) for part in parts(value))
+    return False
+
+
+def _is_bound(kind: Type, location: Location) -> bool:
+    """Whether a reference cannot but refer to an object that was there before; those to constants
+    and ``&&`` prolong the life of a temporary."""
+    if kind.kind != "reference" or kind.pointee is None:
+        return False
+    return len(location) > 1 or not (kind.pointee.constant or kind.text.endswith("&&"))
+
+
+def _from_elsewhere(value: object) -> bool:
+    """Whether a pointer is what some call gave: to an object that somebody else looks after."""
+    if isinstance(value, Symbol):
+        return not is_status(value)
+    if isinstance(value, Operation):
+        asked = value.operator.endswith("()")
+        return asked or any(_from_elsewhere(part) for part in value.operands)
     return False
 
 
@@ -196,6 +216,8 @@ def _is_nameable(run: FunctionRun, location: Location) -> bool:
     """Whether a caller knows the location: not through what a local variable holds."""
     if location[0] != "@" or isinstance(location[1], str):
         return True
+    if not run.python and _from_elsewhere(location[1]):
+        return False
     pending: list[Value] = [location[1]]
     while pending:
         value = pending.pop()
@@ -342,7 +364,7 @@ def _outcome(
     writes.sort(key=lambda write: not any(True for _ in resources_in(write[1])))
     return Outcome(
         kind=kind,
-        value=None if value is None else _result(rewrite(value, outside_view)),
+        value=None if value is None else _result(run, rewrite(value, outside_view)),
         conditions=conditions[:8],
         handed_out=tuple(out),
         released=tuple(state.inputs.values()),
@@ -355,12 +377,12 @@ def _outcome(
     )
 
 
-def _result(value: Value) -> Value:
+def _result(run: FunctionRun, value: Value) -> Value:
     """Addresses of locals mean nothing outside."""
-    if isinstance(value, Address):
+    if isinstance(value, Address) and not is_outside(run, value.location):
         return Symbol("local address")
     if isinstance(value, Sequence):
-        return Sequence(tuple(_result(item) for item in value.items), value.kind)
+        return Sequence(tuple(_result(run, item) for item in value.items), value.kind)
     return value
 
 

@@ -125,7 +125,7 @@ def _emptied(run: FunctionRun, applications: list[_Application], state: State) -
     found: set[Location] = set()
     for application in applications:
         outcome = application.outcome
-        elements = [r.location for r in outcome.released if r.location[-1] == "[]"]
+        elements = [r.location for r in outcome.released if "[]" in r.location]
         if outcome.kind != "return":
             continue
         for location in elements:
@@ -402,6 +402,9 @@ class _Application:
         def change(inner: Value) -> Value | None:
             if isinstance(inner, Input):
                 return self._given(inner.location, state)
+            if isinstance(inner, Address):
+                target = self.locate(inner.location, state)
+                return Symbol("local address") if target is None else Address(target)
             if isinstance(inner, Pointer) and inner.resource in self.out:
                 return Pointer(self.out[inner.resource], inner.offset)
             if isinstance(inner, Bag):

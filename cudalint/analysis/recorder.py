@@ -88,6 +88,9 @@ class _Record:
     exits: dict[tuple[Exit, Span], LeakExit] = field(default_factory=dict)
     released: dict[Span, Site] = field(default_factory=dict)
     handed_over: dict[Span, Site] = field(default_factory=dict)
+    pipelined: bool = False
+    """A later iteration of the loop that acquires it into some element releases it; which
+    elements those are, only the counters tell."""
 
 
 class Recorder:
@@ -133,6 +136,12 @@ class Recorder:
             record.released.setdefault(site.span, site)
         if location is not None:
             self.released_places.add(location)
+
+    def pipelined(self, origin: str) -> None:
+        """An iteration releases the element that an earlier one acquired."""
+        record = self.records.get(origin)
+        if record is not None:
+            record.pipelined = True
 
     def handed_over(self, origin: str, site: Site) -> None:
         """A path passes the ownership of a resource on."""
@@ -214,7 +223,7 @@ class Recorder:
     def _leaks(self) -> list[Leak]:
         found = []
         for record in self.records.values():
-            if not record.exits:
+            if not record.exits or record.pipelined:
                 continue
             acquired = record.acquired
             exits = sorted(record.exits.values(), key=lambda leave: leave.span)

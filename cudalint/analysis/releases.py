@@ -215,7 +215,17 @@ def _release_resource(
         _misuse(run, MisuseKind.MISMATCH, shown, site.text, site.span, state, resource)
         state.escape(state.reachable([Pointer(resource, Const(0))]) - {resource})
     state.set_status(resource, Status.RELEASED, step, status)
+    if resource.older and location is not None and "[]" in location and _in_its_loop(run, resource):
+        run.recorder.pipelined(resource.origin)
     run.recorder.released(resource.origin, site, location)
+
+
+def _in_its_loop(run: FunctionRun, resource: Symbol) -> bool:
+    """Whether the operation that runs is in a loop in which the resource was acquired."""
+    block = resource.origin.rpartition("@")[2].partition(".")[0]
+    around = run.flow.enclosing
+    here = around.get(run.position.block, frozenset())
+    return block.isdigit() and bool(here & around.get(int(block), frozenset()))
 
 
 def _release_input(

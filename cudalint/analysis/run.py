@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from cudalint.analysis import calls, counted, launches, releases, stores
-from cudalint.analysis.conditions import Conditions
+from cudalint.analysis.conditions import Conditions, forget
 from cudalint.analysis.evaluate import Evaluator
 from cudalint.analysis.exits import leave
 from cudalint.analysis.facts import DanglingPointer
@@ -445,7 +445,7 @@ class FunctionRun:
                 # No handler fits: whether that can be is not known.
                 fork.thrown = Event("may throw", fork.thrown.step)
             if body is not None and iterations:
-                fork.conditions.pop(condition, None)  # an iteration may have changed it
+                forget(fork, condition)  # an iteration may have changed it
             if body is not None and iterations and counts:
                 taken = [fork]  # another element, or none: either way may be taken
             else:
@@ -478,7 +478,7 @@ class FunctionRun:
         if header not in self._releasing_loops:
             return False
         return any(
-            location[-1] == "[]" and any(live(state.status(r)) for r in resources_in(value))
+            "[]" in location and any(live(state.status(r)) for r in resources_in(value))
             for location, value in state.values.items()
         )
 

@@ -382,7 +382,7 @@ class State:
             self.among = other.among
             self.resources, self.trace, self.failure = other.resources, other.trace, other.failure
         elif _absent(other) == _absent(self):
-            self.conditions = dict(self.conditions.items() & other.conditions.items())
+            self.conditions = _on_both(self.conditions, other.conditions)
             self.among = _either(self, other)
             self.equal = dict(self.equal.items() & other.equal.items())
             if other.failure is None:
@@ -395,6 +395,44 @@ class State:
 
 _LIVE = (Status.OWNED, Status.REQUESTED, Status.ABSENT)
 _MOST_CHOICES = 16
+
+
+def _on_both(one: dict[Value, bool], other: dict[Value, bool]) -> dict[Value, bool]:
+    """What is remembered on both of two paths, and what follows from their difference: where
+    `a` is false on one, and true on the other with `b` false, not both are true (`!(a && b)`)."""
+    found = dict(one.items() & other.items())
+    for mine, theirs in ((one, other), (other, one)):
+        new = [value for value in theirs if value not in mine and not _is_clause(value)]
+        split = [v for v, truth in mine.items() if theirs.get(v, truth) != truth]
+        if len(split) == 1 and len(new) == 1 and len(mine) < len(theirs):
+            (decides,), (rest,) = split, new
+            either = (_literal(decides, mine[decides]), _literal(rest, theirs[rest]))
+            found[bounded(Operation("||", either))] = True
+    return found
+
+
+def _is_clause(value: Value) -> bool:
+    return isinstance(value, Operation) and value.operator in ("||", "&&")
+
+
+def _literal(value: Value, truth: bool) -> Value:
+    return value if truth else Operation("!", (value,))
+
+
+def excluded(conditions: dict[Value, bool], value: Value, truth: bool) -> bool:
+    """Whether a value cannot be so, because of what is known of it and another one together."""
+    for clause, held in conditions.items():
+        if held and isinstance(clause, Operation) and clause.operator == "||":
+            for one, other in (clause.operands, clause.operands[::-1]):
+                if _literal(value, not truth) == one and _is_false(conditions, other):
+                    return True
+    return False
+
+
+def _is_false(conditions: dict[Value, bool], literal: Value) -> bool:
+    if isinstance(literal, Operation) and literal.operator == "!":
+        return conditions.get(literal.operands[0]) is True
+    return conditions.get(literal) is False
 
 
 def _either(first: State, second: State) -> dict[Value, frozenset[Const]]:

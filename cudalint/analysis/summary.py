@@ -7,7 +7,7 @@ of pre/post disjuncts; a status-returning wrapper needs two of them, a plain one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cudalint.analysis.state import InputRelease
 from cudalint.analysis.values import Location, Symbol, Value
@@ -80,11 +80,13 @@ class Summary:
 def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
     """Join outcomes that differ in their conditions only, and bound their number."""
     joined: dict[object, Outcome] = {}
-    elements = {r.location for o in outcomes for r in o.released if r.location[-1] == "[]"}
+    each = {r.location: r for o in outcomes for r in o.released if "[]" in r.location}
+    elements = set(each)
+    if elements and not any(_settled(o) or elements <= _released(o) for o in outcomes):
+        # Each of several arrays is tested on its own: no path followed releases them all.
+        outcomes = [_releasing(outcome, each) for outcome in outcomes]
     for outcome in outcomes:
-        released = {release.location for release in outcome.released}
-        settled = outcome.foreign or outcome.failure is not None or outcome.kind != "return"
-        if not settled and not elements <= released:
+        if not _settled(outcome) and not elements <= _released(outcome):
             continue  # a loop that releases all elements does so, however many there are
         key = (
             outcome.kind,
@@ -119,3 +121,18 @@ def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
         found.sort(key=lambda o: (-len(o.handed_out) - len(o.released), len(o.conditions)))
         found = found[:MOST_OUTCOMES]
     return tuple(found)
+
+
+def _settled(outcome: Outcome) -> bool:
+    """Whether more than what it was given decided for an outcome."""
+    return outcome.foreign or outcome.failure is not None or outcome.kind != "return"
+
+
+def _released(outcome: Outcome) -> set[Location]:
+    return {release.location for release in outcome.released}
+
+
+def _releasing(outcome: Outcome, each: dict[Location, InputRelease]) -> Outcome:
+    """The outcome, with the elements of these arrays released too."""
+    more = tuple(each[location] for location in each if location not in _released(outcome))
+    return replace(outcome, released=(*outcome.released, *more))

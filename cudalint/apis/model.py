@@ -278,6 +278,9 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     embeds: EmbeddedSource | None = None
     elements: bool = False
     """The result is an element of the receiver, a container (``std::vector::back``)."""
+    iterates: bool = False
+    """The result is an iterator over the receiver: it points to some element of it
+    (``std::vector::begin``, ``std::map::find``)."""
     table: bool = False
     """The result points to the first element of the receiver (``std::vector::data``)."""
     flushes_cache: bool = False

@@ -359,6 +359,8 @@ def _swap(values: list[Any]) -> Shape | None:
     shape, one, other = shape_of(values[0]), _axis(values, 1), _axis(values, 2)
     if not shape or one is None or other is None:
         return None
+    if not all(-len(shape) <= axis < len(shape) for axis in (one, other)):
+        return None  # a method of that name, of something else
     changed = list(shape)
     if not all(-len(changed) <= axis < len(changed) for axis in (one, other)):
         return None

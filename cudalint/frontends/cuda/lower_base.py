@@ -9,6 +9,7 @@ from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lower_cursors import Kind, evaluate, library, related
 from cudalint.frontends.cuda.lower_graph import Graph, Node, Scopes, Symbols
+from cudalint.frontends.cuda.lower_types import as_parameter
 from cudalint.program import (
     AddressOf,
     Binary,
@@ -185,7 +186,7 @@ class Lowering:
         # A parameter that no list names, or a static that is used before we met it.
         type_ = self.types.of(declaration)
         if declaration._kind_id == Kind.VALUE_PARAMETER:
-            return self.declare(declaration, name, type_, "parameter")
+            return self.declare(declaration, name, as_parameter(type_), "parameter")
         return self.declare(declaration, name, type_)
 
     def constant_of(self, declaration: Cursor, name: str) -> Constant | None:

@@ -20,6 +20,7 @@ from cudalint.frontends.cuda.lower_cursors import (
 from cudalint.frontends.cuda.lower_graph import Symbols
 from cudalint.frontends.cuda.lower_names import RECORDS
 from cudalint.frontends.cuda.lower_statements import Statements
+from cudalint.frontends.cuda.lower_types import as_parameter
 from cudalint.frontends.cuda.lower_unit import Unit
 from cudalint.program import (
     THIS,
@@ -128,7 +129,7 @@ class FunctionLowering(Statements):
         )
 
     def _parameter(self, cursor: Cursor) -> Parameter:
-        name, type_ = name_of(cursor), self.types.of(cursor)
+        name, type_ = name_of(cursor), as_parameter(self.types.of(cursor))
         variable = self.declare(cursor, name, type_, "parameter")
         by: Any = type_.kind if type_.kind in ("reference", "pointer") else "value"
         default = None

@@ -18,7 +18,7 @@ from cudalint.frontends.cuda.lower_cursors import (
 )
 from cudalint.frontends.cuda.lower_names import Names
 from cudalint.frontends.cuda.lower_positions import Positions
-from cudalint.frontends.cuda.lower_types import Types
+from cudalint.frontends.cuda.lower_types import Types, as_parameter
 from cudalint.program import Kernel, Parameter, SharedArray
 from cudalint.source import Span
 
@@ -58,7 +58,7 @@ class DeviceCode:
         parameters = []
         for part in children(cursor):
             if part._kind_id == Kind.PARAMETER:
-                name, type_ = name_of(part), self._types.of(part)
+                name, type_ = name_of(part), as_parameter(self._types.of(part))
                 parameters.append(
                     Parameter(name, name, type_, "pointer" if type_.kind == "pointer" else "value")
                 )

@@ -25,6 +25,14 @@ _ARRAYS = (
 )
 
 
+def as_parameter(written: Type) -> Type:
+    """What a parameter of a type really is: an array decays to a pointer to its first element
+    ([dcl.fct]), and what is stored in it is the caller's."""
+    if written.kind != "array":
+        return written
+    return Type(written.text, "pointer", 8, False, written.pointee)
+
+
 class Types:
     """The types of one translation unit, each lowered once.
 
