@@ -401,6 +401,8 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
         for item in members.acquired.values():
             if item.member not in names or item.method_kind != "method":
                 continue
+            if base_name(item.member) in members.together:
+                continue  # another member still holds the earlier one
             if key not in members.acquiring.get(base_name(item.member), ()):
                 continue
             enders = members.releasing.get(base_name(item.member), set())
