@@ -10,7 +10,7 @@ from cudalint.analysis.reachable_members import forwards, methods_of, released_b
 from cudalint.analysis.run import FunctionRun
 from cudalint.analysis.state import InputRelease
 from cudalint.analysis.summary import HandedOut, Outcome
-from cudalint.analysis.values import Input, Location, integer, resources_in
+from cudalint.analysis.values import Const, Input, Location, Operation, integer, resources_in
 from cudalint.findings.finding import Step
 from cudalint.program import Call, Function, Record, Type, render, variables
 
@@ -313,9 +313,23 @@ def _acquisition(
         item.location in run.tested
         or any(release.location == item.location for release in outcome.released)
         or any(location == item.location for location in _released_by_calls(run, linker))
+        or _asks_for_argument(function, outcome)
     )
     if item.location[0] == "this" and "[" not in name and not looked_at:
         members.careless.setdefault(function.key, set()).add(name)
+
+
+def _asks_for_argument(function: Function, outcome: Outcome) -> bool:
+    """Whether it is acquired where an argument is null: the caller has passed what there was."""
+    given = {Input((p.symbol,)) for p in function.parameters if p.type.kind == "pointer"}
+    for condition, truth in outcome.conditions:
+        if isinstance(condition, Operation) and condition.operator == "==" and truth:
+            left, right = condition.operands
+            if left in given and isinstance(right, Const) and not right.value:
+                return True
+        if condition in given and not truth:
+            return True
+    return False
 
 
 def _released_by_calls(run: FunctionRun, linker: Linker) -> set[Location]:

@@ -207,6 +207,9 @@ def _acquire(
     state.refresh(resource)
     path = parse_path(acquisition.handle, binding.parameters)
     in_result = path.root == "return"
+    registers = not in_result and not path.dereference and not path.steps
+    if registers and path.root == "argument" and binding.value(acquisition.handle) == NULL:
+        return  # there is no memory that could be registered
     condition = status if acquisition.status is not None else None
     managed = acquisition.managed or family.managed
     shown = (
@@ -251,11 +254,13 @@ def _acquire(
         if call.target is None and not managed:
             # The only handle is thrown away at once; it stays owned, and is lost at the exit.
             state.values[("%" + resource.origin,)] = pointer
-    elif not path.dereference and path.root == "argument" and not path.steps:
+    elif registers and path.root == "argument":
         # What is registered belongs to the memory that the argument points to.
         value = binding.value(acquisition.handle)
         if value is not None:
             state.values[attachment(value, acquisition.family)] = pointer
+            if isinstance(value, Input | Symbol | Operation):
+                state.conditions[Operation("==", (value, NULL))] = False
     elif location is not None:
         stores.store(run, state, location, pointer, call.span, acquired.shown)
     else:

@@ -12,6 +12,7 @@ from cudalint.analysis.escape import guard
 from cudalint.analysis.evaluate import is_status
 from cudalint.analysis.exits import FOREIGN, is_outside, statuses_in
 from cudalint.analysis.facts import Site
+from cudalint.analysis.pools import take_back
 from cudalint.analysis.recorder import Acquired, live
 from cudalint.analysis.releases import release_value
 from cudalint.analysis.state import Holding, InputRelease, State, Status, project
@@ -74,6 +75,8 @@ def apply_summary(
     if not summary.complete and any(outcome.released for outcome in summary.outcomes):
         for one in after:
             _may_release_all(run, call, one)
+    for one in after:
+        take_back(run, call, definition, summary, one)
     return after
 
 

@@ -181,7 +181,11 @@ def _may_have_value(run: FunctionRun, state: State, symbol: object) -> bool:
 def _is_local(run: FunctionRun, location: tuple[object, ...]) -> bool:
     root = location[0]
     info = run.function.variables.get(root) if isinstance(root, str) else None
-    return info is not None and info.storage in ("local", "parameter")
+    return (
+        info is not None
+        and info.storage in ("local", "parameter")
+        and info.type.kind != "reference"  # it stands for an object of the caller
+    )
 
 
 def _managed(run: FunctionRun, resource: Symbol) -> bool:
