@@ -304,7 +304,7 @@ def _acquisition(
     )
     for location, value in outcome.writes:
         holder = _place(run, linker, location) if item.resource in resources_in(value) else None
-        if holder is not None and holder[0] == found[0]:
+        if holder and holder[0] == found[0] and base_name(holder[1]) != base_name(name):
             members.together.setdefault(base_name(name), set()).add(base_name(holder[1]))
     members.acquiring.setdefault(base_name(name), set()).add(function.key)
     if outcome.value is not None and item.resource in resources_in(outcome.value):
@@ -313,15 +313,17 @@ def _acquisition(
         item.location in run.tested
         or any(release.location == item.location for release in outcome.released)
         or any(location == item.location for location in _released_by_calls(run, linker))
-        or _asks_for_argument(function, outcome)
+        or _asks_first(function, outcome, item.location)
     )
     if item.location[0] == "this" and "[" not in name and not looked_at:
         members.careless.setdefault(function.key, set()).add(name)
 
 
-def _asks_for_argument(function: Function, outcome: Outcome) -> bool:
-    """Whether it is acquired where an argument is null: the caller has passed what there was."""
+def _asks_first(function: Function, outcome: Outcome, member: Location) -> bool:
+    """Whether it is acquired where the member is null, or an argument by which a caller has passed
+    what there was."""
     given = {Input((p.symbol,)) for p in function.parameters if p.type.kind == "pointer"}
+    given.add(Input(member))
     for condition, truth in outcome.conditions:
         if isinstance(condition, Operation) and condition.operator == "==" and truth:
             left, right = condition.operands
@@ -411,10 +413,13 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
         if item.method_kind == "constructor"
         and constructors <= set(members.acquiring.get(base_name(item.member), ()))
     }
+    called = {function.key: function.name for function, _ in linker.functions()}
     for key, names in members.careless.items():
         for item in members.acquired.values():
             if item.member not in names or item.method_kind != "method":
                 continue
+            if item.method != called.get(key):
+                continue  # acquired by another method, which may have looked first
             if base_name(item.member) in members.together:
                 continue  # another member still holds the earlier one
             if key not in members.acquiring.get(base_name(item.member), ()):

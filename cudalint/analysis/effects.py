@@ -23,6 +23,7 @@ from cudalint.analysis.values import (
     Location,
     Operation,
     Pointer,
+    Polynomial,
     Sequence,
     Symbol,
     Value,
@@ -259,7 +260,7 @@ def _acquire(
         value = binding.value(acquisition.handle)
         if value is not None:
             state.values[attachment(value, acquisition.family)] = pointer
-            if isinstance(value, Input | Symbol | Operation):
+            if isinstance(value, Input | Symbol | Operation | Polynomial):
                 state.conditions[Operation("==", (value, NULL))] = False
     elif location is not None:
         stores.store(run, state, location, pointer, call.span, acquired.shown)
@@ -322,7 +323,7 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
         element = run.evaluator.element(receiver, "[]", state) or element
     expression = binding.expression(text)
     place = run.evaluator.location(expression, state) if expression is not None else None
-    inner = () if place is None else (part for _, part in state.below(place))
+    inner = () if place is None else tuple(part for _, part in state.below(place))
     held = state.reachable([value, *inner])
     if isinstance(container[0], str) and container[0].startswith("%"):
         state.escape(held)  # `blocks().push_back(p)`: somebody else has the container
@@ -337,8 +338,8 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
         state.values[container] = run.position.symbol("list")
     if held:
         state.write(element, Bag(frozenset(held)))
-    if isinstance(value, Input):
-        state.stored = state.stored | {value.location}
+    given = {part.location for part in (value, *inner) if isinstance(part, Input)}
+    state.stored = state.stored | given
 
 
 def _take(run: FunctionRun, binding: Binding, text: str, state: State) -> None:

@@ -17,7 +17,10 @@ def escape_value(run: FunctionRun, expression: Expression, value: Value, state: 
     state.escape(state.reachable([value]))
     location = run.evaluator.location(expression, state)
     if location is not None:
-        state.escape(state.reachable(inner for _, inner in state.below(location)))
+        inside = [inner for _, inner in state.below(location)]
+        state.escape(state.reachable(inside))
+        given = {inner.location for inner in inside if isinstance(inner, Input)}
+        state.stored = state.stored | given  # `keep(Block(pointer, size))`
     if run.python and isinstance(expression, Member):
         # `atexit.register(context.pop)`: a bound method is its object's.
         base = run.evaluator.value(expression.base, state)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cudalint.analysis.run import FunctionRun
 
 MOST_WRITES = 24
+_CALCULATED = (Operation, Polynomial)
 
 
 def leave(
@@ -188,7 +189,8 @@ def _hand_out(
     span: Span,
 ) -> list[tuple[Symbol, Location]]:
     handed: dict[Symbol, Location] = {}
-    for location, stored in outward:
+    # A number that is calculated from a pointer (`last - first`) holds it least of all.
+    for location, stored in sorted(outward, key=lambda pair: isinstance(pair[1], _CALCULATED)):
         for resource in resources_in(stored):
             # What an object keeps is its own, even if a pointer to it is returned too.
             earlier = handed.get(resource)
