@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cudalint.analysis import stores
 from cudalint.analysis.arithmetic import rewrite, rewrite_location
+from cudalint.analysis.counterparts import left_to_counterpart
 from cudalint.analysis.escape import escape_captured
 from cudalint.analysis.evaluate import is_status
 from cudalint.analysis.facts import Exit, LeakExit, Site
@@ -246,6 +247,8 @@ def _lose(
     acquired = record.acquired
     root = acquired.location[0] if acquired.location else None
     if record.released and run.skipped_work_on(state, root):
+        return
+    if not record.released and left_to_counterpart(run, state, resource, acquired.family):
         return
     holding = state.resources[resource]
     events = state.events(holding.since)

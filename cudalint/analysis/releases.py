@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cudalint.analysis.binding import Binding
 from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
 from cudalint.analysis.recorder import live
-from cudalint.analysis.state import InputRelease, State, Status
+from cudalint.analysis.state import InputRelease, State, Status, is_index
 from cudalint.analysis.values import (
     Address,
     Array,
@@ -185,6 +185,7 @@ def _is_local(run: FunctionRun, location: tuple[object, ...]) -> bool:
         info is not None
         and info.storage in ("local", "parameter")
         and info.type.kind != "reference"  # it stands for an object of the caller
+        and not (info.type.kind == "record" and is_index(location[-1]))  # a container's memory
     )
 
 

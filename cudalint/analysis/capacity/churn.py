@@ -25,7 +25,10 @@ from cudalint.program import (
     Constant,
     Delete,
     Expression,
+    Index,
+    Tuple,
     Variable,
+    children,
     variables,
 )
 from cudalint.source import Span
@@ -141,6 +144,8 @@ def _in_loop(run: FunctionRun, raw: _Raw) -> Churn | None:
         changing = varying(run.flow, header, lambda name: asks_device(run, name))
         if not any(variables(part) & changing or reads_each(part) for part in raw.size):
             continue
+        if _is_listed(run, header, raw.size, changing):
+            continue
         # What the next iteration releases, or what went by another name before, grows.
         holder = raw.acquired.location[0] if raw.acquired.location else None
         inside = {
@@ -173,6 +178,43 @@ def _counts_to_few(run: FunctionRun, header: int) -> bool:
             return most < FEWEST_SIZES
         case _:
             return False
+
+
+def _is_listed(
+    run: FunctionRun, header: int, size: tuple[Expression, ...], changing: frozenset[str] | set[str]
+) -> bool:
+    """Whether all sizes stand in a table of the source: a sweep, which takes each size once."""
+    operations = [operation for block in run.flow.blocks for operation in block.operations]
+    tables = {
+        operation.target.symbol
+        for operation in operations
+        if isinstance(operation, Assign)
+        and isinstance(operation.target, Variable)
+        and isinstance(operation.value, Tuple)
+        and all(isinstance(item, Constant) for item in operation.value.items)
+    }
+    inside = [o for number in run.flow.loops[header] for o in run.flow.blocks[number].operations]
+    pending, seen = list(size), set[str]()
+    while pending and tables:
+        part = pending.pop()
+        if isinstance(part, Index) and variables(part.base) & tables:
+            continue
+        if isinstance(part, Variable):
+            if part.symbol in seen or part.symbol not in changing:
+                continue
+            seen.add(part.symbol)
+            given = [
+                operation.value
+                for operation in inside
+                if isinstance(operation, Assign)
+                and operation.target == part
+                and not operation.augmented
+            ]
+            if len(given) != 1 or part.symbol in variables(given[0]):
+                return False
+            pending += given
+        pending += children(part)
+    return bool(tables)
 
 
 def _later(run: FunctionRun, start: int, header: int) -> set[int]:
