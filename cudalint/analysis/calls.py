@@ -75,7 +75,7 @@ def call(run: FunctionRun, operation: Call, state: State) -> list[State]:
         return apply_summary(run, operation, definition, summary, state)
     if operation.noreturn:
         return []
-    if stores.assign_unseen(run, operation, state):
+    if stores.assign_unseen(run, operation, state) or stores.step_unseen(run, operation, state):
         return [state]
     return _unknown(run, operation, name, state)
 
@@ -339,4 +339,6 @@ def _copy(run: FunctionRun, operation: Call, state: State) -> list[State]:
         state.forget(target)
         for rest, value in inner:
             state.values[(*target, *rest)] = value
+        if not inner and origin[-1] == "[]":
+            state.values[target] = state.read(origin)  # an element of a container
     return [state]

@@ -9,6 +9,7 @@ from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
 from cudalint.analysis.recorder import live
 from cudalint.analysis.state import InputRelease, State, Status, is_index
 from cudalint.analysis.values import (
+    NEXT,
     Address,
     Array,
     Bag,
@@ -22,6 +23,7 @@ from cudalint.analysis.values import (
     Uninitialized,
     Value,
     integer,
+    parts,
 )
 from cudalint.apis.model import ReleaseEffect
 from cudalint.apis.paths import parse_path
@@ -160,6 +162,11 @@ def release_value(
         case Operation(operator="element", operands=(Sequence(items=items),)):
             for item in items:
                 release_value(run, item, None, shown, effect, name, span, state, status)
+        case Operation(
+            operator=field, operands=(Operation(operator="element", operands=(Input() as of,)),)
+        ) if field.startswith("."):
+            entry = (*of.location, field)
+            state.inputs.setdefault(entry, InputRelease(entry, effect.families, step, name))
         case Operation(operator="element", operands=(Input(location=entry),)):
             state.inputs.setdefault(
                 entry,
@@ -242,8 +249,9 @@ def _release_input(
     step: Step,
     state: State,
 ) -> None:
+    _release_entry(entry, effect, name, step, state)
     earlier = state.inputs.get(entry)
-    if earlier is not None and (effect.idempotent or is_summary(entry)):
+    if earlier is not None and (effect.idempotent or is_summary(entry) or _varies(run, entry)):
         return
     if earlier is not None and {*effect.families, *earlier.families} == {"host"}:
         return  # nothing of CUDA's
@@ -263,6 +271,21 @@ def _release_input(
     state.inputs[entry] = InputRelease(entry, effect.families, step, name)
 
 
+def _release_entry(
+    entry: Location, effect: ReleaseEffect, name: str, step: Step, state: State
+) -> None:
+    """What an iterator points to belongs to the container that it was asked of."""
+    iterator = entry[1] if entry[0] == "@" else None
+    if isinstance(iterator, Operation) and iterator.operator == NEXT:
+        iterator = iterator.operands[0]
+    if not isinstance(iterator, Operation) or not iterator.operator.endswith("begin()"):
+        return
+    for container in iterator.operands:
+        if isinstance(container, Input):
+            location = (*container.location, "[]")
+            state.inputs.setdefault(location, InputRelease(location, effect.families, step, name))
+
+
 def is_summary(location: tuple[object, ...]) -> bool:
     """Whether a location stands for several: an element that no constant selects."""
     for part in location:
@@ -274,6 +297,27 @@ def is_summary(location: tuple[object, ...]) -> bool:
             part.operator == "[]" or part.operator == "element" or is_summary(part.operands)
         ):
             return True
+    return False
+
+
+def _varies(run: FunctionRun, location: Location) -> bool:
+    """Whether each iteration of the loop around may find another thing there: through an iterator,
+    or in a variable of its own."""
+    if not run.flow.enclosing.get(run.position.block):
+        return False
+    pending: list[Value] = [Input(location)]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Operation) and value.operator.endswith("()"):
+            return True
+        if isinstance(value, Symbol) and value.origin.startswith("call:"):
+            return True
+        if isinstance(value, Input):
+            root = value.location[0]
+            info = run.function.variables.get(root) if isinstance(root, str) else None
+            if info is not None and info.storage == "local":
+                return True
+        pending.extend(parts(value))
     return False
 
 
@@ -328,6 +372,7 @@ def check_use(
         isinstance(value, Input)
         and value.location in state.inputs
         and not is_summary(value.location)
+        and not _varies(run, value.location)
     ):
         earlier = state.inputs[value.location]
         shown = render(expression)

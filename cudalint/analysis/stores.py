@@ -10,10 +10,12 @@ from cudalint.analysis.facts import Exit, LeakExit, Site
 from cudalint.analysis.recorder import live
 from cudalint.analysis.state import State, Status
 from cudalint.analysis.values import (
+    NEXT,
     Address,
     Bag,
     Const,
     Location,
+    Operation,
     Pointer,
     Symbol,
     Uninitialized,
@@ -117,6 +119,23 @@ def assign_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
         name = f"{render(operation.receiver)}.{field.name}"
         value = run.evaluator.value(item, state)
         store(run, state, (*where, f".{field.name}"), value, operation.span, name)
+    return True
+
+
+_STEPS = ("::operator++", "::operator--", "::operator+=", "::operator-=")
+
+
+def step_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
+    """``++it`` by an operator without a body: an iterator points to another element now."""
+    if operation.kind != "operator" or not operation.name.endswith(_STEPS):
+        return False
+    where = run.evaluator.location(operation.receiver, state) if operation.receiver else None
+    value = state.values.get(where) if where is not None else None
+    if where is None or not isinstance(value, Operation | Symbol):
+        return False
+    if not (isinstance(value, Operation) and value.operator == NEXT):
+        state.forget(where)
+        state.values[where] = Operation(NEXT, (value,))
     return True
 
 
