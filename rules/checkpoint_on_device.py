@@ -22,7 +22,8 @@ class CheckpointOnDevice(FunctionRule):
     It is a warning where something shows that the file was written from a GPU: this file, or one
     that belongs to it, saves weights that nothing moved to the host; the state of an optimizer or
     the number of an epoch is read from it too; or the module that it fills is on the GPU already
-    and the file is named like a checkpoint. Without such evidence, and in tests, it is an `info`.
+    and the file is named like a checkpoint. Without such evidence, where nothing but the name says
+    that the file holds weights, and in tests, it is an `info`.
     Other loads, and those of weights that others trained and hand out (by name, downloaded, or read
     by a module that is being made), are reported with low confidence, which `--preview` shows.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Confidence, Finding
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._wording import quoted
 
 
@@ -18,6 +18,7 @@ class MissingNoGrad(FunctionRule):
     Reports a function that puts a model in evaluation mode with `eval()` and calls it in a loop,
     with nothing that switches the recording of gradients off: no `torch.no_grad()` or
     `torch.inference_mode()` around the loop, on the function or around every known call of it.
+    Where nothing in the file, nor in those that call it, goes to a GPU, it is an `info`.
 
     ## Why is this bad?
 
@@ -70,4 +71,5 @@ class MissingNoGrad(FunctionRule):
                 function=facts.function,
                 subject=call.model,
                 steps=call.steps,
+                severity=None if call.on_device else Severity.INFO,
             )

@@ -233,6 +233,8 @@ class Conditions:
                 state.equal[left] = right
         elif not truth and state.conditions.get(Operation("==", (value, NULL))) is False:
             return []  # a false scalar is null or zero
+        elif not truth and not _consistent(state, "==", value, ZERO, True):
+            return []
         state.conditions[value] = truth
         return [state]
 

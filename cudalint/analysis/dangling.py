@@ -100,8 +100,10 @@ def _dies(run: FunctionRun, base: Expression, libraries: tuple[str, ...], state:
         )
         return value.owner and not held
     if isinstance(value, Symbol) and value.origin.startswith("call:"):
-        package = value.origin.removeprefix("call:").partition(".")[0]
-        return package in libraries
+        name = value.origin.removeprefix("call:").partition("@")[0]
+        # What is asked for, and not made, lives elsewhere: `get_current_stream()`.
+        lent = name.rpartition(".")[2].startswith(("get_", "current"))
+        return name.partition(".")[0] in libraries and not lent
     return isinstance(value, Operation) and value.operator in _ARITHMETIC
 
 

@@ -54,6 +54,8 @@ class RecordedInference:
     loop: Site
     result: str = ""
     steps: tuple[Step, ...] = ()
+    on_device: bool = True
+    """Something in its file, or in one that calls the function, may go to a device."""
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ def checkpoints(
                     and not _is_kept_whole(function, call)
                     and not _is_taken_apart(function, call)
                 ),
-                own=own,
+                own=own and uses.telling,
             )
         )
     return tuple(found)

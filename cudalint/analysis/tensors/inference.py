@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cudalint.analysis.facts.tensors import RecordedInference
+from cudalint.analysis.lifetimes.checkpoint_origins import uses_device
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
 from cudalint.analysis.tensors.places import place
 from cudalint.analysis.tensors.records import Form, Record, position_of
@@ -45,12 +46,22 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
             evaluated=view.site(evaluated.span, name),
             loop=loops[0].site,
             result=view.text(call.target) if call.target is not None else "",
+            on_device=_may_use_device(view),
             steps=(
                 Step(view.function.filename, evaluated.span, f"`{name}` is put in evaluation mode"),
                 Step(view.function.filename, call.span, "the call is recorded for gradients"),
             ),
         )
     return tuple(found.values())
+
+
+def _may_use_device(view: View) -> bool:
+    """Whether the file of a function, or that of a caller, has anything that goes to a device."""
+    linker = view.run.linker
+    files = {view.function.filename, *(site.caller.filename for site in view.known.callers)}
+    programs = [linker.programs.get(file) for file in files]
+    models = linker.models("python")
+    return any(one is None or uses_device(one, models) for one in programs)
 
 
 def _method(view: View, call: Call) -> str:
