@@ -322,7 +322,7 @@ def _acquisition(
 def _asks_first(function: Function, outcome: Outcome, member: Location) -> bool:
     """Whether it is acquired where the member is null, or an argument by which a caller has passed
     what there was."""
-    given = {Input((p.symbol,)) for p in function.parameters if p.type.kind == "pointer"}
+    given = {Input((p.symbol,)) for p in function.parameters if _is_pointer(p.type)}
     given.add(Input(member))
     for condition, truth in outcome.conditions:
         if isinstance(condition, Operation) and condition.operator == "==" and truth:
@@ -332,6 +332,13 @@ def _asks_first(function: Function, outcome: Outcome, member: Location) -> bool:
         if condition in given and not truth:
             return True
     return False
+
+
+def _is_pointer(kind: Type) -> bool:
+    """Whether a parameter is a pointer (a handle is one), or a reference to one."""
+    if kind.kind == "reference" and kind.pointee is not None:
+        kind = kind.pointee
+    return kind.kind == "pointer"
 
 
 def _released_by_calls(run: FunctionRun, linker: Linker) -> set[Location]:
