@@ -365,8 +365,9 @@ def _outcome(
         for location, stored in outward
         if location != (RETURN,) and not isinstance(stored, Address)
     ]
-    # Those that hold a resource are kept before any other:
+    # What holds a resource is kept, whatever there is besides: lost here, it could not be released.
     writes.sort(key=lambda write: not any(True for _ in resources_in(write[1])))
+    held = sum(any(True for _ in resources_in(stored)) for _, stored in writes)
     return Outcome(
         kind=kind,
         value=None if value is None else _result(run, rewrite(value, outside_view)),
@@ -374,7 +375,7 @@ def _outcome(
         handed_out=tuple(out),
         released=tuple(state.inputs.values()),
         stored=state.stored,
-        writes=tuple(writes[:MOST_WRITES]),
+        writes=tuple(writes[: max(held, MOST_WRITES)]),
         failure=state.failure.step if state.failure else None,
         explicit=explicit,
         foreign=any(_is_foreign(condition) for condition in state.conditions),
