@@ -352,7 +352,9 @@ class _Application:
         family = run.models.families.get(item.family)
         if family is None:
             return
-        elsewhere = item.location[0] == "this" and not (target and target[0] == "this")
+        elsewhere = item.location[0] == "this" and not (
+            target and target[0] == "this" and not self._is_owner_inside(item.location, target)
+        )
         thrown_away = item.location[0] == RETURN and self.call.target is None
         shown = self._shown(target) if target else f"the result of {self.definition.name}"
         run.recorder.acquired(
@@ -388,6 +390,12 @@ class _Application:
             run.recorder.handed_over(
                 resource.origin, Site(run.filename, self.call.span, "is stored")
             )
+
+    def _is_owner_inside(self, written: Location, target: Location) -> bool:
+        """Whether the callee is a method of a member that has a destructor of its own."""
+        record = self.run.linker.record(self.definition.record, self.run.filename)
+        inside = len(target) > len(written)
+        return inside and record is not None and record.destructor in ("declared", "defined")
 
     def _is_ambiguous(self, item: HandedOut) -> bool:
         """Whether another outcome hands out something of another family in the same place."""
