@@ -99,7 +99,7 @@ def _version(known: Mapping[str, type[Rule]]) -> str:
     """A digest of the code: an installation can change without its version changing."""
     package = Path(__file__).parent
     files = [path for kind in ("*.py", "*.toml", "*.h") for path in package.rglob(kind)]
-    for module in {rule.__module__.partition(".")[0] for rule in known.values()}:
+    for module in sorted({rule.__module__.partition(".")[0] for rule in known.values()}):
         origin = getattr(sys.modules.get(module), "__file__", None)
         if origin:
             files += Path(origin).parent.glob("*.py")
@@ -164,7 +164,7 @@ class _Resolver:
         found: dict[str, Severity] = {}
         # A code wins over the prefix that it starts with:
         for selector, name in sorted(self.settings.severity.items(), key=lambda item: len(item[0])):
-            for code in self._meant("severity", known, selector):
+            for code in sorted(self._meant("severity", known, selector)):
                 found[code] = Severity(name)
         return found
 

@@ -26,6 +26,7 @@ from cudalint.analysis.values import (
     Sequence,
     Symbol,
     Value,
+    bag,
     integer,
     parts,
     resources_in,
@@ -52,10 +53,7 @@ def rewrite(value: Value, change: Callable[[Value], Value | None]) -> Value:
                 return Pointer(inner, rewrite(offset, change))
             return inner
         case Bag(resources=resources):
-            kept = frozenset(
-                inner for r in resources if isinstance(inner := rewrite(r, change), Symbol)
-            )
-            return Bag(kept)
+            return bag(inner for r in resources if isinstance(inner := rewrite(r, change), Symbol))
         case Sequence(items=items, kind=kind):
             return Sequence(tuple(rewrite(part, change) for part in items), kind)
         case Array(shape=shape, origin=origin):
@@ -190,7 +188,7 @@ def _slice(base: Value, lower: Value, upper: Value) -> Value:
         if start is not None and stop is not None:
             return Sequence(base.items[start:stop], base.kind)
         found = frozenset(resources_in(base))
-        return Bag(found) if found else Operation("slice", (base, lower, upper))
+        return bag(found) if found else Operation("slice", (base, lower, upper))
     if isinstance(base, Bag):
         return base
     return Operation("slice", (base, lower, upper))

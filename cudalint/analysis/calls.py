@@ -86,7 +86,7 @@ def _receiver_family(run: FunctionRun, operation: Call, state: State) -> str | N
     value = run.evaluator.value(operation.receiver, state)
     if isinstance(value, Array):
         return value.space or "array"
-    for resource in state.reachable([value]) if not isinstance(value, Address) else ():
+    for resource in sorted(state.reachable([value])) if not isinstance(value, Address) else ():
         record = run.recorder.records.get(resource.origin)
         if record is not None:
             return record.acquired.family

@@ -64,7 +64,7 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
         _join_holders(members)
         # `registry[i].second->cells` is released: of which struct is not known; so of any.
         known = {release.location for _, release, _ in members.releases}
-        for name in {base_name(member) for member, _ in members.acquired}:
+        for name in sorted({base_name(member) for member, _ in members.acquired}):
             last = name.rpartition(".")[2]
             if last in fields and name not in members.by_destructor and not known:
                 site = Site(members.record.filename, members.record.span, name)
@@ -229,7 +229,7 @@ def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
                     and not ("[" in found[1] and _empties(run, name))
                 ):
                     members.lingering.setdefault(function.key, {}).setdefault(name, release)
-        for location in outcome.stored:
+        for location in sorted(outcome.stored, key=repr):
             found = _place(run, linker, location)
             members = _members(table, linker, found[0], run.filename) if found else None
             if members is not None and found is not None:
@@ -377,7 +377,7 @@ def _join_holders(members: Members) -> None:
     """Of several members that hold one resource (a list of ranges, and the start of the first),
     one that is released releases it for all."""
     for name, holders in members.together.items():
-        for holder in holders:
+        for holder in sorted(holders):
             for released in (members.by_destructor, members.elsewhere):
                 if holder in released:
                     released.setdefault(name, released[holder])

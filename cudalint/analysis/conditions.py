@@ -23,6 +23,7 @@ from cudalint.analysis.values import (
     Sequence,
     Symbol,
     Value,
+    bag,
     integer,
     resources_in,
 )
@@ -61,7 +62,7 @@ class Conditions:
                 return [state] if bool(items) == truth else []
             case Operation(operator="element", operands=(Sequence() as several,)):
                 held = frozenset(resources_in(several))
-                return [state] if truth or not self._any_live(state, Bag(held)) else []
+                return [state] if truth or not self._any_live(state, bag(held)) else []
             case Operation(operator="!", operands=(inner,)):
                 return self.assume(state, inner, not truth)
             case Operation(operator="&&" | "||" as operator, operands=(left, right)):
@@ -125,8 +126,8 @@ class Conditions:
         return self._remember(state, pointer, truth)
 
     @staticmethod
-    def _any_live(state: State, bag: Bag) -> bool:
-        return any(state.status(r) in (Status.OWNED, Status.REQUESTED) for r in bag.resources)
+    def _any_live(state: State, several: Bag) -> bool:
+        return any(state.status(r) in (Status.OWNED, Status.REQUESTED) for r in several.resources)
 
     def _compare(
         self, state: State, operator: str, left: Value, right: Value, truth: bool

@@ -27,6 +27,7 @@ from cudalint.analysis.values import (
     Sequence,
     Symbol,
     Value,
+    bag,
     integer,
     resources_in,
 )
@@ -328,7 +329,7 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
     if isinstance(container[0], str) and container[0].startswith("%"):
         state.escape(held)  # `blocks().push_back(p)`: somebody else has the container
         return
-    for resource in held:
+    for resource in sorted(held):
         run.recorder.named(resource.origin, f"{run.show(receiver)}[...]", element)
     current = state.values.get(container)
     if isinstance(current, Sequence):
@@ -337,7 +338,7 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
             state.values[(*container, f"[{number}]")] = item
         state.values[container] = run.position.symbol("list")
     if held:
-        state.write(element, Bag(frozenset(held)))
+        state.write(element, bag(held))
     given = {part.location for part in (value, *inner) if isinstance(part, Input)}
     state.stored = state.stored | given
 

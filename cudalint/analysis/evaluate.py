@@ -25,6 +25,7 @@ from cudalint.analysis.values import (
     Symbol,
     Uninitialized,
     Value,
+    bag,
     integer,
     resources_in,
 )
@@ -292,7 +293,7 @@ class Evaluator:
             return self._array_slice(base, expression, state)
         if expression.step is not None:
             found = frozenset(resources_in(base))
-            return Bag(found) if found else Operation("slice", (base,))
+            return bag(found) if found else Operation("slice", (base,))
         lower = self.value(expression.lower, state) if expression.lower else NULL
         upper = self.value(expression.upper, state) if expression.upper else NULL
         return apply("slice", base, lower, upper)

@@ -74,7 +74,7 @@ def leave(
     for status in statuses_in(stored for _, stored in outward):
         run.conditions.checked.add(status.origin)  # the caller's to look at
     outside = state.reachable(stored for _, stored in outward)
-    for key in state.guards:
+    for key in sorted(state.guards):
         escape_captured(run, key, state)
     state.escape(state.reachable(_kept_by_owners(run, state)))
     handed = _hand_out(run, state, outward, outside, span)
@@ -199,7 +199,7 @@ def _hand_out(
                 continue
             if earlier is None or (earlier[0] == RETURN and not _is_some_element(location)):
                 handed[resource] = location
-    for resource in outside:
+    for resource in sorted(outside):
         if live(state.status(resource)):
             what = "is returned" if handed.get(resource, ("",))[0] == RETURN else "is stored"
             run.recorder.handed_over(resource.origin, Site(run.filename, span, what))

@@ -233,7 +233,7 @@ class Flow:
         last: dict[str, int] = {}
         for index, operation in enumerate(block.operations):
             for operand in operands(operation):
-                for symbol in variables(operand):
+                for symbol in sorted(variables(operand)):
                     last[symbol] = index
         match block.terminator:
             case Branch(condition=expression):

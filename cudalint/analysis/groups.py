@@ -133,7 +133,7 @@ def groups_of(links: Mapping[str, Links]) -> list[list[str]]:
     kernels = _index(links, lambda one: one.kernels)
     launchers = _index(links, lambda one: one.launched)
     referrers = _index(links, lambda one: one.referred)
-    for name in kernels.keys() | launchers.keys():
+    for name in sorted(kernels.keys() | launchers.keys()):
         mentions = {*launchers.get(name, ()), *referrers.get(name, ())}
         if mentions - set(kernels.get(name, ())):
             union.join(sorted(mentions.union(kernels.get(name, ()))))

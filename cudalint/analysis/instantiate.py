@@ -29,6 +29,7 @@ from cudalint.analysis.values import (
     Sequence,
     Symbol,
     Value,
+    bag,
     resources_in,
     symbols_in,
 )
@@ -229,7 +230,7 @@ class _Application:
 
     def mark_tested(self, state: State) -> None:
         """What the callee looks at is looked at, whichever way it ends."""
-        for location in self.summary.tested:
+        for location in sorted(self.summary.tested, key=repr):
             value = self.translate(Input(location), state)
             if is_status(value):
                 self.run.conditions.checked.add(value.origin)
@@ -242,7 +243,7 @@ class _Application:
             state.failure = state.record("failure", step.filename, step.span, step.message)
         for release in self.outcome.released:
             self._release(release, state)
-        for location in self.outcome.stored:
+        for location in sorted(self.outcome.stored, key=repr):
             value = self.translate(Input(location), state)
             state.escape(state.reachable([value]))
             if isinstance(value, Input):
@@ -419,7 +420,7 @@ class _Application:
             if isinstance(inner, Pointer) and inner.resource in self.out:
                 return Pointer(self.out[inner.resource], inner.offset)
             if isinstance(inner, Bag):
-                return Bag(frozenset(self.out.get(r, r) for r in inner.resources))
+                return bag(self.out.get(r, r) for r in inner.resources)
             if isinstance(inner, Symbol):
                 if inner in self.out:
                     return self.out[inner]

@@ -73,7 +73,7 @@ class Linker:
                 if earlier is None or len(record.fields) > len(earlier.fields):
                     by_file[record.filename] = record
             for kernel in program.kernels:
-                for name in {kernel.key, kernel.name}:
+                for name in dict.fromkeys((kernel.key, kernel.name)):
                     kernels = self._kernels.setdefault(name, [])
                     if kernel not in kernels:
                         kernels.append(kernel)

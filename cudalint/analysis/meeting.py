@@ -11,8 +11,8 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from cudalint.analysis.state import State
-from cudalint.analysis.values import Array, Bag, Location, Symbol, Value, resources_in
+from cudalint.analysis.state import State, common
+from cudalint.analysis.values import Array, Location, Symbol, Value, bag, resources_in
 from cudalint.program import Call, Launch
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ def meet(one: State, other: State, block: int) -> State:
     one.refresh(*fresh.values())
     for location, (mine, theirs) in different.items():
         one.values[location] = _common(location, mine, theirs, fresh[location])
-    one.conditions = dict(one.conditions.items() & other.conditions.items())
-    one.equal = dict(one.equal.items() & other.equal.items())
+    one.conditions = common(one.conditions, other.conditions)
+    one.equal = common(one.equal, other.equal)
     one.among = {value: few for value, few in one.among.items() if other.among.get(value) == few}
     one.stored |= other.stored
     one.skipped &= other.skipped
@@ -125,7 +125,7 @@ def _either(block: int, location: Location) -> Symbol:
 def _common(location: Location, mine: Value | None, theirs: Value | None, fresh: Symbol) -> Value:
     if location[-1] == "[]":
         held = {r for value in (mine, theirs) if value is not None for r in resources_in(value)}
-        return Bag(frozenset(held)) if held else fresh
+        return bag(held) if held else fresh
     if isinstance(mine, Array) and isinstance(theirs, Array) and mine.space == theirs.space:
         return Array(
             mine.space,

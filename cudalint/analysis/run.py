@@ -261,7 +261,7 @@ class FunctionRun:
         """After an iteration nothing is known of what the loop counts."""
         fresh = {
             symbol: Symbol(f"loop{header}:{symbol}")
-            for symbol in self.flow.induction[header]
+            for symbol in sorted(self.flow.induction[header])
             if isinstance(
                 state.values.get((symbol,)), Const | Polynomial | Symbol | Input | Operation
             )
@@ -355,7 +355,7 @@ class FunctionRun:
 
     def _yield(self, value: Expression, span: Span, state: State) -> None:
         names = {decorator.partition("(")[0] for decorator in self.function.decorators}
-        known = [effect for name in names if (effect := self.models.lifetime_effect(name))]
+        known = [effect for name in sorted(names) if (effect := self.models.lifetime_effect(name))]
         kinds = {effect.generator for effect in known}
         if "resumed" in kinds or "fixture" in self.function.name.lower():
             return  # pytest resumes a fixture whatever the test did

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from cudalint.analysis.arithmetic import bounded, rewrite, rewrite_location
 from cudalint.analysis.ordering.order import NOTHING
@@ -23,6 +23,7 @@ from cudalint.analysis.values import (
     Symbol,
     Uninitialized,
     Value,
+    bag,
     resources_in,
     symbols_in,
 )
@@ -206,14 +207,14 @@ class State:
         for other, value in self.values.items():
             if len(other) == depth and other[:-1] == base and is_index(other[-1]):
                 found.update(resources_in(value))
-        return Bag(frozenset(found)) if found else None
+        return bag(found) if found else None
 
     def write(self, location: Location, value: Value) -> None:
         """Store a value; an unknown element keeps what the other elements held."""
         if "[]" in location:
             held = set(resources_in(self.values.get(location, NULL)))
             held.update(resources_in(value))
-            self.values[location] = Bag(frozenset(held)) if held else value
+            self.values[location] = bag(held) if held else value
             return
         self.forget(location)
         self.values[location] = value
@@ -304,7 +305,7 @@ class State:
         known = self._known(frozenset(symbols))
         if not known:
             return
-        older = {symbol: Symbol(symbol.origin, older=True) for symbol in known}
+        older = {symbol: Symbol(symbol.origin, older=True) for symbol in sorted(known)}
         gone = frozenset(older.values())
         for table in (self.conditions, self.equal, self.among):
             for value in [value for value in table if symbols_in(value) & gone]:
@@ -384,7 +385,7 @@ class State:
         elif _absent(other) == _absent(self):
             self.conditions = _on_both(self.conditions, other.conditions)
             self.among = _either(self, other)
-            self.equal = dict(self.equal.items() & other.equal.items())
+            self.equal = common(self.equal, other.equal)
             if other.failure is None:
                 self.failure = None
             for resource, holding in other.resources.items():
@@ -397,10 +398,18 @@ _LIVE = (Status.OWNED, Status.REQUESTED, Status.ABSENT)
 _MOST_CHOICES = 16
 
 
+Known = TypeVar("Known", bool, Const)
+
+
+def common(one: dict[Value, Known], other: dict[Value, Known]) -> dict[Value, Known]:
+    """What two tables agree on, in the order of the first."""
+    return {value: known for value, known in one.items() if other.get(value) == known}
+
+
 def _on_both(one: dict[Value, bool], other: dict[Value, bool]) -> dict[Value, bool]:
     """What is remembered on both of two paths, and what follows from their difference: where
     `a` is false on one, and true on the other with `b` false, not both are true (`!(a && b)`)."""
-    found = dict(one.items() & other.items())
+    found = common(one, other)
     for mine, theirs in ((one, other), (other, one)):
         new = [value for value in theirs if value not in mine and not _is_clause(value)]
         split = [v for v, truth in mine.items() if theirs.get(v, truth) != truth]
@@ -438,7 +447,7 @@ def _is_false(conditions: dict[Value, bool], literal: Value) -> bool:
 def _either(first: State, second: State) -> dict[Value, frozenset[Const]]:
     """The values that are a constant on one side and another, or one of a few, on the other."""
     found: dict[Value, frozenset[Const]] = {}
-    for value in {*first.equal, *first.among}:
+    for value in {**first.equal, **first.among}:
         mine, theirs = first.choices(value), second.choices(value)
         if mine and theirs and len(mine | theirs) in range(2, _MOST_CHOICES + 1):
             found[value] = mine | theirs
@@ -460,7 +469,7 @@ def project(value: Value, path: Location) -> Value:
         if isinstance(value, Sequence) and is_index(part):
             if part == "[]":
                 found = frozenset(resources_in(value))
-                value = Bag(found) if found else Operation("element", (value,))
+                value = bag(found) if found else Operation("element", (value,))
                 continue
             number = int(str(part)[1:-1])
             if -len(value.items) <= number < len(value.items):

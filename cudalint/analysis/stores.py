@@ -12,7 +12,6 @@ from cudalint.analysis.state import State, Status
 from cudalint.analysis.values import (
     NEXT,
     Address,
-    Bag,
     Const,
     Location,
     Operation,
@@ -20,6 +19,7 @@ from cudalint.analysis.values import (
     Symbol,
     Uninitialized,
     Value,
+    bag,
     resources_in,
 )
 from cudalint.findings.finding import Step
@@ -57,8 +57,8 @@ def assign(run: FunctionRun, operation: Assign, state: State) -> None:
     inner = _aggregate(run, source, value, location, state)
     kept = containers.joined(run, operation, state)
     if kept:
-        inner.append((("[]",), Bag(kept)))
-        state.values[_JOINING] = Bag(kept)
+        inner.append((("[]",), bag(kept)))
+        state.values[_JOINING] = bag(kept)
     store(run, state, location, value, operation.span, name=render(target))
     state.values.pop(_JOINING, None)
     for rest, part in inner:
@@ -181,10 +181,10 @@ def store(
         if holding and holding.status is Status.REQUESTED and holding.condition is None:
             state.set_status(location[1].resource, Status.OWNED)
     if isinstance(root, str) and root.startswith("::") and root not in run.private_globals:
-        for resource in state.reachable([value]):  # a global outlives the function
+        for resource in sorted(state.reachable([value])):  # a global outlives the function
             state.escape([resource])
             run.recorder.handed_over(resource.origin, Site(run.filename, span, "is stored"))
-    for resource in before:
+    for resource in sorted(before):
         if by_callee and len(location) > 1:
             state.set_status(resource, Status.ESCAPED)
         elif resource not in kept and not _held(run, state, resource):
@@ -273,7 +273,7 @@ def end_scope(run: FunctionRun, symbols: tuple[str, ...], span: Span, state: Sta
             if live(state.status(resource))
         }
         state.forget(location)
-        for resource in held:
+        for resource in sorted(held):
             if not _held(run, state, resource):
                 _lose_scope(run, state, resource, span)
 

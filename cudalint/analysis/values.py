@@ -8,6 +8,7 @@ What is computed with them: ``arithmetic``.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import Any, Union
 
 import msgspec
@@ -26,7 +27,7 @@ class Const(msgspec.Struct, frozen=True):
     overflow: tuple[str, int, str] | None = None
 
 
-class Symbol(msgspec.Struct, frozen=True, cache_hash=True):
+class Symbol(msgspec.Struct, frozen=True, order=True, cache_hash=True):
     """An unknown value by its origin (an operation of the function).
 
     When a loop runs the operation again, the value of the earlier iterations becomes ``older``.
@@ -64,9 +65,15 @@ class Pointer(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Bag(msgspec.Struct, frozen=True, cache_hash=True):
-    """One of several resources: an element of an array or container."""
+    """One of several resources: an element of an array or container. ``bag`` makes one."""
 
-    resources: frozenset[Symbol]
+    resources: tuple[Symbol, ...]
+    """Each once, in order."""
+
+
+def bag(resources: Iterable[Symbol]) -> Bag:
+    """The value that stands for any of some resources."""
+    return Bag(tuple(sorted(set(resources))))
 
 
 class Address(msgspec.Struct, frozen=True, cache_hash=True):
@@ -148,7 +155,7 @@ def parts(value: Value) -> tuple[Value, ...]:
         case Pointer(resource=resource, offset=offset):
             return (resource, offset)
         case Bag(resources=resources):
-            return tuple(resources)
+            return resources
         case Sequence(items=items):
             return items
         case Array(shape=shape, origin=origin):
@@ -191,7 +198,7 @@ def resources_in(value: Value) -> tuple[Symbol, ...]:
         case Pointer(resource=resource):
             return (resource,)
         case Bag(resources=resources):
-            return tuple(resources)
+            return resources
         case Array(origin=origin):
             return (origin,)
         case Sequence() | Operation() | Polynomial() | Address():

@@ -372,7 +372,7 @@ def decode(path: str, text: str) -> ModelFile:
         raise ModelError(path, "", f"language is `{language}`, not cuda, python or both")
     prefix = _convert(path, "prefix", content.pop("prefix", ""), str)
     defaults = _convert(path, "defaults", content.pop("defaults", {}), dict[str, Any])
-    for key in defaults.keys() - _DEFAULTS:
+    for key in sorted(defaults.keys() - _DEFAULTS):
         raise ModelError(path, "defaults", f"unknown key `{key}`{nearest(key, _DEFAULTS)}")
     plain = _convert(path, "plain", content.pop("plain", []), tuple[str, ...])
     aliases = _convert(path, "aliases", content.pop("aliases", {}), dict[str, str])

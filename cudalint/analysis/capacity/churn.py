@@ -350,7 +350,7 @@ def _deciding(run: FunctionRun, raw: _Raw) -> set[str]:
     """The parameters that the size is computed from."""
     parameters = {parameter.symbol for parameter in run.function.parameters}
     found: set[str] = set()
-    pending = [symbol for part in raw.size for symbol in variables(part)]
+    pending = [symbol for part in raw.size for symbol in sorted(variables(part))]
     seen: set[str] = set()
     while pending:
         symbol = pending.pop()
@@ -366,5 +366,5 @@ def _deciding(run: FunctionRun, raw: _Raw) -> set[str]:
                     and isinstance(operation.target, Variable)
                     and operation.target.symbol == symbol
                 ):
-                    pending.extend(variables(operation.value))
+                    pending.extend(sorted(variables(operation.value)))
     return found

@@ -77,7 +77,7 @@ def _forget_read(state: State, operation: Call) -> None:
     parts = [argument.value for argument in operation.arguments]
     if operation.receiver is not None:
         parts.append(operation.receiver)
-    for symbol in {symbol for part in parts for symbol in variables(part)}:
+    for symbol in sorted({symbol for part in parts for symbol in variables(part)}):
         if symbol.startswith("%") and not frame.live_after(symbol):
             frame.env.pop(symbol, None)
 

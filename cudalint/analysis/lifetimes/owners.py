@@ -118,7 +118,7 @@ def _closing(
     found: dict[Location, str] = {}
     for name in sorted(methods, key=lambda one: (one.startswith("_"), one != "close", one)):
         if name != "__init__":
-            for location in _released(methods[name], linker):
+            for location in sorted(_released(methods[name], linker), key=repr):
                 if location in acquired:
                     found.setdefault(location, name)
     return found

@@ -20,6 +20,9 @@ from cudalint.source import Span
 if TYPE_CHECKING:
     from cudalint.analysis.run import FunctionRun
 
+Read = Operation | Expression
+"""What reads values: an operation, or a condition."""
+
 
 class OrderingLog:
     """Collects what all paths show; the same event on two paths counts once."""
@@ -39,8 +42,8 @@ class OrderingLog:
         self.harmless_accesses: set[Span] = set()
         """Where, on some path, host memory is accessed: the code knows what it does."""
         self.streams: set[object] = set()
-        self._accesses: dict[int, tuple[Access, ...]] = {}
-        self._variables: dict[int, frozenset[str]] = {}
+        self._accesses: dict[int, tuple[Read, tuple[Access, ...]]] = {}
+        self._variables: dict[int, tuple[Read, frozenset[str]]] = {}
         self._waiting: frozenset[int] | None = None
         for block in run.function.blocks:
             for operation in block.operations:
@@ -54,19 +57,22 @@ class OrderingLog:
                     if model is not None and model.table:
                         self.data_of[operation.target.symbol] = operation.receiver
 
-    def accesses(self, operation: Operation | Expression) -> tuple[Access, ...]:
+    def accesses(self, operation: Read) -> tuple[Access, ...]:
         """The memory accesses of an operation or a condition, found once."""
         found = self._accesses.get(id(operation))
         if found is None:
-            found = self._accesses[id(operation)] = tuple(accesses_of(operation, self.python))
-        return found
+            # The operation is kept, so that no other one gets its identity.
+            found = (operation, tuple(accesses_of(operation, self.python)))
+            self._accesses[id(operation)] = found
+        return found[1]
 
-    def variables(self, operation: Operation | Expression) -> frozenset[str]:
+    def variables(self, operation: Read) -> frozenset[str]:
         """The variables whose value an operation or a condition reads, found once."""
         found = self._variables.get(id(operation))
         if found is None:
-            found = self._variables[id(operation)] = frozenset(values_read(operation))
-        return found
+            found = (operation, frozenset(values_read(operation)))
+            self._variables[id(operation)] = found
+        return found[1]
 
     def waiting_loops(self, run: FunctionRun) -> frozenset[int]:
         """The loops in which the host waits, or may wait, for something."""

@@ -51,7 +51,7 @@ def gather(known: Known, run: TensorRun) -> Evidence:
             continue
         for value in differentiated(record, call, run, known):
             gathering.mark(value, origin, 0)
-    for part in known.returns_attached:
+    for part in sorted(known.returns_attached):
         returned = solution.returned_parts.get(part) if part else solution.returned
         if returned is not None:
             gathering.mark(returned, RETURNED, 0)

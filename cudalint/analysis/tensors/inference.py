@@ -59,7 +59,7 @@ def _may_use_device(view: View) -> bool:
     """Whether the file of a function, or that of a caller, has anything that goes to a device."""
     linker = view.run.linker
     files = {view.function.filename, *(site.caller.filename for site in view.known.callers)}
-    programs = [linker.programs.get(file) for file in files]
+    programs = [linker.programs.get(file) for file in sorted(files)]
     models = linker.models("python")
     return any(one is None or uses_device(one, models) for one in programs)
 

@@ -91,11 +91,11 @@ class DeviceCode:
                 shared.setdefault((array.name, array.span), array)
             words = self._words(function)
             dynamic = dynamic or extern
-            for name in words & self._globals.keys():
+            for name in sorted(words & self._globals.keys()):
                 variable = self._globals[name]
                 if library().storage(variable) == _EXTERN:
                     dynamic = dynamic or name
-            for name in words & self._functions.keys():
+            for name in sorted(words & self._functions.keys()):
                 pending.extend(self._functions[name])
         return tuple(shared.values()), dynamic
 

@@ -39,8 +39,8 @@ def precompiled_header(
 ) -> Path | None:
     """The precompiled header of ``prefix`` for these arguments, made now if need be.
 
-    ``None`` where there is none and none can be made: the folder is read-only, or another process
-    is making it at the moment.
+    ``None`` where there is none and none can be made: the folder is read-only. Where another
+    process is making it, it is waited for: what is read must not depend on who comes first.
     """
     key = _key(prefix, tuple(arguments), toolchain)
     found = _find(prefix, key, folder)
@@ -48,9 +48,7 @@ def precompiled_header(
         return found
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _lock(folder / f"{prefix}-{key}.lock") as mine:
-            if not mine:
-                return None
+        with _lock(folder / f"{prefix}-{key}.lock"):
             return _find(prefix, key, folder) or _make(prefix, key, arguments, folder)
     except OSError:
         return None
@@ -143,25 +141,22 @@ def _sweep(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _lock(path: Path) -> Iterator[bool]:
-    """Hold the lock, or say at once that another process does. Dies with its process."""
+def _lock(path: Path) -> Iterator[None]:
+    """Hold the lock, once no other process does. Dies with its process; ``OSError`` where the file
+    system knows no locks."""
     with path.open("a+b") as file:
-        try:
-            _lock_file(file.fileno())
-        except OSError:
-            yield False
-            return
-        yield True
+        _lock_file(file.fileno())
+        yield
 
 
 if os.name == "nt":
     import msvcrt
 
     def _lock_file(number: int) -> None:
-        msvcrt.locking(number, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        msvcrt.locking(number, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined,unused-ignore]
 
 else:
     import fcntl
 
     def _lock_file(number: int) -> None:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(number, fcntl.LOCK_EX)

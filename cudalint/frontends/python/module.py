@@ -189,7 +189,7 @@ class ModuleReader:
             inner = self.bindings_of(pending.pop())
             pending.extend(inner.functions)
             pending.extend(inner.classes)
-            for name in inner.global_names:
+            for name in sorted(inner.global_names):
                 for binding in inner.names.get(name, []):
                     bindings.add(name, binding)
                 bindings.imports.extend(item for item in inner.imports if item.name == name)

@@ -65,7 +65,7 @@ class _Reading:
         self.scope = scope
         self.reader = reader
         self.parameters = frozenset(item.name.value for item in all_parameters(node.params))
-        self.known = {name: _Block((), name) for name in self.parameters}
+        self.known = {name: _Block((), name) for name in sorted(self.parameters)}
         self.tiles: dict[int, StagedTile] = {}
         self.loops = 0
 
