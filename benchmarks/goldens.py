@@ -31,7 +31,7 @@ import msgspec
 
 from benchmarks import common
 from cudalint import jobs
-from cudalint.analysis.parts import parts_of
+from cudalint.analysis.shape.parts import parts_of
 from cudalint.apis.loader import ApiModels, load
 from cudalint.linter import lint
 from cudalint.lowering import Preparer, header_folder
@@ -114,7 +114,7 @@ def _lowered(paths: Sequence[Path], plan: Plan) -> dict[str, jobs.Lowered]:
 
 
 def _of_programs(programs: Sequence[Program]) -> Iterator[str]:
-    from cudalint.analysis.link import Linker
+    from cudalint.analysis.summaries import Linker
 
     models: dict[str, ApiModels] = {one.language: load(one.language) for one in programs}
     linker = Linker(programs, models)

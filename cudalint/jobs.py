@@ -9,7 +9,7 @@ import msgspec
 
 from cudalint import registry
 from cudalint.analysis.facts.capacity import Footprint
-from cudalint.analysis.groups import Links, links_of
+from cudalint.analysis.shape.groups import Links, links_of
 from cudalint.executor import JobError
 from cudalint.findings.finding import Finding
 from cudalint.findings.rule import Limits

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import goldens
-from cudalint.analysis.values import Symbol, bag
+from cudalint.analysis.values.values import Symbol, bag
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 

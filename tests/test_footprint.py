@@ -9,7 +9,7 @@ import pytest
 from cudalint.analysis.facts import Peak
 from cudalint.analysis.footprint.arrays import broadcast, multiplied, promote, reduced, with_scalar
 from cudalint.analysis.footprint.machine import Machine
-from cudalint.analysis.link import Linker
+from cudalint.analysis.summaries import Linker
 from cudalint.apis.loader import load
 from cudalint.frontends.python import read
 

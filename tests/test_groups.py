@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from cudalint.analysis.groups import Links, groups_of, links_of
+from cudalint.analysis.shape.groups import Links, groups_of, links_of
 from cudalint.frontends.python import read
 
 

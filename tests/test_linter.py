@@ -462,7 +462,7 @@ def test_a_function_with_too_many_paths_is_named(monkeypatch: pytest.MonkeyPatch
     write(pool_h=LEAK, a_cu='#include "pool.h"\n' + LEAK.replace("upload", "other"))
     write(b_cu=CLEAN.replace("false;\n", f"false;{quiet}", 1), c_cu="int sum(int n) {return n;}")
     assert [one for one in run().active if one.code == "GPU002"] == []
-    monkeypatch.setattr("cudalint.analysis.run.MOST_STEPS", 1)
+    monkeypatch.setattr("cudalint.analysis.interpreter.worklist.MOST_STEPS", 1)
     report = run(supervised=False, cache=False)
     assert [(one.filename, one.message) for one in report.active] == [
         (name, f"not all paths of `{function}` were followed: there are too many (1 function read)")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cudalint.analysis.flow import Flow, successors
-from cudalint.analysis.schedule import Schedule
-from cudalint.analysis.state import State
+from cudalint.analysis.engine.schedule import Schedule
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.shape.flow import Flow, successors
 from cudalint.frontends.python import read
 
 SOURCE = """

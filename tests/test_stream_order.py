@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from cudalint.analysis import analyze
+from cudalint.analysis.domains.ordering.calm import is_standard
+from cudalint.analysis.domains.ordering.order import Order, Pending
 from cudalint.analysis.facts import FunctionFacts
-from cudalint.analysis.ordering.calm import is_standard
-from cudalint.analysis.ordering.order import Order, Pending
-from cudalint.analysis.values import Const, Symbol
+from cudalint.analysis.values.values import Const, Symbol
 from cudalint.apis.loader import load
 from cudalint.frontends.cuda import read
 from cudalint.frontends.cuda.options import ParseOptions

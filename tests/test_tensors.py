@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cudalint.analysis.facts import TensorFacts
-from cudalint.analysis.link import Linker
+from cudalint.analysis.summaries import Linker
 from cudalint.analysis.tensors.lattice import (
     NOTHING,
     Device,

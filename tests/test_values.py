@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudalint.analysis.arithmetic import apply, bounded, divide, rewrite, wrap
-from cudalint.analysis.values import (
+from cudalint.analysis.values.arithmetic import apply, bounded, divide, rewrite, wrap
+from cudalint.analysis.values.values import (
     Const,
     Operation,
     Pointer,

@@ -30,7 +30,7 @@ from benchmarks.mutation.model import (
     Verdict,
 )
 from cudalint import jobs
-from cudalint.analysis.groups import groups_of
+from cudalint.analysis.shape.groups import groups_of
 from cudalint.executor import Bounds, Executor
 from cudalint.lowering import HEADER_CACHE, Preparer
 from cudalint.plan import Plan

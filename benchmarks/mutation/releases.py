@@ -15,14 +15,14 @@ from benchmarks.mutation.model import (
     Target,
 )
 from cudalint.analysis import analyze
-from cudalint.analysis.classes import member_of
-from cudalint.analysis.exits import is_outside
+from cudalint.analysis.domains.ownership.recorder import Acquired
 from cudalint.analysis.facts import ClassFacts
-from cudalint.analysis.flow import successors
-from cudalint.analysis.link import Linker
-from cudalint.analysis.recorder import Acquired
-from cudalint.analysis.run import FunctionRun
-from cudalint.analysis.values import Input, Location
+from cudalint.analysis.interpreter.exits import is_outside
+from cudalint.analysis.interpreter.worklist import FunctionRun
+from cudalint.analysis.queries.classes import member_of
+from cudalint.analysis.shape.flow import successors
+from cudalint.analysis.summaries import Linker
+from cudalint.analysis.values.values import Input, Location
 from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import ReleaseEffect
 from cudalint.apis.paths import parse_path

@@ -24,7 +24,7 @@ def static_peaks(programs: list[Path]) -> tuple[dict[str, int], str]:
     """The estimate for the ``main`` of each program, or why there is none."""
     try:
         from cudalint.analysis.footprint.machine import Machine
-        from cudalint.analysis.link import Linker
+        from cudalint.analysis.summaries import Linker
         from cudalint.apis.loader import load
         from cudalint.frontends.python import read
     except ImportError as error:

@@ -11,7 +11,7 @@ from cudalint.apis.loader import ApiModels
 from cudalint.program import Program
 
 if TYPE_CHECKING:
-    from cudalint.analysis.run import FunctionRun
+    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFac
 
     ``models`` holds the API models by language (``cuda``, ``python``).
     """
-    from cudalint.analysis.capacity import with_capacity
-    from cudalint.analysis.classes import class_facts, collect, member_misuses
     from cudalint.analysis.contexts import function_facts
-    from cudalint.analysis.link import Linker
+    from cudalint.analysis.queries.capacity import with_capacity
+    from cudalint.analysis.queries.classes import class_facts, collect, member_misuses
+    from cudalint.analysis.summaries import Linker
     from cudalint.analysis.tensors import with_tensors
 
     linker = Linker(programs, models)

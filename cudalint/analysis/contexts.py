@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cudalint.analysis.domains.ordering.checks import LaunchChecks
 from cudalint.analysis.facts import (
     Allocation,
     Capacity,
@@ -14,12 +15,11 @@ from cudalint.analysis.facts import (
     Site,
     Transfer,
 )
-from cudalint.analysis.lifetimes import lifetimes
-from cudalint.analysis.link import Linker
-from cudalint.analysis.loops import loop_facts
-from cudalint.analysis.ordering.checks import LaunchChecks
-from cudalint.analysis.run import FunctionRun
-from cudalint.analysis.values import Value
+from cudalint.analysis.interpreter.worklist import FunctionRun
+from cudalint.analysis.queries.lifetimes import lifetimes
+from cudalint.analysis.queries.loops import loop_facts
+from cudalint.analysis.summaries import Linker
+from cudalint.analysis.values.values import Value
 from cudalint.findings.finding import Step
 from cudalint.program import Call, Record
 from cudalint.source import Span

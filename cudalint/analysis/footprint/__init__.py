@@ -11,7 +11,7 @@ from cudalint.apis.paths import parse_shape
 from cudalint.program import Call, Function
 
 if TYPE_CHECKING:
-    from cudalint.analysis.run import FunctionRun
+    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 MOST_DEPTH = 8
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cudalint.analysis.element_types import ITEM_BYTES
+from cudalint.analysis.values.element_types import ITEM_BYTES
 
 Extent = int | None
 Shape = tuple[Extent, ...]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cudalint.analysis.arithmetic import apply as fold
 from cudalint.analysis.footprint.arrays import Shape, broadcast, multiplied
 from cudalint.analysis.footprint.objects import (
     NOTHING,
@@ -21,7 +20,8 @@ from cudalint.analysis.footprint.objects import (
 )
 from cudalint.analysis.footprint.results import combine, shape_of, whole
 from cudalint.analysis.footprint.state import State
-from cudalint.analysis.values import Const, constant
+from cudalint.analysis.values.arithmetic import apply as fold
+from cudalint.analysis.values.values import Const, constant
 from cudalint.program import (
     Binary,
     Cast,

@@ -10,7 +10,6 @@ import heapq
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cudalint.analysis.flow import Flow
 from cudalint.analysis.footprint import calls
 from cudalint.analysis.footprint.expressions import evaluate, store
 from cudalint.analysis.footprint.objects import (
@@ -24,7 +23,8 @@ from cudalint.analysis.footprint.objects import (
     unknown,
 )
 from cudalint.analysis.footprint.state import Frame, Peaks, State
-from cudalint.analysis.wording import substitute, written_calls
+from cudalint.analysis.shape.flow import Flow
+from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.program import (
     Assign,
     Block,
@@ -45,7 +45,7 @@ from cudalint.program import (
 )
 
 if TYPE_CHECKING:
-    from cudalint.analysis.link import Linker
+    from cudalint.analysis.summaries import Linker
 
 MOST_STATES = 4
 MOST_RESULTS = 2

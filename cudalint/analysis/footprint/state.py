@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from cudalint.analysis.facts import Holder, Peak
-from cudalint.analysis.flow import Flow, successors
 from cudalint.analysis.footprint.objects import Items, Memory, Raw, duplicate, memory_in
+from cudalint.analysis.shape.flow import Flow, successors
 from cudalint.findings.finding import Step
 from cudalint.program import Function
 from cudalint.source import Span

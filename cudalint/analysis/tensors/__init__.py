@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cudalint.analysis.facts import FunctionFacts, TensorFacts
-from cudalint.analysis.link import Linker
+from cudalint.analysis.summaries import Linker
 from cudalint.program import Call, Function, Program
 from cudalint.source import Span
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from cudalint.analysis.flow import Flow
+from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.tensors.lattice import Kind, Recording, Value
 from cudalint.apis.model import TensorEffect
 from cudalint.program import Call, Constant, Function, Operation, Variable

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from cudalint.analysis.flow import Flow
-from cudalint.analysis.link import Linker
+from cudalint.analysis.shape.flow import Flow
+from cudalint.analysis.summaries import Linker
 from cudalint.analysis.tensors.evidence import RETURNED, Evidence, gather
 from cudalint.analysis.tensors.lattice import Recording, Value
 from cudalint.analysis.tensors.records import Outcome, origin_at

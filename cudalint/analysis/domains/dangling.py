@@ -1,0 +1,118 @@
+"""Raw device pointers taken from arrays that die at the end of the expression (Python)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.facts import DanglingPointer
+from cudalint.analysis.values.values import Array, Operation, Symbol
+from cudalint.program import Assign, Binary, Call, Expression, Index, Member, Variable, render
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+
+_ARITHMETIC = ("+", "-", "*", "true/", "//", "%", "**", "@")
+
+
+def stored(run: FunctionRun, operation: Assign, state: State) -> None:
+    """``pointer = f(x).data.ptr``: is a pointer into a temporary array stored in a variable?"""
+    target, source = operation.target, operation.value
+    if not run.python or (isinstance(target, Variable) and target.symbol.startswith("%")):
+        return
+    if isinstance(source, Variable) and source.symbol in run.dangling:
+        pointer = run.dangling[source.symbol]
+        run.recorder.dangling.setdefault(
+            pointer.span,
+            DanglingPointer(render(target), pointer.array_text, pointer.span, pointer.api),
+        )
+        return
+    names: list[str] = []
+    base: Expression = source
+    while isinstance(base, Member | Index):
+        if isinstance(base, Index):
+            names.clear()
+        else:
+            names.insert(0, base.field)
+            attribute = run.models.attributes.get(".".join(names))
+            if (
+                attribute is not None
+                and attribute.dangles
+                and _dies(run, base.base, attribute.libraries, state)
+            ):
+                api = "." + ".".join(names)
+                text = _text(run, base.base, state)
+                pointer = DanglingPointer(render(target), text, operation.span, api)
+                run.recorder.dangling.setdefault(operation.span, pointer)
+                return
+        base = base.base
+
+
+def called(run: FunctionRun, binding: Binding, path: str, name: str) -> None:
+    """``f(x).data_ptr()``: remember whose pointer the temporary result is."""
+    base = binding.expression(path)
+    target = binding.call.target
+    if base is None or not isinstance(target, Variable):
+        return
+    if _dies(run, base, (), binding.state):
+        pointer = DanglingPointer(
+            render(target), _text(run, base, binding.state), binding.call.span, name
+        )
+        if target.symbol.startswith("%"):
+            run.dangling[target.symbol] = pointer
+        else:
+            run.recorder.dangling.setdefault(binding.call.span, pointer)
+
+
+def converted(run: FunctionRun, call: Call, state: State) -> None:
+    """``int(f(x).gpudata)``: the object that owns the memory dies, its number is kept."""
+    target = call.target
+    argument = call.arguments[0].value if len(call.arguments) == 1 else None
+    if not isinstance(argument, Member) or not isinstance(target, Variable):
+        return
+    attribute = run.models.attributes.get(argument.field)
+    if attribute is None or not attribute.integer_dangles:
+        return
+    if _dies(run, argument.base, attribute.libraries, state):
+        pointer = DanglingPointer(
+            render(target), _text(run, argument.base, state), call.span, f".{argument.field}"
+        )
+        if target.symbol.startswith("%"):
+            run.dangling[target.symbol] = pointer
+        else:
+            run.recorder.dangling.setdefault(call.span, pointer)
+
+
+def _dies(run: FunctionRun, base: Expression, libraries: tuple[str, ...], state: State) -> bool:
+    """Whether the array is a temporary that nothing else keeps."""
+    if isinstance(base, Binary):
+        return True
+    if not isinstance(base, Variable) or not base.symbol.startswith("%"):
+        return False
+    value = run.evaluator.value(base, state)
+    if isinstance(value, Array):
+        held = any(
+            isinstance(other, Array) and other.origin == value.origin
+            for location, other in state.values.items()
+            if not (isinstance(location[0], str) and location[0].startswith("%"))
+        )
+        return value.owner and not held
+    if isinstance(value, Symbol) and value.origin.startswith("call:"):
+        name = value.origin.removeprefix("call:").partition("@")[0]
+        # What is asked for, and not made, lives elsewhere: `get_current_stream()`.
+        lent = name.rpartition(".")[2].startswith(("get_", "current"))
+        return name.partition(".")[0] in libraries and not lent
+    return isinstance(value, Operation) and value.operator in _ARITHMETIC
+
+
+def _text(run: FunctionRun, base: Expression, state: State) -> str:
+    if not isinstance(base, Variable):
+        return render(base)
+    value = run.evaluator.value(base, state)
+    origin = value.origin if isinstance(value, Array | Symbol) else None
+    name = origin.origin if isinstance(origin, Symbol) else origin
+    if name is None:
+        return "the temporary"
+    return f"the result of {name.partition(':')[2].partition('@')[0]}"

@@ -1,0 +1,200 @@
+"""Memory that is held while the program waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.domains.ownership.recorder import live
+from cudalint.analysis.engine.evaluate import nbytes
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.facts.lifetimes import IdleHold
+from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.queries.lifetimes.walk import argument, calls
+from cudalint.analysis.shape.flow import operands, successors
+from cudalint.analysis.values.values import Array, constant, integer
+from cudalint.program import (
+    Branch,
+    Call,
+    Constant,
+    Delete,
+    Expression,
+    Function,
+    ScopeEnd,
+    Variable,
+    variables,
+)
+from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+    from cudalint.apis.loader import ApiModels
+
+LEAST_BYTES = 64 * 1024**2
+"""Below this nobody counts what is held."""
+_DEVICE = ("device", "array", "managed")
+
+
+def waits(function: Function, models: ApiModels) -> bool:
+    """Whether a function waits anywhere."""
+    return any(
+        (effect := models.lifetime_effect(call.name)) is not None and effect.waits
+        for _, call in calls(function)
+    )
+
+
+def waiting(run: FunctionRun, call: Call, state: State) -> None:
+    """A path waits: note what it holds."""
+    effect = run.models.lifetime_effect(call.name)
+    if effect is None or effect.waits is None:
+        return
+    seconds: float | None = None
+    if effect.waits != "forever" and not _endless(run):
+        seconds = _seconds(run, call, effect.waits, state)
+        if seconds is None:
+            return
+    wait = Site(run.filename, call.span, call.name)
+    for symbol, holding in state.resources.items():
+        record = run.recorder.records.get(symbol.origin)
+        if record is None or not live(holding.status) or record.acquired.managed:
+            continue
+        acquired = record.acquired
+        size = integer(acquired.bytes)
+        if acquired.info.space in _DEVICE and size is not None and acquired.through is None:
+            root = acquired.location[0] if acquired.location else None
+            release = run.models.release_name(acquired.api, acquired.family)
+            _note(run, acquired.name, acquired.api, acquired.span, size, wait, seconds, root,
+                  release)  # fmt: skip
+    for location, value in state.values.items():
+        root = location[0]
+        if not isinstance(value, Array) or value.space != "device" or not isinstance(root, str):
+            continue
+        made = _made(run, value.origin.origin)
+        size = integer(nbytes(value))
+        if root.startswith(("%", "@")) or made is None or size is None:
+            continue
+        name = root.removeprefix("::")
+        if len(location) > 1:
+            name = f"self{location[1]}" if root == "this" else f"{name}{location[1]}"
+        _note(run, name, made.name, made.span, size, wait, seconds, root, "")
+
+
+def _note(
+    run: FunctionRun,
+    name: str,
+    api: str,
+    span: Span,
+    size: int,
+    wait: Site,
+    seconds: float | None,
+    root: object,
+    release: str,
+) -> None:
+    if size < LEAST_BYTES:
+        return
+    earlier = run.idle.get((name, span))
+    if earlier is not None and _length(earlier.seconds) >= _length(seconds):
+        return
+    run.idle[(name, span)] = IdleHold(
+        name=name,
+        api=api,
+        span=span,
+        bytes=size,
+        wait=wait,
+        seconds=seconds,
+        used_later=isinstance(root, str) and _used_later(run, root),
+        release=release,
+    )
+
+
+def _length(seconds: float | None) -> float:
+    return float("inf") if seconds is None else seconds
+
+
+def _made(run: FunctionRun, origin: str) -> Call | None:
+    """The call that made an array."""
+    place = origin.rpartition("@")[2].partition("#")[0].split(".")
+    if len(place) != 2 or not all(part.isdigit() for part in place):
+        return None
+    block, index = int(place[0]), int(place[1])
+    if block >= len(run.function.blocks):
+        return None
+    made = run.function.blocks[block].operations[index : index + 1]
+    return made[0] if made and isinstance(made[0], Call) else None
+
+
+def _seconds(run: FunctionRun, call: Call, path: str, state: State) -> float | None:
+    given = argument(call, path)
+    if given is None:
+        return None
+    number = constant(run.evaluator.value(given, state))
+    if isinstance(number, int | float):
+        return float(number)
+    return _duration(run, given)
+
+
+def _duration(run: FunctionRun, given: Expression) -> float | None:
+    """``std::chrono::seconds(600)``: the constant that the duration was made of."""
+    if not isinstance(given, Variable):
+        return None
+    info = run.evaluator.variable(given.symbol)
+    effect = run.models.lifetime_effect(info.type.text) if info is not None else None
+    if effect is None or effect.unit is None:
+        return None
+    for _, call in calls(run.function):
+        if call.receiver == given and call.kind == "constructor" and len(call.arguments) == 1:
+            count = call.arguments[0].value
+            if isinstance(count, Constant) and isinstance(count.value, int | float):
+                return float(count.value) * effect.unit
+    return None
+
+
+def _endless(run: FunctionRun) -> bool:
+    """Whether the wait stands in a loop without end that does nothing else."""
+    for header in run.flow.enclosing.get(run.position.block, ()):
+        body = run.flow.loops[header]
+        leaves = any(
+            target not in body for number in body for target in successors(run.flow.blocks[number])
+        )
+        condition = run.flow.blocks[header].terminator
+        forever = not leaves or (
+            isinstance(condition, Branch)
+            and isinstance(condition.condition, Constant)
+            and bool(condition.condition.value)
+        )
+        if forever and not any(
+            isinstance(operation, Call) and _works(run, operation)
+            for number in body
+            for operation in run.flow.blocks[number].operations
+        ):
+            return True
+    return False
+
+
+def _works(run: FunctionRun, call: Call) -> bool:
+    """Whether a call may be what the loop is there for."""
+    effect = run.models.lifetime_effect(call.name)
+    if effect is not None and effect.waits is not None:
+        return False
+    model = run.models.lookup(call.name) if call.name else None
+    return model is None or model.may_throw is not False
+
+
+def _used_later(run: FunctionRun, root: str) -> bool:
+    """Whether anything after the wait reads the variable, releases aside."""
+    here = (run.position.block, run.position.index)
+    for block in run.function.blocks:
+        for index, operation in enumerate(block.operations):
+            if isinstance(operation, Delete | ScopeEnd):
+                continue
+            if isinstance(operation, Call):
+                model = run.models.lookup(operation.name) if operation.name else None
+                if model is not None and model.releases:
+                    continue
+            if not any(root in variables(part) for part in operands(operation)):
+                continue
+            if run.flow.reaches(here[0], here[1], block.number, index):
+                return True
+        value = getattr(block.terminator, "value", None)
+        if value is not None and root in variables(value):
+            return True
+    return False

@@ -1,0 +1,218 @@
+"""Kernel launches: their configuration, their arguments, the limits that a program raises."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.domains.ownership import stores
+from cudalint.analysis.domains.ownership.recorder import Extent
+from cudalint.analysis.domains.stages import staged_memory
+from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.facts import LaunchSite, StagedMemory
+from cudalint.analysis.values.values import (
+    Array,
+    Const,
+    FunctionValue,
+    Pointer,
+    Sequence,
+    Symbol,
+    Value,
+    constant,
+    integer,
+)
+from cudalint.apis.model import ApiFunction, KernelLookup
+from cudalint.apis.paths import parse_path
+from cudalint.program import Call, Constant, Expression, Kernel, Launch, render
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+
+def launch(run: FunctionRun, operation: Launch, state: State) -> None:
+    """A kernel launch: its configuration as far as it is constant."""
+    shared = (
+        run.evaluator.value(operation.shared, state) if operation.shared is not None else Const(0)
+    )
+    _record_launch(
+        run,
+        operation.kernel,
+        operation.kernel_key,
+        operation,
+        _extent(run, operation.grid, state),
+        _extent(run, operation.block, state),
+        shared,
+        render(operation.shared) if operation.shared is not None else "",
+        state,
+    )
+    if operation.target is not None:
+        location = run.evaluator.location(operation.target, state)
+        if location is not None:
+            stores.store(run, state, location, run.position.symbol("launch"), operation.span)
+
+
+def _record_launch(
+    run: FunctionRun,
+    name: str,
+    key: str | None,
+    operation: Launch | Call,
+    grid: Extent,
+    block: Extent,
+    shared: Value,
+    text: str,
+    state: State,
+) -> None:
+    kernel = run.linker.kernel(key, name, run.filename)
+    warps: int | None = None
+    staged: StagedMemory | None = None
+    spaces: tuple[str | None, ...] = ()
+    if isinstance(operation, Launch):
+        staged = staged_memory(run, kernel, operation, state)
+        spaces = tuple(_array_space(run, a.value, state) for a in operation.arguments)
+        if operation.warps is not None:
+            warps = integer(run.evaluator.value(operation.warps, state))
+    run.recorder.launch(
+        LaunchSite(
+            kernel_name=name,
+            span=operation.span,
+            grid=grid,
+            block=block,
+            shared_bytes=integer(shared),
+            shared_text=text,
+            kernel=kernel,
+            argument_count=_argument_count(run, operation, kernel, block),
+            argument_spaces=spaces,
+            warps=warps,
+            staged=staged,
+        ),
+    )
+
+
+def _argument_count(
+    run: FunctionRun, operation: Launch | Call, kernel: Kernel | None, block: Extent
+) -> int | None:
+    """What a launch passes where no compiler compares it with the kernel."""
+    if not run.python or not isinstance(operation, Launch) or kernel is None:
+        return None
+    if operation.kernel_key != kernel.key or not _is_only(run, kernel):
+        return None  # another kernel may merely have the same name
+    if kernel.dialect == "cuda" and not any(block):
+        return None  # perhaps PyCUDA's older form of a prepared call, without a block
+    if any(argument.starred or argument.keyword for argument in operation.arguments):
+        return None
+    return len(operation.arguments)
+
+
+def _is_only(run: FunctionRun, kernel: Kernel) -> bool:
+    """Whether all kernels of its name in the file take as many arguments."""
+    return all(
+        len(other.parameters) == len(kernel.parameters)
+        for other in run.program.kernels
+        if other.name == kernel.name
+    )
+
+
+def _array_space(run: FunctionRun, expression: Expression, state: State) -> str | None:
+    value = run.evaluator.value(expression, state)
+    return value.space if isinstance(value, Array) else None
+
+
+def _extent(run: FunctionRun, expression: Expression, state: State) -> Extent:
+    value = run.evaluator.value(expression, state)
+    location = run.evaluator.location(expression, state)
+    if location is not None and any(key != location for key, _ in state.below(location)):
+        parts = [integer(state.read((*location, f".{axis}"))) for axis in "xyz"]
+        return (parts[0], parts[1], parts[2])
+    return _triple(value)
+
+
+def _triple(value: Value) -> Extent:
+    if isinstance(value, Sequence) and value.kind in ("dim3", "tuple", "list", "initializer"):
+        numbers: list[int | None] = [integer(item) for item in value.items[:3]]
+        numbers += [1] * (3 - len(numbers))
+        return (numbers[0], numbers[1], numbers[2])
+    number = integer(value)
+    return (number, 1, 1) if number is not None else (None, None, None)
+
+
+def launch_call(run: FunctionRun, binding: Binding, model: ApiFunction, state: State) -> None:
+    """A launch by function call (``cudaLaunchKernel``)."""
+    effect = model.launches
+    assert effect is not None
+    kernel = binding.value(effect.kernel)
+    name, key = (kernel.name, kernel.key) if isinstance(kernel, FunctionValue) else ("", None)
+    shared = binding.value(effect.shared) if effect.shared is not None else Const(0)
+    _record_launch(
+        run,
+        name or render(binding.expression(effect.kernel) or Constant("kernel")),
+        key,
+        binding.call,
+        _dimensions(run, binding, effect.grid, state),
+        _dimensions(run, binding, effect.block, state),
+        shared if shared is not None else Const(0),
+        amount_text(binding, effect.shared),
+        state,
+    )
+
+
+def _dimensions(run: FunctionRun, binding: Binding, paths: tuple[str, ...], state: State) -> Extent:
+    if len(paths) == 1:
+        expression = binding.expression(paths[0])
+        return (1, 1, 1) if expression is None else _extent(run, expression, state)
+    numbers = [integer(binding.value(path)) for path in paths[:3]]
+    return (numbers[0], numbers[1], numbers[2])
+
+
+def found_kernel(
+    run: FunctionRun, binding: Binding, lookup: KernelLookup, state: State
+) -> Value | None:
+    """The kernel that a call looks up by its name: stored where the call puts it, or returned."""
+    text = constant(binding.value(lookup.name))
+    module = binding.value(lookup.module) if lookup.module is not None else None
+    span = binding.call.span
+    kernel: Value
+    if isinstance(text, str) and text:
+        kernel = FunctionValue(text.rstrip("\0"))
+    elif isinstance(module, Pointer):
+        kernel = Symbol(f"kernel@{span.row}:{span.column}")
+    else:
+        return None
+    if isinstance(module, Pointer):
+        # Who is given the kernel needs the module too: it stays loaded.
+        state.write(("@", kernel, ".<module>"), module)
+    if parse_path(lookup.handle, binding.parameters).root == "return":
+        return kernel
+    location = binding.location(lookup.handle)
+    if location is not None:
+        stores.store(run, state, location, kernel, binding.call.span)
+    return None
+
+
+def opt_in(run: FunctionRun, binding: Binding, model: ApiFunction) -> None:
+    """A call that raises a kernel's limit of dynamic shared memory."""
+    effect = model.opts_in
+    assert effect is not None
+    if effect.attribute is not None and effect.only:
+        expression = binding.expression(effect.attribute)
+        spelling = render(expression) if expression is not None else ""
+        value = binding.value(effect.attribute)
+        number = str(integer(value)) if integer(value) is not None else ""
+        last = spelling.rpartition(".")[2].rpartition("::")[2]
+        if not {last, spelling, number} & set(effect.only):
+            return
+    kernel = binding.value(effect.kernel)
+    shown = binding.expression(effect.kernel)
+    name = kernel.name if isinstance(kernel, FunctionValue) else render(shown) if shown else ""
+    amount = integer(binding.value(effect.value))
+    run.linker.opt_in(name, -1 if amount is None else amount, run.filename)
+
+
+def amount_text(binding: Binding, amount: str | None) -> str:
+    """How an amount's argument is written; empty where it is no single argument."""
+    if amount is None:
+        return ""
+    try:
+        expression = binding.expression(amount)
+    except ValueError:
+        return ""
+    return render(expression) if expression is not None else ""

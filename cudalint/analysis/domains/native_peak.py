@@ -1,0 +1,88 @@
+"""The peak of functions whose memory is acquired and released by calls, from their paths.
+
+The path engine says at each acquisition what is alive; what a callee needs for a moment comes on
+top of what its caller holds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.domains.ownership.recorder import live
+from cudalint.analysis.facts import Holder, Peak
+from cudalint.analysis.values.values import integer
+from cudalint.program import Call
+from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis.engine.state import State
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+SPACES = ("device", "array")
+
+
+class NativePeak:
+    """Collects the largest total over the paths of one function."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.span: Span | None = None
+        self.holders: tuple[Holder, ...] = ()
+        self.unknown: dict[str, None] = {}
+
+    def observe(self, run: FunctionRun, states: list[State], call: Call) -> None:
+        """A call came back; it may have acquired something."""
+        if run.python:
+            return  # arrays count references: that is another story
+        for state in states:
+            if state.resources:
+                self._look(run, state, call)
+
+    def _look(self, run: FunctionRun, state: State, call: Call) -> None:
+        holders: list[Holder] = []
+        total = 0
+        for resource, holding in state.resources.items():
+            record = run.recorder.records.get(resource.origin)
+            if record is None or record.acquired.managed or not live(holding.status):
+                continue
+            acquired = record.acquired
+            if acquired.info.kind != "memory" or acquired.info.space not in SPACES:
+                continue
+            size = integer(acquired.bytes)
+            if size is None:
+                self.unknown.setdefault(acquired.bytes_text or acquired.shown)
+                continue
+            total += size
+            if not size:
+                continue
+            holders.append(Holder(acquired.shown, size, acquired.span, filename=acquired.filename))
+        inner = _callee_peak(run, call)
+        if inner is not None and inner.bytes:
+            total += inner.bytes
+            holders.append(
+                Holder(f"{call.name.rpartition('::')[2]}(...)", inner.bytes, call.span, True,
+                       run.filename)
+            )  # fmt: skip
+            self.unknown.update(dict.fromkeys(inner.unknown))
+        if total > self.bytes:
+            self.bytes, self.span = total, call.span
+            self.holders = tuple(sorted(holders, key=lambda h: (-h.bytes, h.span)))
+
+    def peak(self) -> Peak | None:
+        """What was found; ``None`` where nothing was acquired."""
+        if self.span is None and not self.unknown:
+            return None
+        return Peak(self.bytes, self.span or Span(1, 1, 1, 1), self.holders, tuple(self.unknown))
+
+
+def _callee_peak(run: FunctionRun, call: Call) -> Peak | None:
+    """What a function of the run needs while it runs, beyond what it hands out."""
+    callee = run.linker.finished_run(call.key, run.filename) if call.key else None
+    if callee is None or callee is run or callee.native_peak is None:
+        return None
+    if any(
+        record.acquired.through is None and not record.released
+        for record in callee.recorder.records.values()
+    ):
+        return None  # what it acquires stays: the caller's state tells of it
+    return callee.native_peak.peak()

@@ -1,0 +1,344 @@
+"""What the host reads and writes: through device pointers, and before a copy is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.domains.ordering.buffers import PLAIN, Buffer, buffer_of
+from cudalint.analysis.domains.ordering.calm import is_standard
+from cudalint.analysis.domains.ordering.order import Pending
+from cudalint.analysis.domains.ordering.walk import Access
+from cudalint.analysis.domains.ownership.recorder import live
+from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.state import State, Status
+from cudalint.analysis.facts.ordering import EarlyRead, HostAccess
+from cudalint.analysis.values.values import Address, Pointer, Value
+from cudalint.findings.finding import Step
+from cudalint.program import (
+    Assign,
+    Call,
+    Expression,
+    Function,
+    Launch,
+    Operation,
+    Type,
+    Variable,
+    render,
+    variables,
+)
+from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+
+def observe(run: FunctionRun, operation: Operation | Expression, span: Span, state: State) -> None:
+    """The accesses of an operation, a condition or a returned value, before it runs."""
+    if isinstance(operation, Launch):
+        return  # its arguments are looked at where it is put on its stream
+    if state.order.pending and not run.python:
+        _read_variables(run, operation, span, state)
+    accesses = run.ordering.accesses(operation)
+    if not accesses or not (state.resources or state.order.pending):
+        return
+    for access in accesses:
+        if _is_reference(run, operation, access):
+            continue
+        if not run.python:
+            _through_pointer(run, access, span, state)
+        if state.order.pending and not access.writes:
+            _read(run, access, span, state)
+
+
+def _is_reference(run: FunctionRun, operation: Operation | Expression, access: Access) -> bool:
+    """What is bound to a reference is not read yet."""
+    if isinstance(operation, Assign) and operation.declares and operation.value == access.place:
+        target = operation.target
+        info = run.evaluator.variable(target.symbol) if isinstance(target, Variable) else None
+        return info is not None and info.type.kind == "reference"
+    if isinstance(operation, Call) and access.argument is not None and not run.python:
+        if operation.name and run.models.lookup(operation.name) is not None:
+            return False
+        definition = run.linker.function(operation.key, run.filename) if operation.key else None
+        if definition is not None:
+            parameters = [p for p in definition.parameters if p.symbol != "this"]
+            if access.argument < len(parameters):
+                return parameters[access.argument].by == "reference"
+        return not is_standard(operation.name)
+    return False
+
+
+# Device pointers --------------------------------------------------------------------------------
+
+
+def _through_pointer(run: FunctionRun, access: Access, span: Span, state: State) -> None:
+    pointer = run.evaluator.value(access.base, state)
+    held = _device_memory(run, pointer, state)
+    if held is None:
+        if isinstance(pointer, Pointer):
+            run.ordering.harmless_accesses.add(span)
+        return
+    if access.conditional or not _loads(run, access):
+        return
+    text = run.show(access.place)
+    _host_access(run, held, text, span, access.writes, "", state)
+
+
+def _device_memory(run: FunctionRun, value: Value, state: State) -> Pointer | None:
+    """A pointer into memory that only the device can reach."""
+    if not isinstance(value, Pointer):
+        return None
+    record = run.recorder.records.get(value.resource.origin)
+    if record is None or record.acquired.ambiguous or record.acquired.managed:
+        return None
+    info = record.acquired.info
+    if info.kind != "memory" or info.space != "device":
+        return None
+    status = state.status(value.resource)
+    return value if live(status) or status is Status.ESCAPED else None
+
+
+def _loads(run: FunctionRun, access: Access) -> bool:
+    """Whether an access touches memory: an array within an array or a record decays to a pointer,
+    which takes no more than arithmetic."""
+    pointee = _pointee(run, access.base)
+    if pointee is None:
+        return False
+    if access.field is None:
+        return pointee.kind not in ("array", "function", "void")
+    record = run.linker.record(pointee.record, run.filename)
+    if record is None:
+        return False
+    kinds = [field.type.kind for field in record.fields if field.name == access.field]
+    return bool(kinds) and kinds[0] not in ("array", "record", "function")
+
+
+def _pointee(run: FunctionRun, base: Expression) -> Type | None:
+    """What the variable that a pointer comes from points to, if that is what is accessed."""
+    from cudalint.program import Binary
+
+    while isinstance(base, Binary) and base.operator in ("+", "-"):
+        base = base.left
+    if not isinstance(base, Variable):
+        return None
+    info = run.evaluator.variable(base.symbol)
+    if info is None:
+        return None
+    declared = info.type
+    if declared.kind == "reference" and declared.pointee is not None:
+        declared = declared.pointee
+    return declared.pointee if declared.kind == "pointer" else None
+
+
+def _host_access(
+    run: FunctionRun,
+    pointer: Pointer,
+    text: str,
+    span: Span,
+    writes: bool,
+    through: str,
+    state: State,
+    steps: tuple[Step, ...] = (),
+) -> None:
+    acquired = run.recorder.records[pointer.resource.origin].acquired
+    where = acquired.from_callee[1] if acquired.from_callee else acquired.span
+    home = acquired.from_callee[0] if acquired.from_callee else acquired.filename
+    made = Step(home, where, f"`{acquired.shown}` is device memory from {acquired.api}")
+    run.ordering.host_accesses.setdefault(
+        span,
+        HostAccess(
+            resource=acquired.resource(),
+            text=text,
+            span=span,
+            writes=writes,
+            through=through,
+            steps=(made, *steps),
+        ),
+    )
+
+
+# Reads before a copy is complete ----------------------------------------------------------------
+
+
+def _read(run: FunctionRun, access: Access, span: Span, state: State) -> None:
+    if access.conditional:
+        return
+    buffer = buffer_of(run, access.base, state)
+    if buffer is not None:
+        text = run.show(access.place)
+        _check_read(run, buffer, f"`{text}`", span, state)
+
+
+def _read_variables(
+    run: FunctionRun, operation: Operation | Expression, span: Span, state: State
+) -> None:
+    """The copy's target may be a plain variable, by its address."""
+    for pending in state.order.pending:
+        if pending.kind != "download" or not isinstance(pending.buffer, tuple):
+            continue
+        location = pending.buffer[1]
+        info = run.evaluator.variable(location[0]) if len(location) == 1 else None
+        if info is None or info.type.kind not in PLAIN:
+            continue
+        if location[0] in run.ordering.variables(operation):
+            if isinstance(operation, Call) and _may_bind(run, operation, location[0]):
+                continue
+            buffer = Buffer(pending.buffer, None, Address(location))
+            _check_read(run, buffer, f"`{info.name}`", span, state)
+
+
+def _may_bind(run: FunctionRun, call: Call, symbol: str) -> bool:
+    """Whether a call may take a reference to a variable, and not its value."""
+    for number, argument in enumerate(call.arguments):
+        if isinstance(argument.value, Variable) and argument.value.symbol == symbol:
+            whole = Access(argument.value, argument.value, False, argument=number)
+            if not _is_reference(run, call, whole):
+                return False
+        elif symbol in variables(argument.value):
+            return False
+    return True
+
+
+def _check_read(run: FunctionRun, buffer: Buffer, text: str, span: Span, state: State) -> None:
+    pending = _download(buffer, state)
+    if pending is None or state.skipped & run.ordering.waiting_loops(run):
+        return
+    run.ordering.early_reads.setdefault(
+        (span, pending.identity),
+        EarlyRead(
+            name=pending.name.removeprefix("&"),
+            text=text,
+            span=span,
+            copy_api=pending.api,
+            copy_span=pending.span,
+            stream=pending.stream_name,
+            space=pending.space,
+            steps=(
+                Step(
+                    run.filename,
+                    pending.span,
+                    f"{pending.api} starts to write `{pending.name}` and returns",
+                ),
+            ),
+        ),
+    )
+
+
+def _download(buffer: Buffer, state: State) -> Pending | None:
+    for pending in state.order.pending:
+        if (
+            pending.kind == "download"
+            and pending.buffer == buffer.root
+            and buffer.begins_at(pending.start)
+        ):
+            return pending
+    return None
+
+
+def host_reads(
+    run: FunctionRun, binding: Binding, paths: Iterable[str], name: str, state: State
+) -> None:
+    """A call reads host memory."""
+    _host_touches(run, binding, paths, name, state, writes=False)
+
+
+def host_writes(
+    run: FunctionRun, binding: Binding, paths: Iterable[str], name: str, state: State
+) -> None:
+    """A call writes host memory."""
+    _host_touches(run, binding, paths, name, state, writes=True)
+
+
+def _host_touches(
+    run: FunctionRun,
+    binding: Binding,
+    paths: Iterable[str],
+    name: str,
+    state: State,
+    writes: bool,
+) -> None:
+    span = binding.call.span
+    for path in paths:
+        expression = binding.expression(path)
+        if expression is None:
+            continue
+        buffer = buffer_of(run, expression, state)
+        if buffer is None:
+            continue
+        if not run.python:
+            held = _device_memory(run, buffer.value, state)
+            if held is not None:
+                _host_access(run, held, run.show(expression), span, writes, name, state)
+            elif isinstance(buffer.value, Pointer):
+                run.ordering.harmless_accesses.add(span)
+        if not writes and state.order.pending:
+            shown = run.show(expression)
+            short = name.lstrip(".").rpartition(".")[2]
+            text = f"`{shown}.{short}()`" if path == "this" else f"{short}({shown})"
+            _check_read(run, buffer, text if path == "this" else f"`{text}`", span, state)
+
+
+def passed(run: FunctionRun, call: Call, definition: Function, state: State) -> None:
+    """A function of the run that waits for nothing is given memory: does it look at it?"""
+    if not (state.resources or state.order.pending):
+        return
+    parameters = [p for p in definition.parameters if p.symbol != "this"]
+    for parameter, argument in zip(parameters, call.arguments, strict=False):
+        if argument.keyword is not None or argument.starred:
+            return
+        if parameter.type.kind not in ("pointer", "array", "reference") and not run.python:
+            continue
+        buffer = buffer_of(run, argument.value, state)
+        if buffer is None:
+            continue
+        waiting = _download(buffer, state)
+        held = None if run.python else _device_memory(run, buffer.value, state)
+        if waiting is None and held is None:
+            continue
+        found = _dereferenced(run, definition, parameter.symbol)
+        if found is None:
+            continue
+        access, where = found
+        text = f"`{definition.name}`"
+        if waiting is not None and not access.writes:
+            _check_read(run, buffer, text, call.span, state)
+        if held is not None and not run.linker.touches_cuda(
+            definition, run.linker.programs.get(definition.filename, run.program)
+        ):
+            step = Step(definition.filename, where, f"`{render(access.place)}` is accessed here")
+            shown = run.show(argument.value)
+            _host_access(
+                run, held, shown, call.span, access.writes, definition.name, state, (step,)
+            )
+
+
+def _dereferenced(
+    run: FunctionRun, definition: Function, symbol: str
+) -> tuple[Access, Span] | None:
+    """Where a function accesses memory through a parameter that it does not change."""
+    from cudalint.analysis.domains.ordering.walk import accesses_of
+    from cudalint.program import Branch, Return
+
+    found: tuple[Access, Span] | None = None
+    for block in definition.blocks:
+        items: list[tuple[Operation | Expression, Span]] = [
+            (operation, operation.span) for operation in block.operations
+        ]
+        terminator = block.terminator
+        if isinstance(terminator, Branch):
+            items.append((terminator.condition, terminator.span))
+        elif isinstance(terminator, Return) and terminator.value is not None:
+            items.append((terminator.value, terminator.span))
+        for operation, span in items:
+            if isinstance(operation, Assign | Call):
+                target = operation.target
+                if isinstance(target, Variable) and target.symbol == symbol:
+                    return None
+            if isinstance(operation, Launch):
+                continue
+            for access in accesses_of(operation, run.python):
+                at = isinstance(access.base, Variable) and access.base.symbol == symbol
+                if at and not access.conditional and access.field is None and found is None:
+                    found = (access, span)
+    return found

@@ -1,0 +1,155 @@
+"""Tells memory apart: which buffer an expression leads to, and where it lives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, NamedTuple
+
+from cudalint.analysis.domains.ownership.releases import attachment, plain
+from cudalint.analysis.engine.state import State, Status
+from cudalint.analysis.values.values import (
+    Address,
+    Array,
+    Input,
+    Operation,
+    Pointer,
+    Symbol,
+    Value,
+    constant,
+    integer,
+)
+from cudalint.program import AddressOf, Call, Expression, Index, Variable
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+_POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_pointer"})
+"""Attributes of arrays that lead to where their memory is."""
+PLAIN = ("integer", "float", "bool", "enumeration")
+"""Types of variables that hold one number."""
+_CONTAINER = re.compile(r"(const )?(std::)?vector<[^<>,]+>( &)?$")
+"""A vector with the standard allocator: one with another may hold pinned memory."""
+
+
+class Buffer(NamedTuple):
+    """A piece of memory."""
+
+    root: Hashable
+    start: Value | None
+    """The pointer into it; ``None`` for its beginning."""
+    value: Value
+
+    def begins_at(self, other: Value | None) -> bool:
+        """Whether it certainly begins where ``other`` points."""
+        return self.start == other
+
+
+def buffer_of(run: FunctionRun, expression: Expression, state: State) -> Buffer | None:
+    """The memory that a pointer or an array object leads to."""
+    expression = plain(expression)
+    if isinstance(expression, Variable):
+        made = run.ordering.data_of.get(expression.symbol)
+        if made is not None:
+            location = run.evaluator.location(made, state)
+            if location is not None:
+                return Buffer(("place", location), None, Address(location))
+    if isinstance(expression, AddressOf) and isinstance(expression.place, Index):
+        # &v[0] of a container
+        base = expression.place.base
+        if isinstance(base, Variable) and _is_container(run, base):
+            if integer(run.evaluator.value(expression.place.index, state)) != 0:
+                return None
+            return Buffer(("place", (base.symbol,)), None, Address((base.symbol,)))
+    if isinstance(expression, Variable) and _is_container(run, expression):
+        return Buffer(("place", (expression.symbol,)), None, Address((expression.symbol,)))
+    return buffer_at(run.evaluator.value(expression, state))
+
+
+def buffer_at(value: Value) -> Buffer | None:
+    """The memory that a value leads to."""
+    match value:
+        case Pointer(resource=resource, offset=offset):
+            at_start = integer(offset) == 0
+            return Buffer(resource, None if at_start else value, value)
+        case Address(location=location):
+            if location[-1] == "[0]":
+                location = location[:-1]
+            if any(isinstance(part, str) and part.startswith("[") for part in location):
+                return None
+            return Buffer(("place", location), None, Address(location))
+        case Array(origin=origin, owner=owner):
+            return Buffer(origin, None if owner else value, value)
+        case Operation(operands=(base,), operator=operator) if operator in _POINTERS:
+            return buffer_at(base)  # array.ctypes.data, array.data
+        case Input(location=("@", Operation() | Array() as base, last)) if last in _POINTERS:
+            return buffer_at(base)
+        case Symbol() | Input():
+            return Buffer(value, None, value)
+        case _:
+            return None
+
+
+def _is_container(run: FunctionRun, variable: Variable) -> bool:
+    info = run.evaluator.variable(variable.symbol)
+    return info is not None and info.type.kind == "record"
+
+
+def space_of(run: FunctionRun, buffer: Buffer, state: State) -> str | None:
+    """Where a buffer lives: ``host`` (pageable), ``pinned``, ``device``...; ``None`` where it was
+    made out of sight, or may have been registered there."""
+    value = buffer.value
+    families = [name for name, info in run.models.families.items() if info.kind == "memory"]
+    if any(isinstance(state.values.get(attachment(value, name)), Pointer) for name in families):
+        return "pinned"
+    match value:
+        case Pointer(resource=resource):
+            record = run.recorder.records.get(resource.origin)
+            if record is None or record.acquired.ambiguous:
+                return None
+            space = record.acquired.info.space
+            if space == "host" and state.status(resource) is Status.ESCAPED:
+                return None
+            return space
+        case Address(location=(str() as symbol,)):
+            info = run.evaluator.variable(symbol)
+            if info is None or info.storage != "local":
+                return None
+            if info.type.kind in ("array", *PLAIN) or _CONTAINER.match(info.type.text):
+                return "host"
+            return None
+        case Array(space=space, origin=origin):
+            if space == "host" and (origin in run.ordering.pinned or _is_pinned(run, origin)):
+                return "pinned"
+            return space
+        case _:
+            return None
+
+
+def _is_pinned(run: FunctionRun, origin: Symbol) -> bool:
+    """Whether the library was asked to page-lock the array that it made."""
+    call = made_by(run, origin)
+    return call is not None and any(
+        argument.keyword == "pin_memory" and not _is_false(run, argument.value)
+        for argument in call.arguments
+    )
+
+
+def _is_false(run: FunctionRun, expression: Expression) -> bool:
+    return constant(run.evaluator.value(expression, State())) is False
+
+
+def made_by(run: FunctionRun, origin: Symbol) -> Call | None:
+    """The call that an array or a resource comes from."""
+    block, _, index = origin.origin.rpartition("@")[2].partition(".")
+    if not (block.isdigit() and index.isdigit()) or int(block) >= len(run.function.blocks):
+        return None
+    operations = run.function.blocks[int(block)].operations
+    operation = operations[int(index)] if int(index) < len(operations) else None
+    return operation if isinstance(operation, Call) else None
+
+
+def at_this_position(run: FunctionRun, root: Hashable) -> bool:
+    """Whether a buffer comes from the operation that runs now: it is about to be another one."""
+    origin = root.origin if isinstance(root, Symbol) else ""
+    return origin.endswith(f"@{run.position.block}.{run.position.index}")

@@ -1,0 +1,97 @@
+"""Whether anybody looks at the errors of a launch: in the function itself, or in its callers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.engine.evaluate import STATUS
+from cudalint.program import Call, Function, Launch
+from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+    from cudalint.analysis.summaries import Linker
+
+_CHECKING = re.compile(r"check|err|safe|sync|assert|try|guard|verify", re.IGNORECASE)
+"""Names of functions out of sight that may look at the last error."""
+MOST_CALLERS = 4
+"""How far up the callers are asked."""
+
+Place = tuple[int, int]
+
+
+class LaunchChecks:
+    """Asks the functions of a run, each once."""
+
+    def __init__(self, linker: Linker, runs: list[FunctionRun]) -> None:
+        self._linker = linker
+        self._runs = {(run.filename, run.function.key): run for run in runs}
+        self._checks: dict[tuple[str, str], list[Place]] = {}
+        self._callers: dict[tuple[str, str], list[tuple[FunctionRun, Place]]] = {}
+        for run in runs:
+            for place, call in _calls(run.function):
+                target = self._target(run, call)
+                if target is not None:
+                    self._callers.setdefault(target, []).append((run, place))
+
+    def unchecked(self, run: FunctionRun) -> tuple[tuple[str, Span], ...]:
+        """The launches of a function after which nobody asks for an error."""
+        if run.python or run.function.kind == "kernel":
+            return ()
+        launches = [
+            ((block.number, index), operation)
+            for block in run.function.blocks
+            for index, operation in enumerate(block.operations)
+            if isinstance(operation, Launch)
+        ]
+        if not launches or not all(self._is_bare(run, place, 0) for place, _ in launches):
+            return ()
+        return tuple((launch.kernel, launch.span) for _, launch in launches)
+
+    def _is_bare(self, run: FunctionRun, place: Place, depth: int) -> bool:
+        """Whether no check follows a place, here or in any caller. Callers out of sight check."""
+        if any(run.flow.reaches(*place, *check) for check in self._places(run)):
+            return False
+        if run.function.is_main:
+            return True
+        callers = self._callers.get((run.filename, run.function.key), [])
+        if not callers or depth >= MOST_CALLERS or run.function.kind == "lambda":
+            return False
+        return all(self._is_bare(caller, at, depth + 1) for caller, at in callers)
+
+    def _places(self, run: FunctionRun) -> list[Place]:
+        """Where a function looks at errors, itself or through what it calls."""
+        identity = (run.filename, run.function.key)
+        known = self._checks.get(identity)
+        if known is None:
+            self._checks[identity] = []  # while a recursive call asks
+            known = self._checks[identity] = [
+                place for place, call in _calls(run.function) if self._looks(run, place, call)
+            ]
+        return known
+
+    def _looks(self, run: FunctionRun, place: Place, call: Call) -> bool:
+        model = run.models.lookup(call.name) if call.name else None
+        if model is not None and not model.guess:
+            if model.reads_last_error:
+                return True
+            origin = f"{STATUS}{call.name}@{place[0]}.{place[1]}"
+            return model.synchronizes and origin in run.conditions.checked
+        target = self._target(run, call)
+        if target is not None and target in self._runs:
+            return bool(self._places(self._runs[target]))
+        return _CHECKING.search(call.name) is not None
+
+    def _target(self, run: FunctionRun, call: Call) -> tuple[str, str] | None:
+        found = self._linker.function(call.key, run.filename) if call.key else None
+        return None if found is None else (found.filename, found.key)
+
+
+def _calls(function: Function) -> list[tuple[Place, Call]]:
+    return [
+        ((block.number, index), operation)
+        for block in function.blocks
+        for index, operation in enumerate(block.operations)
+        if isinstance(operation, Call)
+    ]

@@ -1,0 +1,1 @@
+"""Who owns what: acquired, released, handed over, lost."""

@@ -1,0 +1,55 @@
+"""A function that registers its caller's memory, and its counterpart that ends that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.values.values import Input, Pointer, Symbol
+from cudalint.program import Call, Cast, Expression, Function, Variable
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+
+def left_to_counterpart(run: FunctionRun, state: State, resource: Symbol, family: str) -> bool:
+    """Whether a resource is attached to memory that the caller passed, and another function of the
+    run releases what it is passed in the same way: ``pin(p)`` and ``unpin(p)``."""
+    if run.python:
+        return False
+    attached = any(
+        location[0] == "@"
+        and isinstance(location[1], Input)
+        and len(location[1].location) == 1
+        and location[-1] == f".<{family}>"
+        for location, value in state.values.items()
+        if isinstance(value, Pointer) and value.resource == resource
+    )
+    return attached and any(
+        function.key != run.function.key and _releases_argument(run, function, family)
+        for function, _ in run.linker.functions()
+    )
+
+
+def _releases_argument(run: FunctionRun, function: Function, family: str) -> bool:
+    parameters = {parameter.symbol for parameter in function.parameters}
+    for block in function.blocks:
+        for operation in block.operations:
+            if not isinstance(operation, Call) or not operation.arguments:
+                continue
+            first = _plain(operation.arguments[0].value)
+            if not isinstance(first, Variable) or first.symbol not in parameters:
+                continue
+            model = run.models.lookup(operation.name) if operation.name else None
+            if model is None or not model.releases:
+                continue
+            releases = model.releases if isinstance(model.releases, tuple) else (model.releases,)
+            if any(family in release.families for release in releases):
+                return True
+    return False
+
+
+def _plain(expression: Expression) -> Expression:
+    while isinstance(expression, Cast):
+        expression = expression.operand
+    return expression

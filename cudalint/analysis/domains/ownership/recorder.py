@@ -1,0 +1,323 @@
+"""What one run over a function's paths saw, gathered into facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from cudalint.analysis.engine.state import Status
+from cudalint.analysis.facts import (
+    Allocation,
+    Cleanup,
+    DanglingPointer,
+    Exit,
+    Fill,
+    FunctionFacts,
+    LaunchSite,
+    Leak,
+    LeakExit,
+    Misuse,
+    MisuseKind,
+    Overflow,
+    OwnerCopy,
+    Resource,
+    Site,
+    Transfer,
+)
+from cudalint.analysis.values.values import Const, Location, Value, integer
+from cudalint.apis.model import Family
+from cudalint.program import Function
+from cudalint.source import Span
+
+
+@dataclass
+class Acquired:
+    """One acquisition site, with what its resource was first stored in."""
+
+    origin: str
+    name: str
+    api: str
+    family: str
+    info: Family
+    filename: str
+    span: Span
+    bytes: Value | None = None
+    bytes_text: str = ""
+    through: str | None = None
+    in_loop: bool = False
+    managed: bool = False
+    at_least: bool = False
+    location: Location | None = None
+    element_count: bool = False
+    from_callee: tuple[str, Span] | None = None
+    """Where the API call stands when a callee made it."""
+    ambiguous: bool = False
+    """The callee may hand out a resource of another family in its place."""
+    kept_by_callee: bool = False
+    """The callee itself stored it in its object or struct."""
+    fallible: bool = True
+    """It reports a status that somebody must look at."""
+
+    @property
+    def shown(self) -> str:
+        """Its name for messages: a temporary is what made it."""
+        if not self.name.startswith("%"):
+            return self.name
+        made_by = (self.through or self.api).replace("::", ".").rpartition(".")[2]
+        return f"the result of {made_by}"
+
+    def resource(self) -> Resource:
+        """As rules see it."""
+        return Resource(
+            name=self.shown,
+            api=self.api,
+            family=self.family,
+            info=self.info,
+            filename=self.filename,
+            span=self.span,
+            bytes=integer(self.bytes),
+            through=self.through,
+            in_loop=self.in_loop,
+        )
+
+
+@dataclass
+class _Record:
+    """What happened to one acquisition site's resource."""
+
+    acquired: Acquired
+    exits: dict[tuple[Exit, Span], LeakExit] = field(default_factory=dict)
+    released: dict[Span, Site] = field(default_factory=dict)
+    handed_over: dict[Span, Site] = field(default_factory=dict)
+    pipelined: bool = False
+    """A later iteration of the loop that acquires it into some element releases it; which
+    elements those are, only the counters tell."""
+
+
+class Recorder:
+    """Collects events of all paths; the same event on two paths counts once."""
+
+    def __init__(self, function: Function, filename: str) -> None:
+        self.function = function
+        self.filename = filename
+        self.records: dict[str, _Record] = {}
+        self.misuses: dict[tuple[MisuseKind, Span], Misuse] = {}
+        self.transfers: dict[tuple[Span, str], Transfer] = {}
+        self.fills: dict[Span, Fill] = {}
+        self.launches: dict[Span, LaunchSite] = {}
+        self.cleanups: dict[Span, tuple[Cleanup, set[str]]] = {}
+        self.copies: dict[Span, OwnerCopy] = {}
+        self.dangling: dict[Span, DanglingPointer] = {}
+        self.released_places: set[Location] = set()
+        self.released_fields: set[str] = set()
+        """Names of the fields in what this function releases, whatever object they are of."""
+        self.unsized: set[tuple[Span, str]] = set()
+
+    # Events -----------------------------------------------------------------------------------
+
+    def acquired(self, acquired: Acquired) -> None:
+        """A call acquires a resource (again, on another path)."""
+        record = self.records.get(acquired.origin)
+        if record is None:
+            self.records[acquired.origin] = _Record(acquired)
+        elif record.acquired.bytes is not None and acquired.bytes != record.acquired.bytes:
+            record.acquired.bytes = None  # different sizes on different paths
+
+    def named(self, origin: str, name: str, location: Location) -> None:
+        """A resource that only a temporary held is stored in a named place."""
+        record = self.records.get(origin)
+        if record is not None and record.acquired.name.startswith("%"):
+            record.acquired.name = name
+            record.acquired.location = location
+
+    def released(self, origin: str, site: Site, location: Location | None) -> None:
+        """A path releases a resource."""
+        record = self.records.get(origin)
+        if record is not None:
+            record.released.setdefault(site.span, site)
+        if location is not None:
+            self.released_places.add(location)
+
+    def pipelined(self, origin: str) -> None:
+        """An iteration releases the element that an earlier one acquired."""
+        record = self.records.get(origin)
+        if record is not None:
+            record.pipelined = True
+
+    def handed_over(self, origin: str, site: Site) -> None:
+        """A path passes the ownership of a resource on."""
+        record = self.records.get(origin)
+        if record is not None:
+            record.handed_over.setdefault(site.span, site)
+
+    def lost(self, origin: str, leave: LeakExit) -> None:
+        """A path leaves a resource behind."""
+        record = self.records.get(origin)
+        if record is None or record.acquired.managed:
+            return
+        key = (leave.kind, leave.span)
+        earlier = record.exits.get(key)
+        # Of two paths to the same exit, the shorter one that needs no failure explains it better.
+        if earlier is None or (leave.on_failure, len(leave.steps)) < (
+            earlier.on_failure,
+            len(earlier.steps),
+        ):
+            record.exits[key] = leave
+
+    def misuse(self, misuse: Misuse) -> None:
+        """A release or use that the state forbids."""
+        self.misuses.setdefault((misuse.kind, misuse.span), misuse)
+
+    def transfer(self, transfer: Transfer) -> None:
+        """A copy. Two paths that disagree on its size leave the size unknown."""
+        key = (transfer.span, transfer.api)
+        earlier = self.transfers.get(key)
+        if earlier is None:
+            self.transfers[key] = transfer
+        elif earlier.bytes != transfer.bytes or earlier.to.bytes != transfer.to.bytes:
+            self.unsized.add(key)
+
+    def launch(self, site: LaunchSite) -> None:
+        """A launch. What two paths disagree on is not known."""
+        earlier = self.launches.get(site.span)
+        if earlier is None:
+            self.launches[site.span] = site
+            return
+        self.launches[site.span] = replace(
+            earlier,
+            grid=_agreed(earlier.grid, site.grid),
+            block=_agreed(earlier.block, site.block),
+            shared_bytes=earlier.shared_bytes
+            if earlier.shared_bytes == site.shared_bytes
+            else None,
+        )
+
+    def cleanup(self, cleanup: Cleanup, owned: set[str]) -> None:
+        """A clean-up call, with the origins of what is still owned."""
+        _, known = self.cleanups.setdefault(cleanup.span, (cleanup, set()))
+        known |= owned
+
+    # Facts ------------------------------------------------------------------------------------
+
+    def facts(self, language: str, checked: set[str], statuses: dict[str, str]) -> FunctionFacts:
+        """Everything that was seen. ``statuses`` maps an acquisition to its status' origin."""
+        function = self.function
+        return FunctionFacts(
+            function=function.name,
+            filename=self.filename,
+            span=function.span,
+            is_main=function.is_main or function.kind == "module",
+            language=language,
+            leaks=tuple(self._leaks()),
+            misuses=tuple(self.misuses.values()),
+            allocations=tuple(self._allocations(checked, statuses)),
+            transfers=tuple(
+                transfer for key, transfer in self.transfers.items() if key not in self.unsized
+            ),
+            fills=tuple(self.fills.values()),
+            launches=tuple(self.launches.values()),
+            cleanups=tuple(self._cleanups()),
+            copies=tuple(self.copies.values()),
+            dangling=tuple(self.dangling.values()),
+        )
+
+    def _leaks(self) -> list[Leak]:
+        found = []
+        for record in self.records.values():
+            if not record.exits or record.pipelined:
+                continue
+            acquired = record.acquired
+            exits = sorted(record.exits.values(), key=lambda leave: leave.span)
+            found.append(
+                Leak(
+                    resource=acquired.resource(),
+                    exits=tuple(exits),
+                    released=tuple(sorted(record.released.values(), key=lambda s: s.span)),
+                    siblings=self._siblings(acquired),
+                    place_released=self._place_released(acquired),
+                    handed_over=tuple(record.handed_over.values()),
+                )
+            )
+        return found
+
+    def _siblings(self, missing: Acquired) -> tuple[Site, ...]:
+        found: dict[str, Site] = {}
+        for record in self.records.values():
+            other = record.acquired
+            if (
+                other.origin != missing.origin
+                and other.family == missing.family
+                and other.name != missing.name
+                and record.released
+            ):
+                last = max(record.released.values(), key=lambda site: site.span)
+                found.setdefault(other.name, Site(last.filename, last.span, other.name))
+        return tuple(sorted(found.values(), key=lambda site: site.span))
+
+    def _place_released(self, acquired: Acquired) -> bool:
+        return acquired.location is not None and acquired.location in self.released_places
+
+    def _allocations(self, checked: set[str], statuses: dict[str, str]) -> list[Allocation]:
+        found = []
+        looked_at = {
+            record.acquired.span
+            for origin, record in self.records.items()
+            if origin in checked or statuses.get(origin) in checked
+        }
+        for origin, record in self.records.items():
+            acquired = record.acquired
+            if acquired.through is not None:
+                continue
+            found.append(
+                Allocation(
+                    resource=acquired.resource(),
+                    bytes=integer(acquired.bytes),
+                    bytes_text=acquired.bytes_text,
+                    checked=not acquired.fallible
+                    or origin not in statuses
+                    or acquired.span in looked_at,
+                    span=acquired.span,
+                    overflow=overflow_of(acquired.bytes),
+                    element_count=acquired.element_count,
+                )
+            )
+        return found
+
+    def _cleanups(self) -> list[Cleanup]:
+        found = []
+        for cleanup, owned in self.cleanups.values():
+            resources = tuple(
+                self.records[origin].acquired.resource()
+                for origin in sorted(owned)
+                if origin in self.records
+            )
+            found.append(
+                Cleanup(
+                    cleanup.api,
+                    cleanup.span,
+                    cleanup.null_release,
+                    cleanup.last,
+                    resources,
+                    cleanup.first,
+                )
+            )
+        return found
+
+
+Extent = tuple[int | None, int | None, int | None]
+
+
+def _agreed(one: Extent, other: Extent) -> Extent:
+    x, y, z = (a if a == b else None for a, b in zip(one, other, strict=True))
+    return (x, y, z)
+
+
+def overflow_of(value: Value | None) -> Overflow | None:
+    """The overflow on the way to a size, if there was one."""
+    if isinstance(value, Const) and value.overflow is not None:
+        return Overflow(*value.overflow)
+    return None
+
+
+def live(status: Status | None) -> bool:
+    """Whether a resource is there and somebody must release it."""
+    return status in (Status.OWNED, Status.REQUESTED)

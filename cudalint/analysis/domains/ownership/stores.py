@@ -1,0 +1,301 @@
+"""Stores and scopes: what a write to a place, and the end of a variable, do to what it held."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.domains import dangling
+from cudalint.analysis.domains.ownership import containers
+from cudalint.analysis.domains.ownership.recorder import live
+from cudalint.analysis.engine.escape import escape_value
+from cudalint.analysis.engine.state import State, Status
+from cudalint.analysis.facts import Exit, LeakExit, Site
+from cudalint.analysis.values.values import (
+    NEXT,
+    Address,
+    Const,
+    Location,
+    Operation,
+    Pointer,
+    Symbol,
+    Uninitialized,
+    Value,
+    bag,
+    resources_in,
+)
+from cudalint.findings.finding import Step
+from cudalint.program import Assign, Call, Expression, Unknown, Variable, render
+from cudalint.program import Tuple as ProgramTuple
+from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+_JOINING: Location = ("@joining",)
+"""Holds what a list held while the variable gets a longer one."""
+
+
+def assign(run: FunctionRun, operation: Assign, state: State) -> None:
+    """``target = value``, and what comes with a value that is an aggregate."""
+    target, source = operation.target, operation.value
+    location = run.evaluator.location(target, state)
+    if location is None:
+        return
+    if isinstance(source, Unknown) and source.text == "uninitialized":
+        state.forget(location)
+        info = run.evaluator.variable(location[0]) if isinstance(location[0], str) else None
+        kind = info.type.kind if info else "other"
+        if kind == "pointer":
+            state.write(location, Uninitialized(render(target)))
+        return
+    if isinstance(source, ProgramTuple) and isinstance(target, Variable):
+        if _initialize_array(run, target, source, state):
+            return
+        if _initialize(run, target, source, state):
+            return
+    value = run.evaluator.value(source, state)
+    dangling.stored(run, operation, state)
+    inner = _aggregate(run, source, value, location, state)
+    kept = containers.joined(run, operation, state)
+    if kept:
+        inner.append((("[]",), bag(kept)))
+        state.values[_JOINING] = bag(kept)
+    store(run, state, location, value, operation.span, name=render(target))
+    state.values.pop(_JOINING, None)
+    for rest, part in inner:
+        state.values[(*location, *rest)] = part
+
+
+def _initialize_array(
+    run: FunctionRun, target: Variable, source: ProgramTuple, state: State
+) -> bool:
+    """``float* planes[2] = {a, b}``, element by element."""
+    info = run.evaluator.variable(target.symbol)
+    if run.python or info is None or info.type.kind != "array":
+        return False
+    state.forget((target.symbol,))
+    for number, item in enumerate(source.items[:16]):
+        value = run.evaluator.value(item, state)
+        where = (target.symbol, f"[{number}]")
+        store(run, state, where, value, run.position.span, f"{target.name}[{number}]")
+    return True
+
+
+def _initialize(run: FunctionRun, target: Variable, source: ProgramTuple, state: State) -> bool:
+    """``Block block{pointer, flag}``, field by field; reference members stand for the
+    variable itself."""
+    info = run.evaluator.variable(target.symbol)
+    record = run.linker.record(info.type.record, run.filename) if info is not None else None
+    if record is None or not record.fields:
+        return False
+    state.forget((target.symbol,))
+    for field, item in zip(record.fields, source.items, strict=False):
+        where: Location = (target.symbol, f".{field.name}")
+        if field.type.kind == "reference":
+            place = run.evaluator.location(item, state)
+            if place is not None:
+                state.values[where] = Address(place)
+        else:
+            value = run.evaluator.value(item, state)
+            store(run, state, where, value, run.position.span, f"{target.name}.{field.name}")
+    return True
+
+
+def assign_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
+    """``table[name] = {pointer, size}`` by an assignment operator without a body: into the
+    fields of what is assigned to, and out of sight where these are not known."""
+    if operation.kind != "operator" or not operation.name.endswith("::operator="):
+        return False
+    if operation.receiver is None or len(operation.arguments) != 1:
+        return False
+    source = operation.arguments[0].value
+    where = run.evaluator.location(operation.receiver, state)
+    items = source.items if isinstance(source, ProgramTuple) else ()
+    record = run.linker.record(operation.name.removesuffix("::operator="), run.filename)
+    record = record or run.linker.record(operation.record, run.filename)
+    if where is None or not items or record is None or len(record.fields) < len(items):
+        escape_value(run, source, run.evaluator.value(source, state), state)
+        return True
+    for field, item in zip(record.fields, items, strict=False):
+        name = f"{render(operation.receiver)}.{field.name}"
+        value = run.evaluator.value(item, state)
+        store(run, state, (*where, f".{field.name}"), value, operation.span, name)
+    return True
+
+
+_STEPS = ("::operator++", "::operator--", "::operator+=", "::operator-=")
+
+
+def step_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
+    """``++it`` by an operator without a body: an iterator points to another element now."""
+    if operation.kind != "operator" or not operation.name.endswith(_STEPS):
+        return False
+    where = run.evaluator.location(operation.receiver, state) if operation.receiver else None
+    value = state.values.get(where) if where is not None else None
+    if where is None or not isinstance(value, Operation | Symbol):
+        return False
+    if not (isinstance(value, Operation) and value.operator == NEXT):
+        state.forget(where)
+        state.values[where] = Operation(NEXT, (value,))
+    return True
+
+
+def _aggregate(
+    run: FunctionRun, source: Expression, value: Value, location: Location, state: State
+) -> list[tuple[Location, Value]]:
+    """What is stored below a record that is copied by value."""
+    if run.python or isinstance(value, Address):  # an array decays to its address
+        return []
+    origin = run.evaluator.location(source, state)
+    if origin is None or origin == location:
+        return []
+    return [(key[len(origin) :], value) for key, value in state.below(origin) if key != origin]
+
+
+def store(
+    run: FunctionRun,
+    state: State,
+    location: Location,
+    value: Value,
+    span: Span,
+    name: str = "",
+    by_callee: bool = False,
+    kept: frozenset[Symbol] = frozenset(),
+) -> None:
+    """Write a value; the last pointer to a resource may be lost by it. What a callee does to
+    the fields of a struct is judged where they are its own (GPU105); what it writes at the
+    same time holds the resources ``kept``, as in a swap."""
+    before = {
+        resource
+        for _, old in state.below(location)
+        for resource in resources_in(old)
+        if live(state.status(resource))
+    }
+    for resource in resources_in(value):
+        if name and not name.startswith("%"):
+            run.recorder.named(resource.origin, name, location)
+    state.write(location, value)
+    root = location[0]
+    if root == "@" and isinstance(location[1], Pointer):
+        # Who writes through a pointer takes it for granted that it is not null.
+        holding = state.resources.get(location[1].resource)
+        if holding and holding.status is Status.REQUESTED and holding.condition is None:
+            state.set_status(location[1].resource, Status.OWNED)
+    if isinstance(root, str) and root.startswith("::") and root not in run.private_globals:
+        for resource in sorted(state.reachable([value])):  # a global outlives the function
+            state.escape([resource])
+            run.recorder.handed_over(resource.origin, Site(run.filename, span, "is stored"))
+    for resource in sorted(before):
+        if by_callee and len(location) > 1:
+            state.set_status(resource, Status.ESCAPED)
+        elif resource not in kept and not _held(run, state, resource):
+            _lose(run, state, resource, span, name, value)
+    _entrust(run, state, location, value)
+
+
+def _entrust(run: FunctionRun, state: State, location: Location, value: Value) -> None:
+    """A local object with a destructor looks after what is stored in it."""
+    root = location[0]
+    if isinstance(root, str) and is_owner(run, root):
+        state.escape(state.reachable([value]))
+
+
+def is_owner(run: FunctionRun, symbol: str) -> bool:
+    """Whether a variable is an object with a destructor."""
+    info = run.evaluator.variable(symbol)
+    record = run.linker.record(info.type.record, run.filename) if info is not None else None
+    return record is not None and record.destructor in ("declared", "defined")
+
+
+def _held(run: FunctionRun, state: State, resource: Symbol) -> bool:
+    return any(
+        resource in resources_in(value)
+        for location, value in state.values.items()
+        if not _is_spent(run, location[0])
+    )
+
+
+def _is_spent(run: FunctionRun, root: object) -> bool:
+    """Whether a location belongs to a temporary that nothing reads any more."""
+    if not isinstance(root, str) or not root.startswith("%"):
+        return False
+    last = run.flow.last_read[run.position.block].get(root, -1)
+    return last <= run.position.index
+
+
+def _lose(
+    run: FunctionRun, state: State, resource: Symbol, span: Span, name: str, by: Value
+) -> None:
+    """The only pointer to a live resource was overwritten."""
+    acquired = run.recorder.records[resource.origin].acquired
+    if isinstance(by, Pointer):
+        what = "acquire"
+    elif isinstance(by, Const) and not by.value:
+        what = "null"
+    else:
+        what = "value"
+    holding = state.resources[resource]
+    reason = "it is set to null" if what == "null" else f"`{name or acquired.name}` is overwritten"
+    if resource.older:
+        reason = "the next iteration acquires it again"
+    run.recorder.lost(
+        resource.origin,
+        LeakExit(
+            kind=Exit.OVERWRITE,
+            span=span,
+            reason=reason,
+            steps=(
+                Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here"),
+                *(e.step for e in state.events(holding.since) if e.kind == "failure"),
+                Step(run.filename, span, f"{reason} here, while nothing else holds it"),
+            ),
+            on_failure=state.failure is not None,
+            overwritten_by=what,
+        ),
+    )
+    state.set_status(resource, Status.ESCAPED)
+
+
+def delete(run: FunctionRun, place: Expression, state: State) -> None:
+    """Python's ``del``."""
+    location = run.evaluator.location(place, state)
+    if location is not None and isinstance(place, Variable):
+        state.forget(location)
+
+
+def end_scope(run: FunctionRun, symbols: tuple[str, ...], span: Span, state: State) -> None:
+    """The scope of some variables ends: what only they held is lost."""
+    for symbol in symbols:
+        location = (symbol,)
+        held = {
+            resource
+            for _, value in state.below(location)
+            for resource in resources_in(value)
+            if live(state.status(resource))
+        }
+        state.forget(location)
+        for resource in sorted(held):
+            if not _held(run, state, resource):
+                _lose_scope(run, state, resource, span)
+
+
+def _lose_scope(run: FunctionRun, state: State, resource: Symbol, span: Span) -> None:
+    acquired = run.recorder.records[resource.origin].acquired
+    holding = state.resources[resource]
+    events = [e for e in state.events(holding.since) if e.kind in ("failure", "condition")]
+    reason = events[-1].step.message if events and events[-1].kind == "failure" else ""
+    run.recorder.lost(
+        resource.origin,
+        LeakExit(
+            kind=Exit.RETURN,
+            span=span,
+            reason=reason or "its scope ends",
+            steps=(
+                Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here"),
+                *(event.step for event in events[-2:]),
+                Step(run.filename, span, f"the scope of `{acquired.shown}` ends here"),
+            ),
+            on_failure=state.failure is not None,
+        ),
+    )
+    state.set_status(resource, Status.ESCAPED)

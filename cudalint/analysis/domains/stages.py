@@ -1,0 +1,76 @@
+"""How much shared memory a Triton launch needs at least for the tiles that it loads ahead."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.facts.launches import StagedMemory
+from cudalint.analysis.values.values import Array, integer
+from cudalint.program import Constant, Expression, Kernel, Launch, StagedTile, Variable
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+_DEFAULT_STAGES = 3
+"""What Triton takes for an NVIDIA device where a launch does not say."""
+_USUAL_ELEMENT = 2
+"""Bytes of a half-precision number, which most tiles are made of."""
+
+
+def staged_memory(
+    run: FunctionRun, kernel: Kernel | None, launch: Launch, state: State
+) -> StagedMemory | None:
+    """The shared memory of a launch's tiles, as far as their extents are constant.
+
+    The pipeliner gives a load as many buffers as there are stages between it and the ``tl.dot``
+    that needs it: ``num_stages - 1``, one more where that runs asynchronously. That is the least;
+    layouts are padded, and whatever else the kernel keeps comes on top.
+    """
+    if kernel is None or not kernel.staged:
+        return None
+    given = _arguments(kernel, launch)
+    stages: int | None = _DEFAULT_STAGES
+    if launch.stages is not None:
+        stages = integer(run.evaluator.value(launch.stages, state))
+    if stages is None or stages < 2:
+        return None
+    total, assumed = 0, False
+    for tile in kernel.staged:
+        elements = _elements(run, tile, given, state)
+        if elements is None:
+            continue
+        pointer = given.get(tile.pointer)
+        array = run.evaluator.value(pointer, state) if pointer is not None else None
+        size = array.item_bytes if isinstance(array, Array) else None
+        assumed = assumed or size is None
+        total += elements * (size or _USUAL_ELEMENT)
+    return StagedMemory(total * (stages - 1), stages, assumed) if total else None
+
+
+def _arguments(kernel: Kernel, launch: Launch) -> dict[str, Expression]:
+    given: dict[str, Expression] = {}
+    for parameter, argument in zip(kernel.parameters, launch.arguments, strict=False):
+        if argument.starred or argument.keyword is not None:
+            break
+        given[parameter.symbol] = argument.value
+    given.update((a.keyword, a.value) for a in launch.arguments if a.keyword is not None)
+    return given
+
+
+def _elements(
+    run: FunctionRun, tile: StagedTile, given: dict[str, Expression], state: State
+) -> int | None:
+    extents: list[int] = []
+    for extent in tile.extents:
+        value: Expression | None = extent
+        if isinstance(extent, Variable):
+            value = given.get(extent.symbol)
+        number = integer(run.evaluator.value(value, state)) if value is not None else None
+        if isinstance(extent, Constant) and isinstance(extent.value, int):
+            number = extent.value
+        if number is None or number <= 0:
+            return None
+        extents.append(number)
+    return math.prod(extents)

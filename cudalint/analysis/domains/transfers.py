@@ -1,0 +1,370 @@
+"""Copies, fills, launches and arrays: what a call moves, and how large it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.domains import launches
+from cudalint.analysis.domains.launches import amount_text
+from cudalint.analysis.domains.ownership.recorder import Acquired, overflow_of
+from cudalint.analysis.domains.ownership.releases import plain
+from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.evaluate import nbytes
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.facts import (
+    Endpoint,
+    Fill,
+    Site,
+    Transfer,
+)
+from cudalint.analysis.values.arithmetic import apply, divide
+from cudalint.analysis.values.values import (
+    Address,
+    Array,
+    Const,
+    FunctionValue,
+    Input,
+    Operation,
+    Pointer,
+    Sequence,
+    Value,
+    constant,
+    integer,
+)
+from cudalint.apis.model import ApiFunction, CopyEffect, Family
+from cudalint.program import (
+    Cast,
+    Expression,
+    Variable,
+    render,
+    variables,
+)
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+_KINDS = ("host-to-host", "host-to-device", "device-to-host", "device-to-device", "default")
+"""Directions by the value of ``cudaMemcpyKind``."""
+_KIND_NAMES = {
+    "HostToHost": "host-to-host",
+    "HostToDevice": "host-to-device",
+    "DeviceToHost": "device-to-host",
+    "DeviceToDevice": "device-to-device",
+    "Default": "default",
+}
+
+_SIZE_OF_TYPE = "unknown:sizeof"
+_POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_pointer"})
+"""Attributes of arrays that lead to where their memory is."""
+
+MANAGED_ARRAY = Family(kind="memory", noun="device array", space="device", managed=True)
+
+
+def record(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, state: State) -> None:
+    """Record what a modelled call copies, fills, launches or opts into."""
+    if model.copies is not None:
+        returned = "device"
+        if model.returns is not None:
+            returned = _space(run, binding, model.returns.space) or ""
+        _copy(run, binding, model.copies, name, state, returned or None)
+    if model.sets is not None:
+        _fill(run, binding, model, name, state)
+    if model.launches is not None:
+        launches.launch_call(run, binding, model, state)
+    if model.opts_in is not None:
+        launches.opt_in(run, binding, model)
+
+
+# Copies and fills -------------------------------------------------------------------------------
+
+
+def _copy(
+    run: FunctionRun,
+    binding: Binding,
+    copy: CopyEffect,
+    name: str,
+    state: State,
+    returned: str | None,
+) -> None:
+    size = binding.amount(copy.bytes) if copy.bytes else None
+    if copy.rows is not None and size is not None:
+        rows = binding.amount(copy.rows)
+        size = None if rows is None else _product(size, rows)
+    if isinstance(size, Operation) and size.operator in ("nbytes", "unknown:shape"):
+        size = None
+    text = amount_text(binding, copy.bytes)
+    to = _endpoint(run, binding, copy.to, size, state, returned)
+    source = _endpoint(run, binding, copy.source, size, state)
+    direction = direction_of(run, binding, copy.direction)
+    if (
+        direction == "host-to-device"
+        and source is not None
+        and source.space == "device"
+        and (copy.to == "return")
+    ):
+        direction = "device-to-device"
+    run.recorder.transfer(
+        Transfer(
+            api=name,
+            span=binding.call.span,
+            to=to or Endpoint("", None, None),
+            source=source,
+            bytes=integer(size),
+            bytes_text=text,
+            direction=direction,
+            asynchronous=copy.asynchronous,
+            whole_data_set=copy.whole_data_set
+            and not isinstance(binding.value(copy.source), Sequence | Const)
+            and not _is_a_part(run, binding.expression(copy.source)),
+            in_loop=bool(run.flow.enclosing.get(run.position.block)),
+            overflow=overflow_of(size),
+        )
+    )
+
+
+def _is_a_part(run: FunctionRun, source: Expression | None) -> bool:
+    """Whether each iteration of a loop copies something else: a chunk at a time."""
+    from cudalint.analysis.queries.capacity.loops import reads_each, varying
+
+    headers = run.flow.enclosing.get(run.position.block)
+    if source is None or not headers:
+        return False
+    return reads_each(source) or any(
+        variables(source) & varying(run.flow, header, lambda _: True) for header in headers
+    )
+
+
+def _product(left: Value, right: Value) -> Value:
+    return apply("*", left, right)
+
+
+def direction_of(run: FunctionRun, binding: Binding, text: str) -> str | None:
+    """The direction that a model gives: a literal, or the ``cudaMemcpyKind`` at a path."""
+    if text in _KINDS:
+        return text
+    path, _, default = text.partition("|")
+    value = binding.value(path)
+    if value is None:
+        return default or None
+    number = integer(value)
+    if number is not None and 0 <= number < len(_KINDS):
+        return _KINDS[number]
+    if isinstance(value, FunctionValue):
+        for ending, direction in _KIND_NAMES.items():
+            if value.name.endswith(ending):
+                return direction
+    return None
+
+
+def _fill(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, state: State) -> None:
+    assert model.sets is not None
+    size = binding.amount(model.sets.bytes) if model.sets.bytes else None
+    expression = binding.expression(model.sets.value)
+    value = constant(binding.value(model.sets.value))
+    if expression is not None:
+        # `1.0f` or 0x1234 passed as a byte: what is written matters, not what is left of it.
+        written = constant(run.evaluator.value(_written(expression), state))
+        value = written if isinstance(written, int | float) else value
+    run.recorder.fills.setdefault(
+        binding.call.span,
+        Fill(
+            api=name,
+            span=binding.call.span,
+            to=_endpoint(run, binding, model.sets.to, size, state) or Endpoint("", None, None),
+            value=value if isinstance(value, int | float) else None,
+            value_text=render(expression) if expression is not None else "",
+            bytes=integer(size),
+            element_bytes=model.sets.element_bytes,
+            bytes_text=amount_text(binding, model.sets.bytes),
+        ),
+    )
+
+
+def _written(expression: Expression) -> Expression:
+    while isinstance(expression, Cast):
+        expression = expression.operand
+    return expression
+
+
+def _endpoint(
+    run: FunctionRun,
+    binding: Binding,
+    path: str,
+    size: Value | None,
+    state: State,
+    returned: str | None = None,
+) -> Endpoint | None:
+    if path == "return":
+        target = binding.call.target
+        return Endpoint(render(target) if target else "", returned, None)
+    value = binding.value(path)
+    expression = binding.expression(path)
+    if value is None or expression is None:
+        return None
+    return endpoint(run, run.show(expression), value, size, pointee_bytes(run, expression))
+
+
+def pointee_bytes(run: FunctionRun, expression: Expression) -> int | None:
+    """Bytes of one element of what an expression points to, from the variable's type."""
+    for symbol in sorted(variables(expression)):
+        info = run.evaluator.variable(symbol)
+        if info is not None and info.type.pointee is not None:
+            pointee = info.type.pointee
+            if pointee.kind == "pointer" and not isinstance(plain(expression), Variable):
+                return pointee.pointee.bytes if pointee.pointee is not None else None
+            return pointee.bytes
+    return None
+
+
+def endpoint(
+    run: FunctionRun, name: str, value: Value, size: Value | None, element: int | None
+) -> Endpoint:
+    """What is known of one side of a copy of ``size`` bytes."""
+    match value:
+        case Pointer(resource=resource, offset=offset):
+            record = run.recorder.records.get(resource.origin)
+            if record is None:
+                return Endpoint(name, None, None)
+            acquired = record.acquired
+            whole = None if acquired.at_least else acquired.bytes
+            at_start = integer(offset) == 0
+            known, skipped = integer(whole), integer(offset)
+            if known is not None and skipped:
+                known = known - skipped * element if element else None
+            elif skipped is None:
+                known = None
+            return Endpoint(
+                name,
+                None if acquired.ambiguous else acquired.info.space,
+                known,
+                acquired.bytes_text,
+                element_bytes=element,
+                allocation=Site(acquired.filename, acquired.span, acquired.api),
+                size_ratio=_ratio(whole, size) if at_start else None,
+                overrun_ratio=_ratio(size, whole) if at_start else None,
+                overrun_element=_element_ratio(size, whole) if at_start else "",
+            )
+        case Address(location=location):
+            info = run.evaluator.variable(str(location[0])) if len(location) == 1 else None
+            known = info.type.bytes if info is not None else None
+            storage = info.storage if info is not None else None
+            space = "host" if storage in ("local", "parameter", "static") else None
+            return Endpoint(name, space, known if storage == "local" else None)
+        case Array(space=space):
+            return Endpoint(name, space, integer(nbytes(value)))
+        case Operation(operator=operator, operands=(base,)) if operator in _POINTERS:
+            inner = endpoint(run, name, base, size, element)
+            # Behind a view there may be more of the array that it shows.
+            entire = (isinstance(base, Array) and base.owner) or operator == ".data"
+            return inner if entire else replace(inner, bytes=None)
+        case Input(location=(*_, ".ctypes", ".data")):
+            return Endpoint(name, "host", None)
+        case Input(location=("@", Operation() | Array() as base, last)) if last in _POINTERS:
+            return endpoint(run, name, Operation(str(last), (base,)), size, element)
+        case Sequence() | Const(value=str()):
+            return Endpoint(name, "host", None)
+        case _:
+            return Endpoint(name, None, None)
+
+
+def _ratio(above: Value | None, below: Value | None) -> int | None:
+    if above is None or below is None:
+        return None
+    quotient = integer(divide(above, below))
+    return quotient if quotient is not None and quotient > 1 else None
+
+
+def _element_ratio(above: Value | None, below: Value | None) -> str:
+    """The quotient of two sizes, where it is ``sizeof(T)`` in a template."""
+    quotient = divide(above, below) if above is not None and below is not None else None
+    if not isinstance(quotient, Operation) or not quotient.operator.startswith(_SIZE_OF_TYPE):
+        return ""
+    return quotient.operator.removeprefix("unknown:")
+
+
+# Arrays of Python libraries ---------------------------------------------------------------------
+
+
+def returned_array(
+    run: FunctionRun, binding: Binding, model: ApiFunction, name: str, state: State
+) -> Value | None:
+    """The array that a library function returns, with its size where it is known."""
+    returns = model.returns
+    assert returns is not None
+    origin = run.position.symbol(f"array:{name}")
+    state.refresh(origin)
+    if returns.view_of is not None:
+        base = binding.value(returns.view_of)
+        if isinstance(base, Array):
+            return Array(base.space, _shape(binding, returns.shape, base), base.item_bytes,
+                         base.origin, owner=False)  # fmt: skip
+    space = _space(run, binding, returns.space)
+    size = binding.item_bytes(returns.dtype) if returns.dtype else None
+    array = Array(space, _shape(binding, returns.shape), size, origin)
+    if space == "device":
+        total = nbytes(array)
+        _managed_allocation(run, binding, name, origin.origin, total)
+    return array
+
+
+def _shape(
+    binding: Binding, text: str | None, base: Value | None = None
+) -> tuple[Value, ...] | None:
+    return binding.shape(text, base) if text is not None else None
+
+
+def _space(run: FunctionRun, binding: Binding, declared: str) -> str | None:
+    for argument in binding.call.arguments:
+        if argument.keyword == "device":
+            device = _device(run.evaluator.value(argument.value, binding.state))
+            if device is not None:
+                return device
+            return None
+    if declared == "same" and "device" in binding.parameters:
+        place = binding.value("device")
+        if place is not None and isinstance(constant(place), str):
+            return _device(place)
+    if declared == "same":
+        values = [binding.call.receiver, *(a.value for a in binding.call.arguments)]
+        for expression in values:
+            if expression is None:
+                continue
+            value = run.evaluator.value(expression, binding.state)
+            if isinstance(value, Array):
+                return value.space
+        return None
+    return None if declared == "unknown" else declared
+
+
+def _device(value: Value) -> str | None:
+    text = constant(value)
+    if isinstance(text, str):
+        return "device" if text.startswith(("cuda", "gpu")) else "host"
+    if isinstance(text, int) and not isinstance(text, bool):
+        return "device"
+    if text is None and isinstance(value, Const):
+        return "host"
+    return None
+
+
+def _managed_allocation(
+    run: FunctionRun, binding: Binding, name: str, origin: str, total: Value
+) -> None:
+    target = binding.call.target
+    known = total if integer(total) is not None else None
+    run.recorder.acquired(
+        Acquired(
+            origin=origin,
+            name=render(target) if target is not None else f"the result of {name}",
+            api=name,
+            family="array",
+            info=MANAGED_ARRAY,
+            filename=run.filename,
+            span=binding.call.span,
+            bytes=known,
+            bytes_text="",
+            managed=True,
+            fallible=False,
+        )
+    )

@@ -1,0 +1,291 @@
+"""Conditions: which way a branch may go in a state, and what is known after it.
+
+A status is refined: the branch on which a call failed has no resource of it. Everything else is
+remembered by its symbolic value, so that the same question gets the same answer along a path.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cudalint.analysis.engine.evaluate import is_status
+from cudalint.analysis.engine.state import Event, State, Status, excluded
+from cudalint.analysis.values.values import (
+    NULL,
+    ZERO,
+    Address,
+    Array,
+    Bag,
+    Const,
+    FunctionValue,
+    Operation,
+    Pointer,
+    Sequence,
+    Symbol,
+    Value,
+    bag,
+    integer,
+    resources_in,
+)
+from cudalint.findings.finding import Step
+
+_OPPOSITE = {"!=": "==", ">=": "<", "<=": ">"}
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+LAST_ERROR = "status:last error:"
+"""How the origin of a status starts that speaks for all earlier calls."""
+
+
+class Conditions:
+    """Assumes conditions; knows which status came from which call."""
+
+    def __init__(self) -> None:
+        self.calls: dict[str, tuple[Step, str, Value]] = {}
+        """By a status value's origin: the call's step, its name, and the status of success."""
+        self.releases: set[str] = set()
+        """Origins of the statuses of releases."""
+        self.checked: set[str] = set()
+        """Origins of statuses that were looked at."""
+
+    def assume(self, state: State, value: Value, truth: bool) -> list[State]:
+        """The states in which ``value`` is true (or false); ``state`` itself may be changed."""
+        known = state.equal.get(value)
+        if known is not None:
+            value = known
+        match value:
+            case Const(value=constant):
+                return [state] if bool(constant) == truth else []
+            case Sequence(items=items):
+                return [state] if bool(items) == truth else []
+            case FunctionValue() | Address() | Array():
+                return [state] if truth else []
+            case Operation(operator="more", operands=(Sequence(items=items, kind="tuple"),)):
+                return [state] if bool(items) == truth else []
+            case Operation(operator="element", operands=(Sequence() as several,)):
+                held = frozenset(resources_in(several))
+                return [state] if truth or not self._any_live(state, bag(held)) else []
+            case Operation(operator="!", operands=(inner,)):
+                return self.assume(state, inner, not truth)
+            case Operation(operator="&&" | "||" as operator, operands=(left, right)):
+                return self._assume_logic(state, operator, left, right, truth)
+            case Operation(operator=operator, operands=(left, right)) if operator in _COMPARISONS:
+                if operator in _OPPOSITE:
+                    return self._compare(state, _OPPOSITE[operator], left, right, not truth)
+                return self._compare(state, operator, left, right, truth)
+            case Operation(operator="|", operands=(left, right)) if not truth:
+                return [
+                    both
+                    for one in self.assume(state, left, False)
+                    for both in self.assume(one, right, False)
+                ]
+            case Pointer():
+                return self._assume_pointer(state, value, truth)
+            case Bag():
+                return [state] if truth or not self._any_live(state, value) else []
+            case Symbol() if is_status(value):
+                return self._compare(state, "==", value, ZERO, not truth)
+            case _:
+                return self._remember(state, value, truth)
+
+    def _assume_logic(
+        self, state: State, operator: str, left: Value, right: Value, truth: bool
+    ) -> list[State]:
+        if (operator == "&&") == truth:
+            if state.conditions.get(Operation(operator, (left, right)), truth) != truth:
+                return []
+            return [
+                both
+                for one in self.assume(state, left, truth)
+                for both in self.assume(one, right, truth)
+            ]
+        whole = Operation(operator, (left, right))
+        if state.conditions.get(whole, truth) != truth:
+            return []
+        first = self.assume(state.copy(), left, truth)
+        second = [
+            both
+            for one in self.assume(state, left, not truth)
+            for both in self.assume(one, right, truth)
+        ]
+        for either in first + second:
+            either.conditions[whole] = truth  # still known where the two ways meet again
+        return first + second
+
+    def _assume_pointer(self, state: State, pointer: Pointer, truth: bool) -> list[State]:
+        status = state.status(pointer.resource)
+        if status is Status.REQUESTED:
+            self.mark_checked(state, pointer.resource)
+            holding = state.resources[pointer.resource]
+            if holding.condition is not None and is_status(holding.condition):
+                return self.settle(state, holding.condition, truth)
+            state.set_status(pointer.resource, Status.OWNED if truth else Status.ABSENT)
+            return [state]
+        if status is Status.ABSENT:
+            return [] if truth else [state]
+        if status in (Status.OWNED, Status.RELEASED):
+            return [state] if truth else []
+        return self._remember(state, pointer, truth)
+
+    @staticmethod
+    def _any_live(state: State, several: Bag) -> bool:
+        return any(state.status(r) in (Status.OWNED, Status.REQUESTED) for r in several.resources)
+
+    def _compare(
+        self, state: State, operator: str, left: Value, right: Value, truth: bool
+    ) -> list[State]:
+        left = state.equal.get(left, left)
+        right = state.equal.get(right, right)
+        if isinstance(left, Const) and not isinstance(right, Const):
+            left, right = right, left
+            operator = {"<": ">", ">": "<"}.get(operator, operator)
+        if isinstance(left, Const) and isinstance(right, Const):
+            return [state] if _holds(operator, left, right) == truth else []
+        choices = state.among.get(left)
+        if choices and operator == "==" and isinstance(right, Const):
+            rest = {choice for choice in choices if not _holds("==", choice, right)}
+            if (len(rest) == len(choices)) if truth else not rest:
+                return []
+            state.among.pop(left)
+            if not truth and len(rest) > 1:
+                state.among[left] = frozenset(rest)
+            elif not truth:
+                state.equal[left] = next(iter(rest))
+        if operator == "==" and right == NULL:
+            if isinstance(left, Pointer | Bag | Address | Array | FunctionValue | Sequence):
+                return self.assume(state, left, not truth)
+        elif is_status(left) and isinstance(right, FunctionValue) and operator == "==" and truth:
+            return self.settle(state, left, False)  # the name of an error
+        elif isinstance(left, Symbol) and is_status(left) and isinstance(right, Const):
+            return self._compare_status(state, operator, left, right, truth)
+        elif (operator == "==" and right == ZERO and isinstance(left, Pointer | Address)) or (
+            operator == "=="
+            and right == ZERO
+            and isinstance(left, Operation)
+            and left.operator == "|"
+        ):
+            return self.assume(state, left, not truth)
+        elif isinstance(right, Const) and isinstance(right.value, bool) and operator == "==":
+            return self.assume(state, left, right.value == truth)
+        return self._remember(state, Operation(operator, (left, right)), truth)
+
+    def _compare_status(
+        self, state: State, operator: str, status: Symbol, right: Const, truth: bool
+    ) -> list[State]:
+        success = self.calls[status.origin][2] if status.origin in self.calls else ZERO
+        if operator == "==" and integer(right) == integer(success):
+            return self.settle(state, status, truth)
+        if operator == "==" and truth:
+            return self.settle(state, status, False)
+        if operator in ("<", ">") and integer(right) == integer(success) == 0:
+            return self.settle(state, status, not truth)
+        return self._remember(state, Operation(operator, (status, right)), truth)
+
+    def settle(self, state: State, status: Value, succeeded: bool) -> list[State]:
+        """The call whose status this is succeeded, or failed."""
+        if not isinstance(status, Symbol):
+            return [state]
+        self.checked.add(status.origin)
+        earlier = state.conditions.get(status)
+        if earlier is not None:
+            return [state] if earlier == succeeded else []
+        if not succeeded and status.origin in self.releases:
+            return []  # a release that fails leaves nothing that anybody could do
+        state.conditions[status] = succeeded
+        last = status.origin.startswith(LAST_ERROR)
+        for resource, holding in list(state.resources.items()):
+            if holding.status is Status.REQUESTED and (last or holding.condition == status):
+                self.mark_checked(state, resource)
+                failed = Status.ESCAPED if last else Status.ABSENT
+                state.set_status(resource, Status.OWNED if succeeded else failed)
+        if not succeeded:
+            self._record_failure(state, status)
+        return [state]
+
+    def _record_failure(self, state: State, status: Symbol) -> None:
+        call = self.calls.get(status.origin)
+        if call is not None:
+            step, name, _ = call
+            event = state.record("failure", step.filename, step.span, f"`{name}` fails")
+            state.failure = Event(event.kind, event.step)
+
+    def mark_checked(self, state: State, resource: Symbol) -> None:
+        """The outcome of an acquisition was looked at."""
+        self.checked.add(resource.origin)
+        holding = state.resources.get(resource)
+        if holding and isinstance(holding.condition, Symbol):
+            self.checked.add(holding.condition.origin)
+
+    def _remember(self, state: State, value: Value, truth: bool) -> list[State]:
+        if (
+            isinstance(value, Operation)
+            and value.operator.startswith("unknown:")
+            and (not value.operands)
+        ):
+            return [state]  # not understood: the next time it may be another answer
+        earlier = state.conditions.get(value)
+        if earlier is not None:
+            return [state] if earlier == truth else []
+        if excluded(state.conditions, value, truth):
+            return []
+        if isinstance(value, Operation) and len(value.operands) == 2:
+            left, right = value.operands
+            if not _consistent(state, value.operator, left, right, truth):
+                return []
+            if value.operator == "==" and truth and isinstance(right, Const):
+                state.equal[left] = right
+        elif not truth and state.conditions.get(Operation("==", (value, NULL))) is False:
+            return []  # a false scalar is null or zero
+        elif not truth and not _consistent(state, "==", value, ZERO, True):
+            return []
+        state.conditions[value] = truth
+        return [state]
+
+
+def forget(state: State, condition: Value) -> None:
+    """The condition may be true or false from now on, whatever it was."""
+    state.conditions.pop(condition, None)
+    match condition:
+        case Operation(operator="!", operands=(inner,)):
+            forget(state, inner)
+        case Operation(operator="&&" | "||", operands=(left, right)):
+            forget(state, left)
+            forget(state, right)
+        case Operation(operator=operator, operands=operands) if operator in _OPPOSITE:
+            state.conditions.pop(Operation(_OPPOSITE[operator], operands), None)
+
+
+def _holds(operator: str, left: Const, right: Const) -> bool:
+    a, b = left.value, right.value
+    if operator == "==":
+        if (a is None or b is None) and not (isinstance(a, str) or isinstance(b, str)):
+            return (a or 0) == (b or 0) and type(a) is not bool and type(b) is not bool
+        return a == b
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return a < b if operator == "<" else a > b
+    return False
+
+
+def _consistent(state: State, operator: str, left: Value, right: Value, truth: bool) -> bool:
+    """Whether a comparison with a number agrees with what is known of the same value."""
+    number = right.value if isinstance(right, Const) else None
+    if not isinstance(number, int | float) or isinstance(number, bool):
+        return True
+    low, high = -math.inf, math.inf
+    comparisons = [(operator, number, truth)]
+    for value, held in state.conditions.items():
+        if value == left and not held:
+            comparisons.append(("==", 0, True))
+        if isinstance(value, Operation) and len(value.operands) == 2 and value.operands[0] == left:
+            other = value.operands[1]
+            if isinstance(other, Const) and isinstance(other.value, int | float):
+                comparisons.append((value.operator, other.value, held))
+    excluded: set[float] = set()
+    for name, limit, held in comparisons:
+        if name == "==" and held:
+            low, high = max(low, limit), min(high, limit)
+        elif name == "==":
+            excluded.add(limit)
+        elif name == "<":
+            low, high = (low, min(high, limit - 1)) if held else (max(low, limit), high)
+        elif name == ">":
+            low, high = (max(low, limit + 1), high) if held else (low, min(high, limit))
+    return low <= high and not (low == high and low in excluded)

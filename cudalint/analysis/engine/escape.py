@@ -1,0 +1,63 @@
+"""Ownership that goes out of sight: from here on, silence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.values.values import Input, Pointer, Value
+from cudalint.program import Call, Expression, Member, Variable
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+
+def escape_value(run: FunctionRun, expression: Expression, value: Value, state: State) -> None:
+    """Somebody else may own everything that a value gives access to."""
+    state.escape(state.reachable([value]))
+    location = run.evaluator.location(expression, state)
+    if location is not None:
+        inside = [inner for _, inner in state.below(location)]
+        state.escape(state.reachable(inside))
+        given = {inner.location for inner in inside if isinstance(inner, Input)}
+        state.stored = state.stored | given  # `keep(Block(pointer, size))`
+    if run.python and isinstance(expression, Member):
+        # `atexit.register(context.pop)`: a bound method is its object's.
+        base = run.evaluator.value(expression.base, state)
+        if isinstance(base, Pointer):
+            state.escape([base.resource])
+    if isinstance(value, Input):
+        state.stored = state.stored | {value.location}
+
+
+def guard(run: FunctionRun, key: str, state: State) -> None:
+    """A function value goes out of sight: what it would release, its new holder owns, and what
+    the captured variables hold later on too."""
+    state.guards = state.guards | {key}
+    escape_captured(run, key, state)
+
+
+def escape_captured(run: FunctionRun, key: str, state: State) -> None:
+    """What a function value would release is looked after."""
+    summary, _ = run.linker.summary(key, run.filename)
+    for outcome in summary.outcomes if summary is not None else ():
+        for release in outcome.released:
+            root = release.location[0]
+            if isinstance(root, str) and root != "@":
+                state.escape(state.reachable(value for _, value in state.below((root,))))
+                state.escape(state.reachable([state.read(release.location)]))
+    definition = run.linker.function(key, run.filename) if run.python else None
+    for block in definition.blocks if definition is not None else ():
+        for operation in block.operations:
+            if isinstance(operation, Call) and isinstance(operation.receiver, Variable):
+                _escape_by_method(run, operation.name, operation.receiver, state)
+
+
+def _escape_by_method(run: FunctionRun, name: str, captured: Variable, state: State) -> None:
+    """A method that releases what it is called of: which one it is, only its holder can tell."""
+    for resource in sorted(state.reachable([state.read((captured.symbol,))])):
+        record = run.recorder.records.get(resource.origin)
+        family = record.acquired.family if record is not None else None
+        model = run.models.lookup_method(name, family) if family is not None else None
+        if model is not None and model.releases and model.receiver is not None:
+            state.escape([resource])

@@ -1,0 +1,429 @@
+"""Expressions to values and places to locations, in one state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeGuard
+
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.values.addresses import element_at, pointed_element
+from cudalint.analysis.values.arithmetic import apply, wrap
+from cudalint.analysis.values.element_types import item_bytes
+from cudalint.analysis.values.values import (
+    NULL,
+    ZERO,
+    Address,
+    Array,
+    Bag,
+    Const,
+    FunctionValue,
+    Input,
+    Location,
+    Operation,
+    Pointer,
+    Sequence,
+    Symbol,
+    Uninitialized,
+    Value,
+    bag,
+    integer,
+    resources_in,
+)
+from cudalint.program import (
+    AddressOf,
+    Binary,
+    Cast,
+    Conditional,
+    Constant,
+    Dereference,
+    Expression,
+    Function,
+    FunctionReference,
+    Index,
+    Member,
+    Slice,
+    Tuple,
+    Type,
+    Unary,
+    Unknown,
+    Variable,
+    VariableInfo,
+    render,
+    variables,
+)
+
+STATUS = "status:"
+"""How the origin of a status value starts."""
+
+
+class Evaluator:
+    """Evaluates the expressions of one function."""
+
+    def __init__(
+        self,
+        function: Function,
+        language: str,
+        file_variables: dict[str, VariableInfo],
+        enumerators: Mapping[str, int],
+    ) -> None:
+        self.function = function
+        self.enumerators = enumerators
+        self.python = language == "python"
+        self.file_variables = file_variables
+        self.constants: dict[str, Value] = {}
+        """Parameters bound to the constants of a call."""
+        self.inducing: frozenset[str] = frozenset()
+        """What the loops around the current block count with: an element that it selects stands
+        for every element."""
+
+    # Places -----------------------------------------------------------------------------------
+
+    def location(self, place: Expression, state: State) -> Location | None:
+        """Where a place is stored; ``None`` for what is not a place."""
+        match place:
+            case Variable(symbol=symbol):
+                return (symbol,)
+            case Member(base=base, field=field):
+                return self._member(base, f".{field}", state)
+            case Dereference(pointer=Binary(operator="+" | "-") as sum_) if (
+                table := self._table(sum_)
+            ) is not None:
+                single = sum_.operator == "+" and sum_.left == table
+                return (
+                    self.location(Index(table, sum_.right), state)
+                    if single
+                    else (self.element(table, "[]", state))
+                )
+            case Dereference(pointer=pointer):
+                return self.pointed(self.value(pointer, state))
+            case Index(base=base, index=index):
+                number = integer(self.value(index, state))
+                if self.inducing and variables(index) & self.inducing:
+                    number = None
+                return self.element(base, "[]" if number is None else f"[{number}]", state)
+            case Slice(base=base):
+                return self.element(base, "[]", state)
+            case Cast(operand=operand):
+                return self.location(operand, state)
+            case _:
+                return None
+
+    def _member(self, base: Expression, part: str, state: State) -> Location | None:
+        if isinstance(base, Variable) and base.symbol == "this":
+            return ("this", part)
+        if isinstance(base, Dereference):
+            return self.pointed(self.value(base.pointer, state), (part,))
+        location = self.location(base, state)
+        if self.python:
+            value = self.value(base, state)
+            if isinstance(value, Symbol | Input | Operation | Pointer | Array):
+                return ("@", value, part)
+        return None if location is None else (*location, part)
+
+    def element(self, base: Expression, part: str, state: State) -> Location | None:
+        """Where an element of an array, of a container or behind a pointer is stored."""
+        location = self.location(base, state)
+        stored = state.values.get(location) if location else None
+        if location is None or (
+            isinstance(stored, Pointer | Symbol | Input | Address | Array) and not self.python
+        ):
+            value = stored if stored is not None else self.value(base, state)
+            if isinstance(value, Address):
+                return element_at(value.location, part)
+            if part == "[0]" and not self.python:
+                return ("@", value)
+            return ("@", value, part)
+        if stored is None and not self.python and self._is_pointer(base):
+            inner_value = state.read(location)
+            return ("@", inner_value) if part == "[0]" else ("@", inner_value, part)
+        return (*location, part)
+
+    def _table(self, pointer: Expression) -> Variable | None:
+        """The pointer to pointers that ``table + i - 1`` starts from."""
+        while isinstance(pointer, Binary) and pointer.operator in ("+", "-"):
+            pointer = pointer.left
+        if self.python or not isinstance(pointer, Variable):
+            return None
+        info = self.variable(pointer.symbol)
+        pointee = info.type.pointee if info is not None else None
+        return pointer if pointee is not None and pointee.kind == "pointer" else None
+
+    def _is_pointer(self, base: Expression) -> bool:
+        if not isinstance(base, Variable):
+            return False
+        info = self.variable(base.symbol)
+        return info is not None and info.type.kind == "pointer"
+
+    def _is_bound(self, symbol: str) -> bool:
+        """Whether a variable is a reference to what a call gave."""
+        info = self.function.variables.get(symbol)
+        return info is not None and info.type.kind == "reference" and info.storage == "local"
+
+    def pointed(self, value: Value, below: Location = ()) -> Location:
+        """What a pointer value points to; ``below``: the part of it that is meant."""
+        table, part = pointed_element(value)
+        if table is None:
+            return ("@", value, *below)
+        if part is None and below and below[0].startswith("["):
+            part, below = below[0], below[1:]
+        elif part is None and self._is_array(table):
+            part = "[0]"
+        return (*(table if part is None else element_at(table, part)), *below)
+
+    def _is_array(self, location: Location) -> bool:
+        info = self.variable(location[0]) if len(location) == 1 else None
+        return info is not None and info.type.kind == "array"
+
+    def variable(self, symbol: str) -> VariableInfo | None:
+        """The declaration of a variable of the function or of the file."""
+        return self.function.variables.get(symbol) or self.file_variables.get(symbol)
+
+    # Values -----------------------------------------------------------------------------------
+
+    def value(self, expression: Expression, state: State) -> Value:
+        """The value of an expression."""
+        value = self._value(expression, state)
+        known = state.equal.get(value) if state.equal else None
+        return known if known is not None else value
+
+    def _value(self, expression: Expression, state: State) -> Value:
+        match expression:
+            case Constant(value=None):
+                return NULL
+            case Constant(value=value):
+                return Const(value)
+            case Variable():
+                return self._variable(expression, state)
+            case Member(base=base, field=field):
+                return self._field(base, field, expression, state)
+            case Dereference(pointer=pointer) if isinstance(
+                iterator := self.value(pointer, state), Bag
+            ):
+                return iterator  # an iterator over a container stands for its elements
+            case Index() | Dereference():
+                location = self.location(expression, state)
+                return (
+                    Operation("place:" + render(expression), ())
+                    if location is None
+                    else self._read(location, state)
+                )
+            case Slice(base=base):
+                return self._slice(self.value(base, state), expression, state)
+            case AddressOf(place=place):
+                return self.address(place, state)
+            case Unary(operator=operator, operand=operand):
+                return apply(operator, self.value(operand, state))
+            case Binary():
+                return self._binary(expression, state)
+            case Conditional(condition=condition, then=then, otherwise=otherwise):
+                decided = self.value(condition, state)
+                first, second = self.value(then, state), self.value(otherwise, state)
+                if isinstance(decided, Const):
+                    return first if decided.value else second
+                return first if first == second else Operation("?:", (decided, first, second))
+            case Cast(to=to, operand=operand):
+                return self._cast(to, operand, state)
+            case Tuple(items=items, kind=kind):
+                return Sequence(tuple(self.value(item, state) for item in items), kind)
+            case FunctionReference(name=name, key=key):
+                worth = self.enumerators.get(name.rpartition(".")[2])
+                return FunctionValue(name, key) if worth is None else Const(worth)
+            case Unknown(text="uninitialized"):
+                return Operation("uninitialized", ())
+            case Unknown(text=text, reads=reads):
+                return Operation(
+                    "unknown:" + text, tuple(self.value(part, state) for part in reads)
+                )
+            case _:
+                return Operation("unknown", ())
+
+    def _variable(self, variable: Variable, state: State) -> Value:
+        symbol = variable.symbol
+        location = (symbol,)
+        stored = state.values.get(location)
+        if stored is not None:
+            return stored
+        bound = self.constants.get(symbol)
+        if bound is not None:
+            return bound
+        info = self.variable(symbol)
+        if info is not None:
+            if info.constant is not None and not isinstance(info.constant, Variable):
+                return self.value(info.constant, state)
+            if info.type.kind == "array":
+                return Address(location)
+        return state.read(location)
+
+    def _read(self, location: Location, state: State) -> Value:
+        if location[0] == "@" and len(location) == 3 and location not in state.values:
+            base, part = location[1], location[2]
+            if isinstance(base, Sequence | Bag | Array) and isinstance(part, str):
+                from_value = state.read(location)
+                if not isinstance(from_value, Input):
+                    return from_value
+                temporary = State()
+                temporary.values[("base",)] = base
+                return temporary.read(("base", part))
+        return state.read(location)
+
+    def _field(self, base: Expression, field: str, whole: Expression, state: State) -> Value:
+        if isinstance(base, FunctionReference):
+            return self._value(FunctionReference(f"{base.name}.{field}"), state)
+        if self.python and not (isinstance(base, Variable) and base.symbol == "this"):
+            value = self.value(base, state)
+            if field == "itemsize" and (size := _element_size(value)) is not None:
+                return Const(size)
+            if isinstance(value, FunctionValue):
+                return self._value(FunctionReference(f"{value.name}.{field}", value.key), state)
+            if isinstance(value, Array):
+                return array_attribute(value, field)
+            if isinstance(value, Pointer) and field in ("ptr", "value"):
+                # A structure around the pointer (cudaPitchedPtr), or the number of a ctypes one.
+                held = self.location(whole, state)
+                return value if held is None else state.values.get(held, value)
+            if field == "value" and is_status(value):
+                return value
+            if isinstance(value, Const) and field in ("value", "real"):
+                return value
+        location = self.location(whole, state)
+        return Operation("place:" + render(whole), ()) if location is None else state.read(location)
+
+    def _slice(self, base: Value, expression: Slice, state: State) -> Value:
+        if isinstance(base, Array):
+            return self._array_slice(base, expression, state)
+        if expression.step is not None:
+            found = frozenset(resources_in(base))
+            return bag(found) if found else Operation("slice", (base,))
+        lower = self.value(expression.lower, state) if expression.lower else NULL
+        upper = self.value(expression.upper, state) if expression.upper else NULL
+        return apply("slice", base, lower, upper)
+
+    def _array_slice(self, base: Array, expression: Slice, state: State) -> Value:
+        shape = None
+        if base.shape:
+            lower = self.value(expression.lower, state) if expression.lower else ZERO
+            upper = self.value(expression.upper, state) if expression.upper else base.shape[0]
+            shape = (apply("-", upper, lower), *base.shape[1:]) if not expression.step else None
+        return Array(base.space, shape, base.item_bytes, base.origin, owner=False)
+
+    def address(self, place: Expression, state: State) -> Value:
+        """The value of ``&place``; an element of a resource is a pointer with an offset."""
+        location = self.location(place, state)
+        if location is None:
+            return Operation("address", (self.value(place, state),))
+        if isinstance(place, Variable) and self._is_bound(place.symbol):
+            return Operation("address", (self.value(place, state),))
+        if location[0] == "@" and not isinstance(location[1], str):
+            pointer: Value = location[1]
+            if len(location) == 2:
+                return pointer
+            if isinstance(pointer, Pointer) and isinstance(place, Index) and len(location) == 3:
+                return apply("+", pointer, self.value(place.index, state))
+        return Address(location)
+
+    def _binary(self, expression: Binary, state: State) -> Value:
+        left = self.value(expression.left, state)
+        right = self.value(expression.right, state)
+        operator = expression.operator
+        if self.python and operator == "/":
+            operator = "true/"
+        if self.python and operator == "is":
+            operator = "=="
+        if operator in ("==", "!=") and _null_text(expression.right):
+            right = NULL
+        if operator in ("==", "!=") and _null_text(expression.left):
+            left = NULL
+        if operator in ("==", "!="):
+            identical = _same_pointer(left, right)
+            if identical is not None:
+                return Const(identical == (operator == "=="))
+        result = apply(operator, left, right)
+        if expression.result is not None and isinstance(result, Const):
+            return self._fit(result, expression.result, expression)
+        return result
+
+    def _cast(self, to: Type, operand: Expression, state: State) -> Value:
+        value = self.value(operand, state)
+        if isinstance(value, Const) and to.kind in ("integer", "enumeration"):
+            if isinstance(value.value, float) and abs(value.value) < 1e30:
+                value = Const(int(value.value), value.overflow)
+            return self._fit(value, to, operand)
+        if isinstance(value, Const) and to.kind == "float" and isinstance(value.value, int):
+            return Const(float(value.value), value.overflow)
+        if isinstance(value, Const) and to.kind == "bool" and value.value is not None:
+            return Const(bool(value.value))
+        if to.kind == "pointer" and value == ZERO:
+            return NULL
+        return value
+
+    @staticmethod
+    def _fit(value: Const, to: Type, expression: Expression) -> Const:
+        if to.kind != "integer" or not to.bytes or isinstance(value.value, bool | float):
+            return value
+        return wrap(value, render(expression), 8 * to.bytes, to.signed, to.text)
+
+
+def _element_size(value: Value) -> int | None:
+    """The size of an element type: of ``numpy.dtype("f4")``, ``torch.float32``."""
+    return item_bytes(value) if isinstance(value, FunctionValue | Const) else None
+
+
+def is_status(value: Value) -> TypeGuard[Symbol]:
+    """Whether a value is the status that some API call returned."""
+    return isinstance(value, Symbol) and value.origin.startswith(STATUS)
+
+
+def array_attribute(array: Array, field: str) -> Value:
+    """The attributes of array objects that carry sizes."""
+    match field:
+        case "shape":
+            if array.shape is not None:
+                return Sequence(array.shape)
+        case "nbytes":
+            return nbytes(array)
+        case "size":
+            return count(array.shape)
+        case "itemsize":
+            if array.item_bytes is not None:
+                return Const(array.item_bytes)
+        case "T":
+            return Array(array.space, array.shape and array.shape[::-1], array.item_bytes,
+                         array.origin, owner=False)  # fmt: skip
+        case "data" | "grad":
+            pass
+    return Operation("." + field, (array,))
+
+
+def count(shape: tuple[Value, ...] | None) -> Value:
+    """The number of elements of a shape."""
+    if shape is None:
+        return Operation("unknown:shape", ())
+    total: Value = Const(1)
+    for extent in shape:
+        total = apply("*", total, extent)
+    return total
+
+
+def nbytes(array: Array) -> Value:
+    """The size of an array in bytes."""
+    if array.item_bytes is None or array.shape is None:
+        return Operation("nbytes", (array,))
+    return apply("*", count(array.shape), Const(array.item_bytes))
+
+
+def _null_text(expression: Expression) -> bool:
+    return isinstance(expression, Constant) and expression.text in ("NULL", "nullptr", "__null")
+
+
+def _same_pointer(left: Value, right: Value) -> bool | None:
+    """Whether two pointers are the same, where that is certain without knowing a status."""
+    if isinstance(left, Pointer) and isinstance(right, Pointer):
+        if left.resource != right.resource:
+            return False
+        return True if left.offset == right.offset else None
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Address) and other == NULL:
+            return False
+    if isinstance(left, Uninitialized) or isinstance(right, Uninitialized):
+        return None
+    return None

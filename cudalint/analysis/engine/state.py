@@ -1,0 +1,503 @@
+"""One disjunct: what holds on one set of paths to a point of a function."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from cudalint.analysis.domains.ordering.order import NOTHING
+from cudalint.analysis.values.arithmetic import bounded, rewrite, rewrite_location
+from cudalint.analysis.values.values import (
+    NULL,
+    Address,
+    Array,
+    Bag,
+    Const,
+    Input,
+    Location,
+    Operation,
+    Pointer,
+    Sequence,
+    Symbol,
+    Uninitialized,
+    Value,
+    bag,
+    resources_in,
+    symbols_in,
+)
+from cudalint.findings.finding import Step
+from cudalint.source import Span
+
+
+class Status(enum.Enum):
+    """Where a resource stands on one path (DESIGN section 3)."""
+
+    REQUESTED = "requested"
+    """The call was made; its status was not looked at yet."""
+    OWNED = "owned"
+    RELEASED = "released"
+    ESCAPED = "escaped"
+    """Somebody else may own it: silence."""
+    ABSENT = "absent"
+    """The call failed on this path: there is nothing."""
+
+
+class Holding(NamedTuple):
+    """The state of one resource on one path."""
+
+    status: Status
+    condition: Value | None = None
+    """While REQUESTED: the status value that decides. RELEASED: that of the release."""
+    success: Value | None = None
+    released: Step | None = None
+    since: int = 0
+    """The length of the trace at its acquisition."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """A station of the path so far; ``kind`` is acquire, release, failure, condition, catch..."""
+
+    kind: str
+    step: Step
+    resource: Symbol | None = None
+
+
+class Trace(NamedTuple):
+    """The path so far, as a linked list that disjuncts share."""
+
+    event: Event
+    before: Trace | None
+    length: int
+
+
+class InputRelease(NamedTuple):
+    """A release of something that was there when the function was entered."""
+
+    location: Location
+    families: tuple[str, ...]
+    step: Step
+    api: str
+
+
+class State:
+    """One disjunct. Mutable while one block runs; copied at every fork."""
+
+    __slots__ = (
+        "among",
+        "conditions",
+        "equal",
+        "failure",
+        "guards",
+        "inputs",
+        "order",
+        "resources",
+        "skipped",
+        "stored",
+        "thrown",
+        "trace",
+        "values",
+        "visits",
+    )
+
+    def __init__(self) -> None:
+        self.values: dict[Location, Value] = {}
+        self.resources: dict[Symbol, Holding] = {}
+        self.conditions: dict[Value, bool] = {}
+        self.equal: dict[Value, Const] = {}
+        self.among: dict[Value, frozenset[Const]] = {}
+        """Values that are one of a few constants: where the cases of a switch met."""
+        self.inputs: dict[Location, InputRelease] = {}
+        self.stored: frozenset[Location] = frozenset()
+        """Entry values that were stored where they outlive the call."""
+        self.skipped: frozenset[int] = frozenset()
+        """Loops that ran zero times, where that was not certain."""
+        self.guards: frozenset[str] = frozenset()
+        """Functions, out of sight, that release what they captured (scope guards)."""
+        self.order = NOTHING
+        """The operations that the host has not waited for."""
+        self.trace: Trace | None = None
+        self.visits: dict[int, int] = {}
+        self.failure: Event | None = None
+        """The last failure branch taken."""
+        self.thrown: Event | None = None
+        """The exception that brought the path into a handler, or on its way out."""
+
+    def copy(self) -> State:
+        """An independent copy."""
+        other = State.__new__(State)
+        other.values = self.values.copy()
+        other.resources = self.resources.copy()
+        other.conditions = self.conditions.copy()
+        other.equal = self.equal.copy()
+        other.among = self.among.copy()
+        other.inputs = self.inputs.copy()
+        other.stored = self.stored
+        other.guards = self.guards
+        other.skipped = self.skipped
+        other.order = self.order
+        other.trace = self.trace
+        other.visits = self.visits.copy()
+        other.failure = self.failure
+        other.thrown = self.thrown
+        return other
+
+    # The path ---------------------------------------------------------------------------------
+
+    def record(
+        self, kind: str, filename: str, span: Span, message: str, resource: Symbol | None = None
+    ) -> Event:
+        """Add a station to the trace."""
+        event = Event(kind, Step(filename, span, message), resource)
+        length = self.trace.length + 1 if self.trace else 1
+        self.trace = Trace(event, self.trace, length)
+        return event
+
+    def events(self, since: int = 0) -> list[Event]:
+        """The stations after the first ``since``, oldest first."""
+        found: list[Event] = []
+        trace = self.trace
+        while trace is not None and trace.length > since:
+            found.append(trace.event)
+            trace = trace.before
+        return found[::-1]
+
+    # Locations --------------------------------------------------------------------------------
+
+    def read(self, location: Location) -> Value:
+        """The value stored at a location; its entry value if nothing was stored."""
+        value = self.values.get(location)
+        if value is not None and location[-1] != "[]":
+            return value
+        if isinstance(location[-1], str) and location[-1].startswith("["):
+            element = self._element(location)
+            if element is not None:
+                return element
+            if value is not None:
+                return value
+        for length in range(len(location) - 1, 0, -1):
+            base = self.values.get(location[:length])
+            if base is None and length > 1 and is_index(location[length - 1]):
+                base = self._element(location[:length])
+            if base is not None:
+                element = self._through(base, location[length:])
+                return project(base, location[length:]) if element is None else element
+        if any(part == "[]" for part in location):
+            return Operation("element", (Input(location),))
+        return Input(location)
+
+    def _through(self, base: Value, rest: Location) -> Value | None:
+        """What is stored in the block of memory that a pointer points to."""
+        if not isinstance(base, Pointer) or not is_index(rest[0]):
+            return None
+        location: Location = ("@", base, *rest)
+        found = self.values.get(location)
+        return self._element(location) if found is None and is_index(rest[-1]) else found
+
+    def _element(self, location: Location) -> Value | None:
+        """What an element holds through which others were stored too: ``[]`` is any of them."""
+        base = location[:-1]
+        any_element = self.values.get((*base, "[]"))
+        if location[-1] != "[]":
+            return any_element
+        found: set[Symbol] = set()
+        depth = len(location)
+        for other, value in self.values.items():
+            if len(other) == depth and other[:-1] == base and is_index(other[-1]):
+                found.update(resources_in(value))
+        return bag(found) if found else None
+
+    def write(self, location: Location, value: Value) -> None:
+        """Store a value; an unknown element keeps what the other elements held."""
+        if "[]" in location:
+            held = set(resources_in(self.values.get(location, NULL)))
+            held.update(resources_in(value))
+            self.values[location] = bag(held) if held else value
+            return
+        self.forget(location)
+        self.values[location] = value
+
+    def forget(self, location: Location) -> None:
+        """Drop what is stored at a location and below it."""
+        depth = len(location)
+        self.values.pop(location, None)
+        root = location[0]
+        below = [
+            key
+            for key in self.values
+            if len(key) > depth and key[0] == root and key[:depth] == location
+        ]
+        for key in below:
+            del self.values[key]
+
+    def below(self, location: Location) -> Iterator[tuple[Location, Value]]:
+        """What is stored at a location and below it."""
+        depth = len(location)
+        root = location[0]
+        # Asked for at every store: most keys differ in their root already.
+        yield from [
+            (key, value)
+            for key, value in self.values.items()
+            if key[0] == root and key[:depth] == location
+        ]
+
+    def reachable(self, values: Iterable[Value]) -> set[Symbol]:
+        """The resources that values give access to, through addresses and containers too."""
+        found: set[Symbol] = set()
+        pending = list(values)
+        seen: set[Value] = set()
+        while pending:
+            value = pending.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            found.update(resources_in(value))
+            if isinstance(value, Input) and value.location[0] == "@":
+                pending.append(value.location[1])
+            if isinstance(value, Address):
+                pending.extend(inner for _, inner in self.below(value.location))
+            elif isinstance(value, Sequence | Operation):
+                pending.extend(value.items if isinstance(value, Sequence) else value.operands)
+            if not isinstance(value, Const):
+                pending.extend(inner for _, inner in self.below(("@", value)))
+        return found
+
+    def referenced(self, resource: Symbol) -> bool:
+        """Whether anything stored still gives access to a resource."""
+        return any(resource in resources_in(value) for value in self.values.values())
+
+    # Resources --------------------------------------------------------------------------------
+
+    def status(self, resource: Symbol) -> Status | None:
+        """Where a resource stands, ``None`` if this path did not acquire it."""
+        holding = self.resources.get(resource)
+        return holding.status if holding else None
+
+    def set_status(
+        self,
+        resource: Symbol,
+        status: Status,
+        released: Step | None = None,
+        condition: Value | None = None,
+    ) -> None:
+        """Move a resource on; ``condition`` is the status value of the call that releases it."""
+        holding = self.resources.get(resource)
+        if holding is not None:
+            self.resources[resource] = holding._replace(
+                status=status,
+                released=released if released is not None else holding.released,
+                condition=holding.condition if status is Status.REQUESTED else condition,
+            )
+
+    def escape(self, resources: Iterable[Symbol]) -> None:
+        """Somebody else may own these from now on."""
+        for resource in resources:
+            holding = self.resources.get(resource)
+            if holding and holding.status in (Status.REQUESTED, Status.OWNED):
+                self.set_status(resource, Status.ESCAPED)
+
+    def refresh(self, *symbols: Symbol) -> None:
+        """An operation is about to produce its symbols again: the earlier ones become older."""
+        if not any(self.visits.values()):
+            return  # outside of a repeated loop no operation runs twice
+        known = self._known(frozenset(symbols))
+        if not known:
+            return
+        older = {symbol: Symbol(symbol.origin, older=True) for symbol in sorted(known)}
+        gone = frozenset(older.values())
+        for table in (self.conditions, self.equal, self.among):
+            for value in [value for value in table if symbols_in(value) & gone]:
+                del table[value]
+        for symbol, before in older.items():
+            holding = self.resources.pop(symbol, None)
+            if holding is not None:
+                earlier = self.resources.get(before)
+                if earlier is None or earlier.status not in (Status.OWNED, Status.REQUESTED):
+                    self.resources[before] = holding
+        replaced = older.keys()
+
+        def renamed(value: Value) -> Value | None:
+            if isinstance(value, Symbol):
+                return older.get(value)
+            return value if symbols_in(value).isdisjoint(replaced) else None
+
+        self.rename(renamed)
+
+    def choices(self, value: Value) -> frozenset[Const]:
+        """The constants that a value is one of; empty where it may be anything."""
+        known = self.equal.get(value)
+        return self.among.get(value, frozenset()) if known is None else frozenset({known})
+
+    def _known(self, symbols: frozenset[Symbol]) -> frozenset[Symbol]:
+        """Those of some symbols that the state speaks of."""
+        found = symbols & self.resources.keys()
+        for table in (self.values.values(), self.conditions, self.equal, self.among):
+            for value in table:
+                inside = symbols_in(value)
+                if inside and not inside.isdisjoint(symbols):
+                    found |= inside & symbols
+        return found
+
+    def rename(self, change: Callable[[Value], Value | None]) -> None:
+        """Rewrite every value of the state."""
+        self.values = {
+            rewrite_location(location, change): rewrite(value, change)
+            for location, value in self.values.items()
+        }
+        self.conditions = {
+            rewrite(value, change): truth for value, truth in self.conditions.items()
+        }
+        self.equal = {rewrite(value, change): known for value, known in self.equal.items()}
+        self.among = {rewrite(value, change): known for value, known in self.among.items()}
+        self.resources = {
+            resource: holding._replace(
+                condition=None if holding.condition is None else rewrite(holding.condition, change)
+            )
+            for resource, holding in self.resources.items()
+        }
+
+    # Joining ----------------------------------------------------------------------------------
+
+    def key(self) -> object:
+        """Equal for disjuncts that may be joined: those that differ in remembered conditions only,
+        or in whether a call failed without any further effect."""
+        return (
+            frozenset(self.values.items()),
+            frozenset(
+                (resource, Status.OWNED if h.status in _LIVE else h.status)
+                for resource, h in self.resources.items()
+            ),
+            frozenset((entry, release.families) for entry, release in self.inputs.items()),
+            frozenset(self.visits.items()),
+            self.thrown.kind if self.thrown is not None else None,
+        )
+
+    def join(self, other: State) -> None:
+        """Keep what holds on both; where a resource is absent on one side, the side that has it."""
+        self.skipped &= other.skipped
+        self.order = self.order.join(other.order)
+        if _absent(other) < _absent(self):
+            self.conditions, self.equal = other.conditions, other.equal
+            self.among = other.among
+            self.resources, self.trace, self.failure = other.resources, other.trace, other.failure
+        elif _absent(other) == _absent(self):
+            self.conditions = _on_both(self.conditions, other.conditions)
+            self.among = _either(self, other)
+            self.equal = common(self.equal, other.equal)
+            if other.failure is None:
+                self.failure = None
+            for resource, holding in other.resources.items():
+                mine = self.resources.get(resource)
+                if mine and mine.status is Status.OWNED and holding.status is Status.REQUESTED:
+                    self.resources[resource] = holding
+
+
+_LIVE = (Status.OWNED, Status.REQUESTED, Status.ABSENT)
+_MOST_CHOICES = 16
+
+
+Known = TypeVar("Known", bool, Const)
+
+
+def common(one: dict[Value, Known], other: dict[Value, Known]) -> dict[Value, Known]:
+    """What two tables agree on, in the order of the first."""
+    return {value: known for value, known in one.items() if other.get(value) == known}
+
+
+def _on_both(one: dict[Value, bool], other: dict[Value, bool]) -> dict[Value, bool]:
+    """What is remembered on both of two paths, and what follows from their difference: where
+    `a` is false on one, and true on the other with `b` false, not both are true (`!(a && b)`)."""
+    found = common(one, other)
+    for mine, theirs in ((one, other), (other, one)):
+        new = [value for value in theirs if value not in mine and not _is_clause(value)]
+        split = [v for v, truth in mine.items() if theirs.get(v, truth) != truth]
+        if len(split) == 1 and len(new) == 1 and len(mine) < len(theirs):
+            (decides,), (rest,) = split, new
+            either = (_literal(decides, mine[decides]), _literal(rest, theirs[rest]))
+            found[bounded(Operation("||", either))] = True
+    return found
+
+
+def _is_clause(value: Value) -> bool:
+    return isinstance(value, Operation) and value.operator in ("||", "&&")
+
+
+def _literal(value: Value, truth: bool) -> Value:
+    return value if truth else Operation("!", (value,))
+
+
+def excluded(conditions: dict[Value, bool], value: Value, truth: bool) -> bool:
+    """Whether a value cannot be so, because of what is known of it and another one together."""
+    for clause, held in conditions.items():
+        if held and isinstance(clause, Operation) and clause.operator == "||":
+            for one, other in (clause.operands, clause.operands[::-1]):
+                if _literal(value, not truth) == one and _is_false(conditions, other):
+                    return True
+    return False
+
+
+def _is_false(conditions: dict[Value, bool], literal: Value) -> bool:
+    if isinstance(literal, Operation) and literal.operator == "!":
+        return conditions.get(literal.operands[0]) is True
+    return conditions.get(literal) is False
+
+
+def _either(first: State, second: State) -> dict[Value, frozenset[Const]]:
+    """The values that are a constant on one side and another, or one of a few, on the other."""
+    found: dict[Value, frozenset[Const]] = {}
+    for value in {**first.equal, **first.among}:
+        mine, theirs = first.choices(value), second.choices(value)
+        if mine and theirs and len(mine | theirs) in range(2, _MOST_CHOICES + 1):
+            found[value] = mine | theirs
+    return found
+
+
+def _absent(state: State) -> int:
+    return sum(1 for holding in state.resources.values() if holding.status is Status.ABSENT)
+
+
+def is_index(part: object) -> bool:
+    """Whether a part of a location is an element."""
+    return isinstance(part, str) and part.startswith("[")
+
+
+def project(value: Value, path: Location) -> Value:
+    """The part of a value at a path below it."""
+    for part in path:
+        if isinstance(value, Sequence) and is_index(part):
+            if part == "[]":
+                found = frozenset(resources_in(value))
+                value = bag(found) if found else Operation("element", (value,))
+                continue
+            number = int(str(part)[1:-1])
+            if -len(value.items) <= number < len(value.items):
+                value = value.items[number]
+            else:
+                value = Operation(f"item {number}", ())
+            continue
+        if isinstance(value, Sequence) and value.kind == "dim3" and part in _DIMENSIONS:
+            position = _DIMENSIONS[str(part)]
+            value = value.items[position] if position < len(value.items) else Const(1)
+            continue
+        if isinstance(value, Bag):
+            continue  # what holds several gives access to each of them
+        if isinstance(value, Array) and is_index(part):
+            value = Array(value.space, value.shape[1:] if value.shape else None,
+                          value.item_bytes, value.origin, owner=False)  # fmt: skip
+            continue
+        if isinstance(value, Array) and part == ".T":
+            continue
+        if isinstance(value, Input):
+            value = Input((*value.location, part)) if value.location[0] != "@" else Operation(
+                str(part), (value,)
+            )  # fmt: skip
+            continue
+        if isinstance(value, Uninitialized):
+            return Uninitialized(value.name)
+        value = bounded(Operation(str(part), (value,)))
+    return value
+
+
+_DIMENSIONS = {".x": 0, ".y": 1, ".z": 2}

@@ -1,0 +1,138 @@
+"""Summaries: what a function of the run does to its caller, as a bounded list of outcomes.
+
+An outcome speaks of the function's inputs (``Input`` values and the locations below them), of its
+result (``("return", ...)``) and of the resources that it hands out. See Infer's Pulse for the idea
+of pre/post disjuncts; a status-returning wrapper needs two of them, a plain one needs one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from cudalint.analysis.engine.state import InputRelease
+from cudalint.analysis.values.values import Location, Symbol, Value
+from cudalint.findings.finding import Step
+from cudalint.source import Span
+
+RETURN = "return"
+MOST_OUTCOMES = 8
+
+
+@dataclass(frozen=True)
+class HandedOut:
+    """A resource that an outcome leaves with the caller."""
+
+    resource: Symbol
+    location: Location
+    """Where: ``("return",)``, ``("return", "[1]")``, ``("this", ".d_a")``, what an input points to,
+    or a reference parameter's ``("handle",)``."""
+    family: str
+    api: str
+    filename: str
+    span: Span
+    bytes: Value | None
+    condition: Value | None
+    """The status value that decides whether it is there, while nobody looked at it."""
+    requested: bool
+    managed: bool
+    escaped: bool = False
+    """Somebody else may own it too."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One way in which a call may end."""
+
+    kind: str
+    """return or throw."""
+    value: Value | None
+    conditions: tuple[tuple[Value, bool], ...] = ()
+    handed_out: tuple[HandedOut, ...] = ()
+    released: tuple[InputRelease, ...] = ()
+    stored: frozenset[Location] = frozenset()
+    writes: tuple[tuple[Location, Value], ...] = ()
+    failure: Step | None = None
+    explicit: bool = True
+    foreign: bool = False
+    """A call whose result has nothing to do with the inputs decided for this outcome."""
+    settled: tuple[tuple[Symbol, bool], ...] = ()
+    """Statuses in the result that the callee has looked at: whether they mean success."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All outcomes; none: it never returns."""
+
+    outcomes: tuple[Outcome, ...]
+    tested: frozenset[Location] = frozenset()
+    """Inputs that it looks at: a status passed there counts as checked."""
+    reads_last_error: bool = False
+    resets: bool = False
+    complete: bool = True
+    """False where paths had to be cut: the outcomes are some of those there are."""
+
+    @property
+    def never_returns(self) -> bool:
+        """No path leads back to the caller."""
+        return not self.outcomes and self.complete
+
+
+def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
+    """Join outcomes that differ in their conditions only, and bound their number."""
+    joined: dict[object, Outcome] = {}
+    each = {r.location: r for o in outcomes for r in o.released if "[]" in r.location}
+    elements = set(each)
+    if elements and not any(_settled(o) or elements <= _released(o) for o in outcomes):
+        # Each of several arrays is tested on its own: no path followed releases them all.
+        outcomes = [_releasing(outcome, each) for outcome in outcomes]
+    for outcome in outcomes:
+        if not _settled(outcome) and not elements <= _released(outcome):
+            continue  # a loop that releases all elements does so, however many there are
+        key = (
+            outcome.kind,
+            outcome.value,
+            tuple((out.location, out.family) for out in outcome.handed_out),
+            tuple((release.location, release.families) for release in outcome.released),
+            outcome.stored,
+            outcome.writes,
+            outcome.settled,
+        )
+        earlier = joined.get(key)
+        if earlier is None:
+            joined[key] = outcome
+            continue
+        kept = tuple(pair for pair in earlier.conditions if pair in outcome.conditions)
+        joined[key] = Outcome(
+            outcome.kind,
+            outcome.value,
+            kept,
+            outcome.handed_out,
+            outcome.released,
+            outcome.stored,
+            outcome.writes,
+            earlier.failure if outcome.failure else None,
+            earlier.explicit or outcome.explicit,
+            earlier.foreign and outcome.foreign,
+            outcome.settled,
+        )
+    found = list(joined.values())
+    if len(found) > MOST_OUTCOMES:
+        # What matters first: outcomes that hand out or release, then the shortest to state.
+        found.sort(key=lambda o: (-len(o.handed_out) - len(o.released), len(o.conditions)))
+        found = found[:MOST_OUTCOMES]
+    return tuple(found)
+
+
+def _settled(outcome: Outcome) -> bool:
+    """Whether more than what it was given decided for an outcome."""
+    return outcome.foreign or outcome.failure is not None or outcome.kind != "return"
+
+
+def _released(outcome: Outcome) -> set[Location]:
+    return {release.location for release in outcome.released}
+
+
+def _releasing(outcome: Outcome, each: dict[Location, InputRelease]) -> Outcome:
+    """The outcome, with the elements of these arrays released too."""
+    more = tuple(each[location] for location in each if location not in _released(outcome))
+    return replace(outcome, released=(*outcome.released, *more))

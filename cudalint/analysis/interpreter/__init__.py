@@ -1,0 +1,1 @@
+"""Runs the operations of a function on its disjuncts, and applies models and summaries."""

@@ -1,0 +1,345 @@
+"""Calls: by an API model, by the summary of a function of the run, or of something unknown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.domains import dangling, idle
+from cudalint.analysis.domains.ordering import effects as ordering
+from cudalint.analysis.domains.ownership import releases, stores
+from cudalint.analysis.domains.ownership.recorder import live
+from cudalint.analysis.engine.escape import escape_value, guard
+from cudalint.analysis.engine.evaluate import is_status
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.facts import OwnerCopy, Site
+from cudalint.analysis.interpreter import modelled as effects
+from cudalint.analysis.interpreter.instantiate import apply_summary
+from cudalint.analysis.values.values import (
+    NULL,
+    Address,
+    Array,
+    Const,
+    FunctionValue,
+    Input,
+    Location,
+    Operation,
+    Pointer,
+    Sequence,
+    Symbol,
+    Value,
+)
+from cudalint.program import AddressOf, Argument, Call, Cast, Expression
+from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+    from cudalint.apis.model import ApiFunction
+
+
+def call(run: FunctionRun, operation: Call, state: State) -> list[State]:
+    """All ways in which a call may come back; an exception goes to its handler from here."""
+    name = operation.name
+    key = operation.key
+    if run.waits:
+        idle.waiting(run, operation, state)
+    receiver_family = _receiver_family(run, operation, state)
+    if operation.kind == "indirect" or (operation.callee is not None and not name):
+        value = (
+            run.evaluator.value(operation.callee, state) if operation.callee is not None else None
+        )
+        if isinstance(value, FunctionValue):
+            name, key = value.name, value.key
+    if operation.kind == "copy":
+        return _copy(run, operation, state)
+    model = _model(run, name, receiver_family)
+    if model is not None and model.integer is not None:
+        dangling.converted(run, operation, state)
+    if (
+        model is not None
+        and model.guess
+        and key
+        and (run.linker.function(key, run.filename) or run.linker.record(key, run.filename))
+    ):
+        model = None  # a body in the run says more than a name
+    if model is not None and _fits(model, receiver_family):
+        ordering.modelled(run, operation, name, model, state)
+        return _by_model(run, operation, name, model, state)
+    summary, definition = run.linker.summary(key, run.filename) if key else (None, None)
+    if definition is not None:
+        ordering.in_run(run, operation, definition, state)
+    else:
+        ordering.out_of_sight(run, operation, name, state)
+    if summary is not None and definition is not None:
+        if operation.noreturn or summary.never_returns:
+            return []
+        run.calls_made.extend(_constant_arguments(run, operation, definition.key, state))
+        return apply_summary(run, operation, definition, summary, state)
+    if operation.noreturn:
+        return []
+    if stores.assign_unseen(run, operation, state) or stores.step_unseen(run, operation, state):
+        return [state]
+    return _unknown(run, operation, name, state)
+
+
+def _receiver_family(run: FunctionRun, operation: Call, state: State) -> str | None:
+    if operation.receiver is None:
+        return None
+    value = run.evaluator.value(operation.receiver, state)
+    if isinstance(value, Array):
+        return value.space or "array"
+    for resource in sorted(state.reachable([value])) if not isinstance(value, Address) else ():
+        record = run.recorder.records.get(resource.origin)
+        if record is not None:
+            return record.acquired.family
+    return None
+
+
+def _model(run: FunctionRun, name: str, family: str | None) -> ApiFunction | None:
+    if name.startswith("."):
+        return run.models.lookup_method(name, family)
+    return run.models.lookup(name) if name else None
+
+
+def _fits(model: ApiFunction, family: str | None) -> bool:
+    return model.receiver is None or family is not None
+
+
+def _by_model(
+    run: FunctionRun, operation: Call, name: str, model: ApiFunction, state: State
+) -> list[State]:
+    if model.noreturn or operation.noreturn:
+        return []
+    throws = model.may_throw if model.may_throw is not None else operation.may_throw
+    # Inside a `try` even `int(text)` may raise: that is what the handler is there for.
+    handled = run.position.unwind is not None and operation.may_throw is None
+    reports = model.status is not None
+    if throws or (run.python and not reports and (throws is None or handled)):
+        _may_throw(run, operation, name, state)
+    if not model.releases and _touches_memory(model):
+        for argument in operation.arguments:
+            releases.check_use(run, argument.value, name, operation.span, state)
+    return effects.apply_model(run, operation, name, model, state)
+
+
+def _touches_memory(model: ApiFunction) -> bool:
+    """Whether a call reads or writes what it is given: not so ``printf("%p", p)``, which has no
+    status, or a query."""
+    return model.status is not None or model.copies is not None or model.sets is not None
+
+
+def _may_throw(run: FunctionRun, operation: Call, name: str, state: State) -> None:
+    if run.position.unwind is None and not any(
+        live(holding.status) for holding in state.resources.values()
+    ):
+        return
+    thrown = state.copy()
+    for argument in operation.arguments:
+        # A check that raises does so because what it checks has failed.
+        for status in _statuses(run.evaluator.value(argument.value, state)):
+            if not run.conditions.settle(thrown, status, False):
+                return
+    run.throw(thrown, operation.span, f"`{_short(name)}` may raise", explicit=False)
+
+
+def _short(name: str) -> str:
+    return name.lstrip(".").rpartition(".")[2] or name
+
+
+def _statuses(value: Value) -> list[Symbol]:
+    if isinstance(value, Symbol) and is_status(value):
+        return [value]
+    if isinstance(value, Sequence):
+        return [status for item in value.items for status in _statuses(item)]
+    if isinstance(value, Operation):
+        return [status for item in value.operands for status in _statuses(item)]
+    return []
+
+
+def _constant_arguments(
+    run: FunctionRun, operation: Call, key: str, state: State
+) -> list[tuple[str, str, tuple[tuple[str, Value], ...], Span]]:
+    definition = run.linker.function(key, run.filename)
+    if definition is None:
+        return []
+    bound: dict[str, Value] = {}
+    parameters = definition.parameters
+    offset = 1 if parameters and parameters[0].symbol == "this" else 0
+    for position, argument in enumerate(operation.arguments):
+        if argument.starred:
+            return []
+        if argument.keyword is not None:
+            match = [p for p in parameters if p.name == argument.keyword]
+        else:
+            match = list(parameters[position + offset : position + offset + 1])
+        value = run.evaluator.value(argument.value, state)
+        if match and _is_plain(value):
+            bound[match[0].symbol] = value
+    if not bound:
+        return []
+    return [(key, definition.filename, tuple(sorted(bound.items(), key=repr)), operation.span)]
+
+
+def _is_plain(value: Value) -> bool:
+    if isinstance(value, Const):
+        return isinstance(value.value, int | float | str) and not isinstance(value.value, bool)
+    if isinstance(value, Sequence):
+        return all(_is_plain(item) for item in value.items)
+    if isinstance(value, Array):
+        return value.shape is not None and all(_is_plain(extent) for extent in value.shape)
+    return False
+
+
+# Unknown callees --------------------------------------------------------------------------------
+
+
+def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list[State]:
+    """Nothing is known of the callee: a plain pointer passed by value stays where it is, unless
+    the name says otherwise; what is passed by address may be anything afterwards."""
+    throws = operation.may_throw
+    if throws or (throws is None and run.python):
+        _may_throw(run, operation, name, state)
+    elif (
+        throws is None
+        and run.position.unwind is not None
+        and (operation.kind not in ("macro", "constructor"))
+    ):
+        thrown = state.copy()
+        run.throw(thrown, operation.span, f"`{_short(name)}` may throw", explicit=False)
+    values = [run.evaluator.value(argument.value, state) for argument in operation.arguments]
+    states = _consume_statuses(run, values, state)
+    result: Value = run.position.symbol(f"call:{name}")
+    for one in states:
+        accessor = _accessed(run, operation, name, one)
+        if accessor is not None:
+            result = accessor
+        elif isinstance(result, Symbol):
+            one.refresh(result)
+        converted = operation.kind == "constructor" and len(values) == 1 and _is_iterator(values[0])
+        for argument, value in zip(operation.arguments, values, strict=True):
+            if not converted:
+                _pass(run, operation, name, argument, value, one)
+        if operation.target is not None:
+            unwrapped = _unwrapped(values)
+            location = run.evaluator.location(operation.target, one)
+            if location is not None:
+                given = unwrapped if unwrapped is not None else result
+                stores.store(run, one, location, given, operation.span)
+        if operation.kind == "constructor" and operation.receiver is not None:
+            location = run.evaluator.location(operation.receiver, one)
+            if location is not None and not run.python:
+                one.forget(location)
+                if converted:
+                    one.values[location] = values[0]  # a const_iterator, say, of an iterator
+    return states
+
+
+def _is_iterator(value: Value) -> bool:
+    """Whether a value points to some element, nobody knows which."""
+    return isinstance(value, Address) and value.location[-1] == "[]"
+
+
+def _accessed(run: FunctionRun, operation: Call, name: str, state: State) -> Value | None:
+    """What an unknown method without arguments gives: the same value each time
+    (``data.size()``)."""
+    if operation.receiver is None or operation.kind != "method" or operation.arguments:
+        return None
+    return Operation(f"{name}()", (run.evaluator.value(operation.receiver, state),))
+
+
+def _consume_statuses(run: FunctionRun, values: list[Value], state: State) -> list[State]:
+    states = [state]
+    for value in values:
+        if isinstance(value, Input) and _is_number(run, value.location):
+            run.tested.add(value.location)  # the caller's status, maybe
+        for status in _statuses(value):
+            run.conditions.checked.add(status.origin)
+            states = [after for one in states for after in run.conditions.settle(one, status, True)]
+    return states
+
+
+def _is_number(run: FunctionRun, location: Location) -> bool:
+    """Whether a location is a parameter that is no pointer and no object."""
+    info = run.evaluator.variable(str(location[0])) if len(location) == 1 else None
+    return info is not None and info.type.kind in ("integer", "enumeration")
+
+
+def _unwrapped(values: list[Value]) -> Value | None:
+    """What a check function gives back of a ``(status, value...)`` result."""
+    if not values or not isinstance(values[0], Sequence):
+        return None
+    items = values[0].items
+    if not items or not is_status(items[0]):
+        return None
+    if len(items) == 1:
+        return NULL
+    return items[1] if len(items) == 2 else Sequence(items[1:])
+
+
+def _pass(
+    run: FunctionRun, operation: Call, name: str, argument: Argument, value: Value, state: State
+) -> None:
+    if isinstance(value, FunctionValue) and value.key:
+        guard(run, value.key, state)
+        return
+    short = _short(name.replace("::", "."))
+    taking = operation.kind == "constructor" or run.models.may_end(short)
+    if operation.receiver is not None or operation.kind == "method":
+        taking = taking or run.models.may_keep(short)
+    place = _addressed(argument.value)
+    if operation.kind == "operator" and name.endswith("operator>>"):
+        place = argument.value  # `in >> n` takes a reference
+    if place is not None:
+        location = run.evaluator.location(place, state)
+        if location is not None:
+            _pass_address(run, location, state)
+    elif isinstance(value, Address):
+        _pass_address(run, value.location, state)
+    elif taking:
+        if isinstance(value, Pointer):
+            where = Site(run.filename, operation.span, short)
+            run.recorder.handed_over(value.resource.origin, where)
+        escape_value(run, argument.value, value, state)
+
+
+def _addressed(expression: Expression) -> Expression | None:
+    while isinstance(expression, Cast):
+        expression = expression.operand
+    return expression.place if isinstance(expression, AddressOf) else None
+
+
+def _pass_address(run: FunctionRun, location: tuple[object, ...], state: State) -> None:
+    held = list(state.below(location))
+    resources = state.reachable(value for _, value in held)
+    state.escape(resources)
+    current = state.values.get(location)
+    if location[-1] == "[]":
+        return  # an iterator: what it points to stays an element
+    if not resources and (current is None or not isinstance(current, Address)):
+        fresh = run.position.symbol(f"out:{location}")
+        state.refresh(fresh)
+        state.write(location, fresh)
+
+
+# Copies of records ------------------------------------------------------------------------------
+
+
+def _copy(run: FunctionRun, operation: Call, state: State) -> list[State]:
+    record = run.linker.record(operation.record, run.filename)
+    source = operation.arguments[0].value if operation.arguments else None
+    if record is not None and record.copy_constructor in ("implicit", "defaulted"):
+        run.recorder.copies.setdefault(
+            operation.span,
+            OwnerCopy(record, (), operation.span, operation.name or "copy construction"),
+        )
+    if source is None or operation.receiver is None:
+        return [state]
+    origin = run.evaluator.location(source, state)
+    target = run.evaluator.location(operation.receiver, state)
+    if origin is not None and target is not None and origin != target:
+        inner = [(key[len(origin) :], value) for key, value in state.below(origin)]
+        state.forget(target)
+        for rest, value in inner:
+            state.values[(*target, *rest)] = value
+        if not inner and origin[-1] == "[]":
+            state.values[target] = state.read(origin)  # an element of a container
+    return [state]

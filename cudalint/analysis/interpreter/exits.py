@@ -1,0 +1,423 @@
+"""What is left when a path leaves its function: leaks, and an outcome for the callers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.domains.ownership import stores
+from cudalint.analysis.domains.ownership.counterparts import left_to_counterpart
+from cudalint.analysis.domains.ownership.recorder import live
+from cudalint.analysis.engine.escape import escape_captured
+from cudalint.analysis.engine.evaluate import is_status
+from cudalint.analysis.engine.state import Event, State, Status
+from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
+from cudalint.analysis.facts import Exit, LeakExit, Site
+from cudalint.analysis.values.arithmetic import rewrite, rewrite_location
+from cudalint.analysis.values.values import (
+    Address,
+    Const,
+    Input,
+    Location,
+    Operation,
+    Pointer,
+    Polynomial,
+    Sequence,
+    Symbol,
+    Value,
+    mentions,
+    parts,
+    resources_in,
+)
+from cudalint.findings.finding import Step
+from cudalint.program import Binary, Expression, Type, Unary, Variable, children
+from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+MOST_WRITES = 24
+_CALCULATED = (Operation, Polynomial)
+
+
+def leave(
+    run: FunctionRun,
+    state: State,
+    kind: str,
+    result: Expression | None,
+    span: Span,
+    *,
+    implicit: bool = False,
+    explicit: bool = True,
+) -> None:
+    """A path ends: record what it leaves behind and what it hands out."""
+    value: Value | None = None
+    outward: list[tuple[Location, Value]] = []
+    if result is not None:
+        value = run.evaluator.value(result, state)
+        _note_failed_program(run, state, value, span)
+        outward.append(((RETURN,), value))
+        outward.extend(_parts_of_result(run, result, state))
+    # A constructor that throws runs no destructor of its own class ([except.ctor]).
+    # Python's has no owner that could close it, unless `__del__` does.
+    unborn = (
+        kind == "throw"
+        and run.function.kind == "constructor"
+        and (not run.python or (explicit and not run.has_finalizer))
+    )
+    for location, stored in state.values.items():
+        if is_outside(run, location) and not (unborn and location[0] == "this"):
+            outward.append((location, stored))
+    for pointer in [stored for _, stored in outward if isinstance(stored, Pointer)]:
+        # What a returned block of memory holds goes out with it.
+        outward.extend(state.below(("@", pointer)))
+    for status in statuses_in(stored for _, stored in outward):
+        run.conditions.checked.add(status.origin)  # the caller's to look at
+    outside = state.reachable(stored for _, stored in outward)
+    for key in sorted(state.guards):
+        escape_captured(run, key, state)
+    state.escape(state.reachable(_kept_by_owners(run, state)))
+    handed = _hand_out(run, state, outward, outside, span)
+    for resource, holding in list(state.resources.items()):
+        if live(holding.status) and resource not in outside:
+            _lose(run, state, resource, kind, span, implicit, explicit)
+    run.outcomes.append(_outcome(run, state, kind, value, outward, handed, explicit))
+
+
+def _note_failed_program(run: FunctionRun, state: State, value: Value, span: Span) -> None:
+    """``return 1`` from ``main`` is a way out on failure, whatever has failed."""
+    if run.function.name == "main" and not run.python and state.failure is None:
+        number = value.value if isinstance(value, Const) else 0
+        if isinstance(number, int) and number != 0:
+            message = f"the program ends with status {int(number)}"
+            state.failure = Event("failure", Step(run.filename, span, message))
+
+
+def statuses_in(values: Iterable[Value]) -> Iterator[Symbol]:
+    """The status values anywhere in some values."""
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        if is_status(value) and isinstance(value, Symbol):
+            yield value
+        pending.extend(parts(value))
+
+
+def _kept_by_owners(run: FunctionRun, state: State) -> Iterator[Value]:
+    """What local objects with a destructor hold."""
+    for location, value in state.values.items():
+        root = location[0]
+        if len(location) > 1 and isinstance(root, str) and stores.is_owner(run, root):
+            yield value
+
+
+def is_outside(run: FunctionRun, location: Location) -> bool:
+    """Whether a location outlives the call: the receiver's, a global, what an input points to."""
+    root = location[0]
+    if root == "this":
+        return True
+    if isinstance(location[-1], str) and location[-1].startswith(".<"):
+        return False  # registered memory stays the registrant's to release
+    if root == "@":
+        return _from_input(location[1]) or (not run.python and _from_elsewhere(location[1]))
+    if not isinstance(root, str):
+        return False
+    if root.startswith("::"):
+        return root not in run.private_globals
+    info = run.function.variables.get(root)
+    if info is not None and info.storage == "captured":
+        return True
+    if info is not None and info.storage == "local" and _is_bound(info.type, location):
+        return True  # what it is bound to was out of sight: `Slot& slot = find(name)`
+    if run.python and len(location) == 1:
+        return False  # a parameter bound anew is the function's own affair
+    parameter = next((p for p in run.function.parameters if p.symbol == root), None)
+    return parameter is not None and parameter.by == "reference"
+
+
+def _from_input(value: object) -> bool:
+    if isinstance(value, Input):
+        return True
+    if isinstance(value, Operation | Polynomial):  # `lanes->inputs + i` is one of these too
+        return any(_from_input(part) for part in parts(value))
+    return False
+
+
+def _is_bound(kind: Type, location: Location) -> bool:
+    """Whether a reference cannot but refer to an object that was there before; those to constants
+    and ``&&`` prolong the life of a temporary."""
+    if kind.kind != "reference" or kind.pointee is None:
+        return False
+    return len(location) > 1 or not (kind.pointee.constant or kind.text.endswith("&&"))
+
+
+def _from_elsewhere(value: object) -> bool:
+    """Whether a pointer is what some call gave: to an object that somebody else looks after."""
+    if isinstance(value, Symbol):
+        return not is_status(value)
+    if isinstance(value, Operation):
+        asked = value.operator.endswith("()")
+        return asked or any(_from_elsewhere(part) for part in value.operands)
+    return False
+
+
+def _parts_of_result(
+    run: FunctionRun, result: Expression, state: State
+) -> list[tuple[Location, Value]]:
+    """What a returned record or container holds, and what flows into an unknown result."""
+    found: list[tuple[Location, Value]] = []
+    pending = [result]
+    while pending:
+        expression = pending.pop()
+        location = run.evaluator.location(expression, state)
+        if location is not None:
+            for key, value in state.below(location):
+                if key != location:
+                    found.append(((RETURN, *key[len(location) :]), value))
+            if isinstance(expression, Variable):
+                continue
+        # A length or a comparison hands nothing out.
+        if not isinstance(expression, Unary | Binary):
+            pending.extend(children(expression))
+    return found
+
+
+def _hand_out(
+    run: FunctionRun,
+    state: State,
+    outward: list[tuple[Location, Value]],
+    outside: set[Symbol],
+    span: Span,
+) -> list[tuple[Symbol, Location]]:
+    handed: dict[Symbol, Location] = {}
+    # A number that is calculated from a pointer (`last - first`) holds it least of all.
+    for location, stored in sorted(outward, key=lambda pair: isinstance(pair[1], _CALCULATED)):
+        for resource in resources_in(stored):
+            # What an object keeps is its own, even if a pointer to it is returned too.
+            earlier = handed.get(resource)
+            if resource not in state.resources:
+                continue
+            if earlier is None or (earlier[0] == RETURN and not _is_some_element(location)):
+                handed[resource] = location
+    for resource in sorted(outside):
+        if live(state.status(resource)):
+            what = "is returned" if handed.get(resource, ("",))[0] == RETURN else "is stored"
+            run.recorder.handed_over(resource.origin, Site(run.filename, span, what))
+    return list(handed.items())
+
+
+def _is_some_element(location: Location) -> bool:
+    """Whether a location is what one of several pointers points to, nobody knows which."""
+    return (
+        location[0] == "@"
+        and isinstance(location[1], Operation)
+        and location[1].operator == "element"
+    )
+
+
+def _is_nameable(run: FunctionRun, location: Location) -> bool:
+    """Whether a caller knows the location: not through what a local variable holds."""
+    if location[0] != "@" or isinstance(location[1], str):
+        return True
+    if not run.python and _from_elsewhere(location[1]):
+        return False
+    pending: list[Value] = [location[1]]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Input):
+            info = run.function.variables.get(str(value.location[0]))
+            if info is not None and info.storage == "local":
+                return False
+        pending.extend(parts(value))
+    return True
+
+
+def _lose(
+    run: FunctionRun,
+    state: State,
+    resource: Symbol,
+    kind: str,
+    span: Span,
+    implicit: bool,
+    explicit: bool,
+) -> None:
+    record = run.recorder.records.get(resource.origin)
+    if record is None:
+        return
+    acquired = record.acquired
+    root = acquired.location[0] if acquired.location else None
+    if record.released and run.skipped_work_on(state, root):
+        return
+    if not record.released and left_to_counterpart(run, state, resource, acquired.family):
+        return
+    holding = state.resources[resource]
+    events = state.events(holding.since)
+    failures = [event for event in events if event.kind == "failure"]
+    conditions = [event for event in events if event.kind == "condition"]
+    thrown = (
+        state.thrown if state.thrown and (kind == "throw" or _since(state, holding.since)) else None
+    )
+    if kind == "throw" or thrown is not None:
+        exit_kind = Exit.THROW
+    elif implicit or (span == run.last_return and not failures):
+        exit_kind = Exit.END
+    else:
+        exit_kind = Exit.RETURN
+    steps = [Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here")]
+    if acquired.from_callee is not None:
+        filename, where = acquired.from_callee
+        steps.append(Step(filename, where, f"by {acquired.api}"))
+    steps += [event.step for event in (failures or conditions)[-2:]]
+    if thrown is not None and thrown.step.span != span:
+        steps.append(thrown.step)
+    steps.append(Step(run.filename, span, _exit_text(exit_kind, kind, implicit, acquired.shown)))
+    if failures:
+        last = failures[-1].step
+        reason = f"{last.message} (line {last.span.row})"
+    elif thrown is not None:
+        reason = f"{thrown.step.message} (line {thrown.step.span.row})"
+    elif exit_kind is Exit.RETURN and conditions:
+        reason = conditions[-1].step.message
+    else:
+        reason = "the function ends"
+    run.recorder.lost(
+        resource.origin,
+        LeakExit(
+            kind=exit_kind,
+            span=span,
+            reason=reason,
+            steps=tuple(steps),
+            explicit=explicit if thrown is None else thrown.kind == "throw",
+            on_failure=state.failure is not None,
+        ),
+    )
+
+
+def _since(state: State, since: int) -> bool:
+    return any(event.kind in ("throw", "may throw") for event in state.events(since))
+
+
+def _exit_text(exit_kind: Exit, kind: str, implicit: bool, name: str) -> str:
+    if kind == "throw":
+        return f"the exception leaves the function without a release of `{name}`"
+    if implicit:
+        return f"the function ends without a release of `{name}`"
+    return f"returns without a release of `{name}`"
+
+
+def _outcome(
+    run: FunctionRun,
+    state: State,
+    kind: str,
+    value: Value | None,
+    outward: list[tuple[Location, Value]],
+    handed: list[tuple[Symbol, Location]],
+    explicit: bool,
+) -> Outcome:
+    out: list[HandedOut] = []
+    for resource, location in handed:
+        holding = state.resources[resource]
+        record = run.recorder.records.get(resource.origin)
+        if record is None or holding.status in (Status.RELEASED, Status.ABSENT):
+            continue
+        acquired = record.acquired
+        filename, where = acquired.from_callee or (acquired.filename, acquired.span)
+        out.append(
+            HandedOut(
+                resource=resource,
+                location=location,
+                family=acquired.family,
+                api=acquired.api,
+                filename=filename,
+                span=where,
+                bytes=acquired.bytes,
+                condition=holding.condition,
+                requested=holding.status is Status.REQUESTED,
+                managed=acquired.managed,
+                escaped=holding.status is Status.ESCAPED or not _is_nameable(run, location),
+            )
+        )
+    settled = tuple(
+        (status, succeeded)
+        for status, succeeded in state.conditions.items()
+        if is_status(status)
+        and isinstance(status, Symbol)
+        and any(mentions(stored, status) for _, stored in outward)
+    )
+    absent = {r for r, h in state.resources.items() if h.status is Status.ABSENT}
+    kept = {item.resource for item in out}
+
+    def outside_view(inner: Value) -> Value | None:
+        if isinstance(inner, Pointer):
+            if inner.resource in absent:
+                return Const(None)
+            if inner.resource not in kept:
+                return Symbol("gone")
+        return None
+
+    conditions = tuple(
+        (condition, truth)
+        for condition, truth in state.conditions.items()
+        if _only_inputs(condition)
+    )
+    writes = [
+        (rewrite_location(location, outside_view), rewrite(stored, outside_view))
+        for location, stored in outward
+        if location != (RETURN,) and not isinstance(stored, Address)
+    ]
+    # What holds a resource is kept, whatever there is besides: lost here, it could not be released.
+    writes.sort(key=lambda write: not any(True for _ in resources_in(write[1])))
+    held = sum(any(True for _ in resources_in(stored)) for _, stored in writes)
+    return Outcome(
+        kind=kind,
+        value=None if value is None else _result(run, rewrite(value, outside_view)),
+        conditions=conditions[:8],
+        handed_out=tuple(out),
+        released=tuple(state.inputs.values()),
+        stored=state.stored,
+        writes=tuple(writes[: max(held, MOST_WRITES)]),
+        failure=state.failure.step if state.failure else None,
+        explicit=explicit,
+        foreign=any(_is_foreign(condition) for condition in state.conditions),
+        settled=settled,
+    )
+
+
+def _result(run: FunctionRun, value: Value) -> Value:
+    """Addresses of locals mean nothing outside."""
+    if isinstance(value, Address) and not is_outside(run, value.location):
+        return Symbol("local address")
+    if isinstance(value, Sequence):
+        return Sequence(tuple(_result(run, item) for item in value.items), value.kind)
+    return value
+
+
+FOREIGN = "foreign"
+"""The operation that stands for an answer that has nothing to do with the inputs."""
+
+
+def _is_foreign(condition: Value) -> bool:
+    """Whether only the result of some call decides, and nothing that the function was given."""
+    asked = False
+    pending = [condition]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Input) or is_status(value):
+            return False
+        if isinstance(value, Operation) and value.operator == FOREIGN:
+            asked = True
+        if isinstance(value, Symbol):
+            asked = asked or value.origin.startswith("call:")
+        pending.extend(parts(value))
+    return asked
+
+
+def _only_inputs(value: Value) -> bool:
+    if isinstance(value, Symbol | Address):
+        return False
+    if isinstance(value, Input):
+        return True
+    inner = parts(value)
+    if not inner:
+        return isinstance(value, Const)
+    return all(_only_inputs(part) for part in inner)

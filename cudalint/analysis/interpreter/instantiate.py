@@ -1,0 +1,548 @@
+"""Applies the summary of a callee to the state of its caller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.domains.ownership import stores
+from cudalint.analysis.domains.ownership.pools import take_back
+from cudalint.analysis.domains.ownership.recorder import Acquired, live
+from cudalint.analysis.domains.ownership.releases import release_value
+from cudalint.analysis.engine.conditions import LAST_ERROR
+from cudalint.analysis.engine.escape import guard
+from cudalint.analysis.engine.evaluate import is_status
+from cudalint.analysis.engine.state import Holding, InputRelease, State, Status, project
+from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome, Summary
+from cudalint.analysis.facts import Site
+from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
+from cudalint.analysis.values.addresses import past_tables
+from cudalint.analysis.values.arithmetic import rewrite
+from cudalint.analysis.values.values import (
+    Address,
+    Bag,
+    Const,
+    FunctionValue,
+    Input,
+    Location,
+    Operation,
+    Pointer,
+    Sequence,
+    Symbol,
+    Value,
+    bag,
+    resources_in,
+    symbols_in,
+)
+from cudalint.apis.model import ReleaseEffect
+from cudalint.findings.finding import Step
+from cudalint.program import THIS, Call, Cast, Expression, Function, Parameter, render
+from cudalint.program import Tuple as ProgramTuple
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+
+def apply_summary(
+    run: FunctionRun, call: Call, definition: Function, summary: Summary, state: State
+) -> list[State]:
+    """The states after a call of a function of the run; thrown ones go to their handler."""
+    if summary.reads_last_error:
+        run.reads_last_error = True
+        for resource, holding in state.resources.items():
+            if holding.status is Status.REQUESTED:
+                run.conditions.mark_checked(state, resource)
+    after: list[State] = []
+    applications = [
+        _Application(run, call, definition, summary, outcome, number)
+        for number, outcome in enumerate(summary.outcomes)
+    ]
+    if applications:
+        applications[0].mark_tested(state)
+    emptied = _emptied(run, applications, state)
+    for application in applications:
+        outcome = application.outcome
+        if outcome.kind == "return" and not emptied <= {r.location for r in outcome.released}:
+            continue  # there are elements to release, so the loop that releases them runs
+        for fork in application.apply(state):
+            if outcome.kind == "throw":
+                short = definition.name
+                if _blames(run, call, fork):
+                    run.throw(fork, call.span, f"`{short}` throws", explicit=outcome.explicit)
+            else:
+                after.append(fork)
+    if not after and not summary.complete:
+        # The outcome that fits is among the paths that were cut: it comes back, with what unknown.
+        after.append(_unknown_result(run, call, state.copy()))
+    if not summary.complete and any(outcome.released for outcome in summary.outcomes):
+        for one in after:
+            _may_release_all(run, call, one)
+    for one in after:
+        take_back(run, call, definition, summary, one)
+    return after
+
+
+def _may_release_all(run: FunctionRun, call: Call, state: State) -> None:
+    """What a callee gets that releases, on more paths than could be followed, may be gone."""
+    for argument in call.arguments:
+        value = run.evaluator.value(argument.value, state)
+        reached = state.reachable([value])
+        if isinstance(value, Address):
+            reached |= state.reachable(held for _, held in state.below(value.location))
+        state.escape(reached)
+
+
+def _unknown_result(run: FunctionRun, call: Call, state: State) -> State:
+    location = run.evaluator.location(call.target, state) if call.target is not None else None
+    if location is not None and call.target is not None:
+        result = run.position.symbol(f"call:{call.name}")
+        state.refresh(result)
+        stores.store(run, state, location, result, call.span, render(call.target))
+    return state
+
+
+def _is_query(definition: Function, summary: Summary) -> bool:
+    """Whether a function without arguments only tells something that is kept out of sight
+    (``Device::mode()``): each call tells the same."""
+    if definition.parameters or len(definition.blocks) != 1 or len(summary.outcomes) != 1:
+        return False
+    (outcome,) = summary.outcomes
+    effects = (outcome.handed_out, outcome.released, outcome.stored, outcome.writes)
+    if outcome.value is None or any(effects):
+        return False
+    unknown = symbols_in(outcome.value)
+    return bool(unknown) and not any(is_status(symbol) for symbol in unknown)
+
+
+def _blames(run: FunctionRun, call: Call, state: State) -> bool:
+    """A check that throws does so because of the status that it was given, also where its test
+    could not be followed; false where that status is known to be a success."""
+    given = [run.evaluator.value(argument.value, state) for argument in call.arguments]
+    return all(
+        run.conditions.settle(state, status, False)
+        for status in statuses_in(given)
+        if status not in state.conditions
+    )
+
+
+def _emptied(run: FunctionRun, applications: list[_Application], state: State) -> set[Location]:
+    """The containers of the caller, not empty, whose elements some outcome releases."""
+    found: set[Location] = set()
+    for application in applications:
+        outcome = application.outcome
+        elements = [r.location for r in outcome.released if "[]" in r.location]
+        if outcome.kind != "return":
+            continue
+        for location in elements:
+            value = application.translate(Input(location), state)
+            if any(live(state.status(resource)) for resource in resources_in(value)):
+                found.add(location)
+    return found
+
+
+class _Application:
+    """One outcome at one call."""
+
+    def __init__(
+        self,
+        run: FunctionRun,
+        call: Call,
+        definition: Function,
+        summary: Summary,
+        outcome: Outcome,
+        number: int,
+    ) -> None:
+        self.run = run
+        self.call = call
+        self.definition = definition
+        self.summary = summary
+        self.outcome = outcome
+        self.site = f"{run.position.block}.{run.position.index}"
+        self.number = number
+        self.arguments = self._match_arguments()
+        self.out: dict[Symbol, Symbol] = {}
+        self.given: dict[Location, Value] | None = None
+        """What the inputs are in the caller, while its state stays as it is."""
+
+    def _match_arguments(self) -> dict[str, tuple[Parameter, Expression | None]]:
+        parameters = list(self.definition.parameters)
+        matched: dict[str, tuple[Parameter, Expression | None]] = {}
+        if parameters and parameters[0].symbol == "this":
+            matched["this"] = (parameters.pop(0), self.call.receiver)
+        position = 0
+        for argument in self.call.arguments:
+            if argument.starred:
+                break
+            if argument.keyword is not None:
+                for parameter in parameters:
+                    if parameter.name == argument.keyword:
+                        matched[parameter.symbol] = (parameter, argument.value)
+            elif position < len(parameters) and parameters[position].starred == "*":
+                rest = tuple(a.value for a in self.call.arguments if a.keyword is None)
+                matched[parameters[position].symbol] = (
+                    parameters[position],
+                    ProgramTuple(rest[position:]),
+                )
+                break
+            elif position < len(parameters):
+                matched[parameters[position].symbol] = (parameters[position], argument.value)
+                position += 1
+        for parameter in parameters:
+            matched.setdefault(parameter.symbol, (parameter, parameter.default))
+        return matched
+
+    def apply(self, state: State) -> list[State]:
+        """The caller's states after this outcome."""
+        forks = [state.copy()]
+        for value in self._telling_results():
+            forks = [
+                after
+                for fork in forks
+                for after in self.run.conditions.assume(fork, self.translate(value, fork), True)
+            ]
+        for condition, truth in self.outcome.conditions:
+            forks = [
+                after
+                for fork in forks
+                for after in self.run.conditions.assume(
+                    fork, self.translate(condition, fork), truth
+                )
+            ]
+        for fork in forks:
+            self._effects(fork)
+        return forks
+
+    def _telling_results(self) -> list[Value]:
+        """Unknown items of the returned tuple that are false where nothing is handed out: they
+        tell the caller that something is (``return pointer, size`` beside ``return 0, 0``)."""
+        mine = self.outcome.value
+        if not isinstance(mine, Sequence) or not self.outcome.handed_out:
+            return []
+        telling: list[Value] = []
+        for other in self.summary.outcomes:
+            theirs = other.value
+            if other.handed_out or not isinstance(theirs, Sequence):
+                continue
+            for item, refusal in zip(mine.items, theirs.items, strict=False):
+                refused = isinstance(refusal, Const) and not refusal.value
+                if refused and isinstance(item, Symbol | Operation) and not is_status(item):
+                    telling.append(item)
+        return telling
+
+    def mark_tested(self, state: State) -> None:
+        """What the callee looks at is looked at, whichever way it ends."""
+        for location in sorted(self.summary.tested, key=repr):
+            value = self.translate(Input(location), state)
+            if is_status(value):
+                self.run.conditions.checked.add(value.origin)
+            for resource in resources_in(value):
+                self.run.conditions.mark_checked(state, resource)
+
+    def _effects(self, state: State) -> None:
+        if self.outcome.failure is not None:
+            step = Step(self.run.filename, self.call.span, f"`{self.definition.name}` fails")
+            state.failure = state.record("failure", step.filename, step.span, step.message)
+        for release in self.outcome.released:
+            self._release(release, state)
+        for location in sorted(self.outcome.stored, key=repr):
+            value = self.translate(Input(location), state)
+            state.escape(state.reachable([value]))
+            if isinstance(value, Input):
+                state.stored = state.stored | {value.location}
+        for item in self.outcome.handed_out:
+            self._acquire(item, state)
+        if self.outcome.foreign:
+            answer = Operation(FOREIGN, (Symbol(f"outcome {self.number}@{self.site}"),))
+            state.conditions[answer] = True
+        for status, succeeded in self.outcome.settled:
+            # The failure itself is on record above; here only the answer is remembered.
+            state.conditions[self._symbol(status)] = succeeded
+        writes: list[tuple[Location, Value]] = []
+        self.given = {}
+        for location, value in self.outcome.writes:
+            target = self.locate(location, state)
+            translated = self.translate(value, state)
+            if target is not None and self._may_write(location, target):
+                writes.append((target, translated))
+            elif location[0] == "this":
+                state.escape(state.reachable([translated]))
+                if isinstance(translated, FunctionValue) and translated.key:
+                    guard(self.run, translated.key, state)
+                if target is not None:
+                    state.values[target] = translated  # what it points to is looked after too
+                    self.given = {}
+        self.given = None
+        kept = frozenset(resource for _, value in writes for resource in resources_in(value))
+        for target, value in writes:
+            stores.store(
+                self.run,
+                state,
+                target,
+                value,
+                self.call.span,
+                self._shown(target),
+                by_callee=True,
+                kept=kept,
+            )
+        if self.call.target is not None:
+            self._result(state)
+
+    def _may_write(self, location: Location, target: Location) -> bool:
+        # Another object's members belong to its class (GPU105), not to this function.
+        return bool(location[0] != "this" or target[0] == "this")
+
+    def _result(self, state: State) -> None:
+        assert self.call.target is not None
+        location = self.run.evaluator.location(self.call.target, state)
+        if location is None:
+            return
+        below = [
+            (written[1:], self.translate(value, state))
+            for written, value in self.outcome.writes
+            if written[0] == RETURN
+        ]
+        if self.outcome.value is None:
+            value: Value = Symbol(f"result@{self.site}")
+        elif _is_query(self.definition, self.summary):
+            value = Operation(f"{self.definition.key}()", ())
+        else:
+            value = self.translate(self.outcome.value, state)
+        stores.store(self.run, state, location, value, self.call.span, render(self.call.target))
+        for rest, inner in below:
+            state.values[(*location, *rest)] = inner
+
+    def _release(self, release: InputRelease, state: State) -> None:
+        value = self.translate(Input(release.location), state)
+        location = self.locate(release.location, state)
+        if isinstance(value, Operation) and location is not None:
+            value = state.read(location)
+        effect = ReleaseEffect(handle="arg0", families=release.families)
+        if (
+            isinstance(value, Input)
+            and release.location[0] == "this"
+            and (not self._same_receiver())
+        ):
+            return
+        shown = self._shown(location) if location else release.api
+        earlier = state.inputs.get(value.location) if isinstance(value, Input) else None
+        if earlier is not None and earlier.step.span == self.call.span:
+            return  # in a loop: much may have become of it out of sight since the last iteration
+        release_value(
+            self.run, value, location, shown, effect, self.call.name, self.call.span, state
+        )
+        if isinstance(value, Input) and value.location in state.inputs:
+            # Keep the original step: messages name the API call, not each wrapper around it.
+            entry: Location = value.location
+            state.inputs[entry] = state.inputs[entry]._replace(api=release.api)
+
+    def _same_receiver(self) -> bool:
+        receiver = self.call.receiver
+        if receiver is None:
+            return self.call.kind != "constructor"
+        return receiver == THIS
+
+    def _acquire(self, item: HandedOut, state: State) -> None:
+        run = self.run
+        target = self.locate(item.location, state)
+        if item.location[0] == RETURN and self.call.target is not None:
+            base = run.evaluator.location(self.call.target, state)
+            target = None if base is None else (*base, *item.location[1:])
+        returned = item.location[0] == RETURN
+        resource = Symbol(f"{self.definition.key}#{item.resource.origin}@{self.site}")
+        state.refresh(resource)
+        self.out[item.resource] = resource
+        family = run.models.families.get(item.family)
+        if family is None:
+            return
+        elsewhere = item.location[0] == "this" and not (
+            target and target[0] == "this" and not self._is_owner_inside(item.location, target)
+        )
+        thrown_away = item.location[0] == RETURN and self.call.target is None
+        shown = self._shown(target) if target else f"the result of {self.definition.name}"
+        run.recorder.acquired(
+            Acquired(
+                origin=resource.origin,
+                name=shown,
+                api=item.api,
+                family=item.family,
+                info=family,
+                filename=run.filename,
+                span=self.call.span,
+                bytes=None if item.bytes is None else self.translate(item.bytes, state),
+                through=self.definition.name,
+                in_loop=bool(run.flow.enclosing.get(run.position.block)),
+                managed=item.managed or item.escaped or elsewhere,
+                location=target,
+                from_callee=(item.filename, item.span),
+                ambiguous=self._is_ambiguous(item),
+                kept_by_callee=item.location[0] in ("this", "@") or not returned,
+            )
+        )
+        state.record("acquire", run.filename, self.call.span, f"`{shown}` is acquired", resource)
+        since = state.trace.length if state.trace else 0
+        condition = None if item.condition is None else self.translate(item.condition, state)
+        status = Status.REQUESTED if item.requested else Status.OWNED
+        if item.escaped or elsewhere or (target is None and not thrown_away):
+            status = Status.ESCAPED
+        if isinstance(condition, Symbol):
+            run.statuses[resource.origin] = condition.origin
+        state.resources[resource] = Holding(status, condition, None, None, since)
+        if target is not None and is_outside(run, target) and live(status):
+            # The caller's own input keeps it: the class or struct rule looks at that.
+            run.recorder.handed_over(
+                resource.origin, Site(run.filename, self.call.span, "is stored")
+            )
+
+    def _is_owner_inside(self, written: Location, target: Location) -> bool:
+        """Whether the callee is a method of a member that has a destructor of its own."""
+        record = self.run.linker.record(self.definition.record, self.run.filename)
+        inside = len(target) > len(written)
+        return inside and record is not None and record.destructor in ("declared", "defined")
+
+    def _is_ambiguous(self, item: HandedOut) -> bool:
+        """Whether another outcome hands out something of another family in the same place."""
+        return any(
+            other.location == item.location and other.family != item.family
+            for outcome in self.summary.outcomes
+            for other in outcome.handed_out
+        )
+
+    # Translation ------------------------------------------------------------------------------
+
+    def translate(self, value: Value, state: State) -> Value:
+        """A value of the callee, in the caller's terms."""
+
+        def change(inner: Value) -> Value | None:
+            if isinstance(inner, Input):
+                return self._given(inner.location, state)
+            if isinstance(inner, Address):
+                target = self.locate(inner.location, state)
+                return Symbol("local address") if target is None else Address(target)
+            if isinstance(inner, Pointer) and inner.resource in self.out:
+                return Pointer(self.out[inner.resource], inner.offset)
+            if isinstance(inner, Bag):
+                return bag(self.out.get(r, r) for r in inner.resources)
+            if isinstance(inner, Symbol):
+                if inner in self.out:
+                    return self.out[inner]
+                return self._symbol(inner)
+            return None
+
+        return rewrite(value, change)
+
+    def _symbol(self, symbol: Symbol) -> Symbol:
+        prefix = ""
+        for kind in (LAST_ERROR, "status:"):
+            if symbol.origin.startswith(kind):
+                prefix = kind
+                break
+        origin = f"{prefix}{self.definition.key}:{symbol.origin.removeprefix(prefix)}@{self.site}"
+        if prefix and origin not in self.run.conditions.calls:
+            step = Step(self.run.filename, self.call.span, "")
+            self.run.conditions.calls[origin] = (step, self.definition.name, Const(0))
+        return Symbol(origin, symbol.older)
+
+    def _given(self, location: Location, state: State) -> Value:
+        if self.given is None:
+            return self._input(location, state)
+        value = self.given.get(location)
+        if value is None:
+            value = self.given[location] = self._input(location, state)
+        return value
+
+    def _input(self, location: Location, state: State) -> Value:
+        root = location[0]
+        if isinstance(root, str) and root in self.arguments and root != "this":
+            parameter, expression = self.arguments[root]
+            if expression is None:
+                return Symbol(f"argument:{root}@{self.site}")
+            if parameter.by == "reference" or len(location) > 1:
+                place = self.run.evaluator.location(_plain(expression), state)
+                if place is not None:
+                    if len(location) == 1:
+                        return self.run.evaluator.value(expression, state)
+                    return state.read((*place, *location[1:]))
+            return project(self.run.evaluator.value(expression, state), location[1:])
+        if root == "@" and location[-1] == ".value" and not isinstance(location[1], str):
+            status = self.translate(location[1], state)
+            if is_status(status):
+                return status  # an enumerator's number is the status itself
+        target = self.locate(location, state)
+        if target is None:
+            return Symbol(f"input:{location!r}@{self.site}"[:200])
+        return state.read(target)
+
+    def locate(self, location: Location, state: State) -> Location | None:
+        """A location of the callee, in the caller's terms; ``None`` for what it cannot name."""
+        place = self._locate(location, state)
+        return place if place is None or self.run.python else past_tables(place, state.values)
+
+    def _locate(self, location: Location, state: State) -> Location | None:
+        root = location[0]
+        evaluator = self.run.evaluator
+        if root == RETURN:
+            return None
+        if root == "this":
+            receiver = self.call.receiver
+            if receiver is None and self.call.kind == "constructor":
+                return None  # a new object, not the one whose method makes it
+            if receiver is None or receiver == THIS:
+                return ("this", *location[1:]) if self._has_this() else None
+            if self.run.python:
+                value = evaluator.value(receiver, state)
+                return ("@", value, *location[1:])
+            place = evaluator.location(receiver, state)
+            return None if place is None else (*place, *location[1:])
+        if root == "@":
+            inner = location[1]
+            if isinstance(inner, str):
+                return None
+            pointer = self.translate(inner, state)
+            return evaluator.pointed(pointer, location[2:])
+        if isinstance(root, str) and root in self.arguments:
+            expression = self.arguments[root][1]
+            if expression is None:
+                return None
+            place = evaluator.location(_plain(expression), state)
+            return None if place is None else (*place, *location[1:])
+        return location  # a global, or what a lambda captured
+
+    def _has_this(self) -> bool:
+        return self.run.function.record is not None or self.run.function.parent is not None
+
+    def _shown(self, location: Location | None) -> str:
+        return shown_location(location, self.run) if location else ""
+
+
+def shown_location(location: Location, run: FunctionRun) -> str:
+    """A location as a person would write it: ``state->d_in``, ``streams[...]``, ``this->ptr``."""
+    root = location[0]
+    rest = "".join("[...]" if part == "[]" else str(part) for part in location[1:])
+    if root == "@":
+        pointer = location[1]
+        rest = "".join("[...]" if p == "[]" else str(p) for p in location[2:])
+        name = _pointer_name(pointer, run)
+        if not rest:
+            return f"*{name}"
+        if rest.startswith(".") and not run.python:
+            return f"{name}->{rest[1:]}"
+        return f"{name}{rest}"
+    if root == "this":
+        return f"self{rest}" if run.python else rest.removeprefix(".")
+    variable = run.evaluator.variable(str(root))
+    name = variable.name if variable else str(root).split("#")[0].lstrip(":")
+    return f"{name}{rest}"
+
+
+def _pointer_name(pointer: object, run: FunctionRun) -> str:
+    if isinstance(pointer, Input):
+        return shown_location(pointer.location, run)
+    if isinstance(pointer, Pointer):
+        record = run.recorder.records.get(pointer.resource.origin)
+        return record.acquired.name if record else "pointer"
+    return "object"
+
+
+def _plain(expression: Expression) -> Expression:
+    while isinstance(expression, Cast):
+        expression = expression.operand
+    return expression

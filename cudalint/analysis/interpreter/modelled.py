@@ -1,0 +1,462 @@
+"""What an API model does to a state: acquire, release, take, return."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from cudalint.analysis.domains import dangling, launches
+from cudalint.analysis.domains import transfers as copies
+from cudalint.analysis.domains.ownership import stores
+from cudalint.analysis.domains.ownership.recorder import Acquired
+from cudalint.analysis.domains.ownership.releases import attachment, plain, release, reset
+from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.conditions import LAST_ERROR
+from cudalint.analysis.engine.escape import escape_value, guard
+from cudalint.analysis.engine.evaluate import STATUS, is_status
+from cudalint.analysis.engine.state import Holding, State, Status
+from cudalint.analysis.facts import Site
+from cudalint.analysis.values.values import (
+    NULL,
+    Address,
+    Bag,
+    Const,
+    FunctionValue,
+    Input,
+    Location,
+    Operation,
+    Pointer,
+    Polynomial,
+    Sequence,
+    Symbol,
+    Value,
+    bag,
+    integer,
+    resources_in,
+)
+from cudalint.apis.model import Acquisition, ApiFunction
+from cudalint.apis.paths import parse_path
+from cudalint.findings.finding import Step
+from cudalint.program import (
+    AddressOf,
+    Call,
+    Variable,
+    render,
+)
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+
+def apply_model(
+    run: FunctionRun, call: Call, name: str, model: ApiFunction, state: State
+) -> list[State]:
+    """Run one modelled call on a state."""
+    binding = Binding(call, model.parameters, run.evaluator, state)
+    results: dict[int | None, Value] = {}
+    repeated = _failed_before(run, call, name, state) if model.acquires else None
+    if repeated is not None:
+        _write_result(
+            run, call, name, model, {_position(model.status or "return"): repeated}, state
+        )
+        return [state]
+    status = _status(run, call, name, model, state)
+    if status is not None and model.status is not None:
+        results[_position(model.status)] = status
+    if model.reads_last_error:
+        _last_error(run, state)
+    for effect in _each(model.releases):
+        release(run, binding, effect, name, state, status)
+    copies.record(run, binding, model, name, state)
+    if model.dangles is not None:
+        dangling.called(run, binding, model.dangles, name)
+    if model.finds_kernel is not None:
+        kernel = launches.found_kernel(run, binding, model.finds_kernel, state)
+        if kernel is not None:
+            results[_position(model.finds_kernel.handle)] = kernel
+    for number, acquisition in enumerate(_each(model.acquires)):
+        _acquire(run, binding, acquisition, name, number, status, results, state)
+    if not (model.acquires or model.releases or model.copies or model.takes or model.inserts):
+        _fill_in(run, call, state)
+    if model.resets:
+        reset(run, call, name, state)
+    for text in model.inserts:
+        _insert(run, binding, text, state)
+    for text in model.takes:
+        if text not in model.inserts or call.receiver is None:
+            _take(run, binding, text, state)
+    if model.invokes is not None:
+        _invoke(run, binding, model, state)
+    if len(model.swaps) == 2:
+        _swap(binding, model.swaps, state)
+    if len(model.assigns) == 2:
+        _assign(run, binding, model.assigns, results, state)
+    states = [state]
+    if model.unwraps is not None:
+        states = _unwrap(run, binding, model.unwraps, results, state)
+    if model.aliases is not None:
+        value = binding.value(model.aliases)
+        if value is not None:
+            results[None] = value
+    if model.integer is not None and (whole := _whole(call, run, state)) is not None:
+        results[None] = whole
+    if model.elements and call.receiver is not None:
+        element = run.evaluator.element(call.receiver, "[]", state)
+        if element is not None:
+            results[None] = state.read(element)
+    if model.iterates and call.receiver is not None:
+        element = run.evaluator.element(call.receiver, "[]", state)
+        if element is not None:
+            results[None] = Address(element)
+    if model.table and call.receiver is not None:
+        first = run.evaluator.element(call.receiver, "[0]", state)
+        if first is not None:
+            results[None] = Address(first)
+    if model.returns is not None:
+        array = copies.returned_array(run, binding, model, name, state)
+        if array is not None:
+            results[None] = array
+    _write_other_outputs(run, call, model, state)
+    for one in states:
+        _write_result(run, call, name, model, results, one)
+    return states
+
+
+def _whole(call: Call, run: FunctionRun, state: State) -> Const | None:
+    """The integer that is made of a known number."""
+    if len(call.arguments) != 1:
+        return None
+    value = run.evaluator.value(call.arguments[0].value, state)
+    if not isinstance(value, Const) or not isinstance(value.value, int | float):
+        return None
+    return Const(int(value.value), value.overflow) if abs(value.value) < 1e30 else None
+
+
+Effect = TypeVar("Effect")
+
+
+def _each(effects: tuple[Effect, ...] | Effect) -> tuple[Effect, ...]:
+    return effects if isinstance(effects, tuple) else (effects,)
+
+
+def _position(path: str) -> int | None:
+    """The index of ``return[1]``; ``None`` for ``return`` itself."""
+    steps = parse_path(path).steps
+    return int(steps[0]) if steps else None
+
+
+def _status(
+    run: FunctionRun, call: Call, name: str, model: ApiFunction, state: State
+) -> Symbol | None:
+    if model.status is None:
+        return None
+    kind = f"{LAST_ERROR}{name}" if model.reads_last_error else f"{STATUS}{name}"
+    status = run.position.symbol(kind)
+    state.refresh(status)
+    step = Step(run.filename, call.span, f"`{name}` fails")
+    run.conditions.calls[status.origin] = (step, name, Const(model.success))
+    if model.releases or model.cleans_up:
+        run.conditions.releases.add(status.origin)
+    return status
+
+
+def _failed_before(run: FunctionRun, call: Call, name: str, state: State) -> Symbol | None:
+    """The status of the same call, written once in a macro that evaluates its argument several
+    times: it has failed on this path, and so it does again (``describe(x)`` after ``x != 0``)."""
+    if call.expansion is None:
+        return None
+    for origin, (step, api, _) in run.conditions.calls.items():
+        if step.span == call.span and api == name and state.conditions.get(Symbol(origin)) is False:
+            return Symbol(origin)
+    return None
+
+
+def _fill_in(run: FunctionRun, call: Call, state: State) -> None:
+    """A query may put another pointer where a released one still stands."""
+    for argument in call.arguments:
+        if isinstance(argument.value, AddressOf) and isinstance(argument.value.place, Variable):
+            location: Location = (argument.value.place.symbol,)
+            held = tuple(resources_in(state.values.get(location, Const(None))))
+            if held and all(state.status(resource) is Status.RELEASED for resource in held):
+                state.values[location] = run.position.symbol(f"filled:{location[0]}")
+
+
+def _last_error(run: FunctionRun, state: State) -> None:
+    run.reads_last_error = True
+    for resource, holding in state.resources.items():
+        if holding.status is Status.REQUESTED:
+            run.conditions.mark_checked(state, resource)
+
+
+# Acquiring --------------------------------------------------------------------------------------
+
+
+def _acquire(
+    run: FunctionRun,
+    binding: Binding,
+    acquisition: Acquisition,
+    name: str,
+    number: int,
+    status: Symbol | None,
+    results: dict[int | None, Value],
+    state: State,
+) -> None:
+    call = binding.call
+    family = run.models.families.get(acquisition.family)
+    if family is None:
+        return
+    size = binding.amount(acquisition.bytes) if acquisition.bytes else None
+    if size is not None and integer(size) == 0 and not acquisition.at_least:
+        return  # nothing is allocated for zero bytes
+    resource = run.position.symbol(f"{name}#{number}")
+    state.refresh(resource)
+    path = parse_path(acquisition.handle, binding.parameters)
+    in_result = path.root == "return"
+    registers = not in_result and not path.dereference and not path.steps
+    if registers and path.root == "argument" and binding.value(acquisition.handle) == NULL:
+        return  # there is no memory that could be registered
+    condition = status if acquisition.status is not None else None
+    managed = acquisition.managed or family.managed
+    shown = (
+        render(call.target)
+        if in_result and call.target is not None
+        else ("" if in_result else binding.name(acquisition.handle))
+    )
+    location = binding.location(acquisition.handle)
+    if not in_result and location == ("@", NULL):
+        return  # nobody wants it
+    acquired = Acquired(
+        origin=resource.origin,
+        name=shown or f"the result of {name}",
+        api=name,
+        family=acquisition.family,
+        info=family,
+        filename=run.filename,
+        span=call.span,
+        bytes=size,
+        bytes_text=_amount_text(binding, acquisition),
+        in_loop=bool(run.flow.enclosing.get(run.position.block)),
+        managed=managed,
+        at_least=acquisition.at_least,
+        location=location,
+        element_count=_is_element_count(run, binding, acquisition, size),
+        fallible=acquisition.status is not None,
+    )
+    run.recorder.acquired(acquired)
+    if status is not None:
+        run.statuses[resource.origin] = status.origin
+    fallible = condition is not None or acquisition.null_on_failure
+    state.record(
+        "acquire", run.filename, call.span, f"`{acquired.shown}` is acquired here", resource
+    )
+    since = state.trace.length if state.trace else 0
+    state.resources[resource] = Holding(
+        Status.REQUESTED if fallible else Status.OWNED, condition, None, None, since
+    )
+    pointer = Pointer(resource, Const(0))
+    if in_result:
+        results[_position(acquisition.handle)] = pointer
+        if call.target is None and not managed:
+            # The only handle is thrown away at once; it stays owned, and is lost at the exit.
+            state.values[("%" + resource.origin,)] = pointer
+    elif registers and path.root == "argument":
+        # What is registered belongs to the memory that the argument points to.
+        value = binding.value(acquisition.handle)
+        if value is not None:
+            state.values[attachment(value, acquisition.family)] = pointer
+            if isinstance(value, Input | Symbol | Operation | Polynomial):
+                state.conditions[Operation("==", (value, NULL))] = False
+    elif location is not None:
+        stores.store(run, state, location, pointer, call.span, acquired.shown)
+    else:
+        state.escape([resource])  # nobody can say where it was put
+
+
+def _amount_text(binding: Binding, acquisition: Acquisition) -> str:
+    if acquisition.bytes is None:
+        return ""
+    try:
+        expression = binding.expression(acquisition.bytes)
+    except ValueError:
+        return acquisition.bytes
+    return render(expression) if expression is not None else acquisition.bytes
+
+
+def _is_element_count(
+    run: FunctionRun, binding: Binding, acquisition: Acquisition, size: Value | None
+) -> bool:
+    """The size is a bare number of elements, of a pointee that is larger than a byte."""
+    if acquisition.bytes is None or size is None:
+        return False
+    try:
+        expression = binding.expression(acquisition.bytes)
+    except ValueError:
+        return False
+    return (
+        isinstance(size, Input)
+        and expression is not None
+        and _pointee(run, binding, acquisition) > 1
+    )
+
+
+def _pointee(run: FunctionRun, binding: Binding, acquisition: Acquisition) -> int:
+    root = binding.expression(acquisition.handle)
+    if isinstance(root, AddressOf):
+        root = root.place
+    symbol = getattr(root, "symbol", None)
+    info = run.evaluator.variable(symbol) if symbol else None
+    if info is None or info.type.pointee is None or info.type.pointee.bytes is None:
+        return 1
+    return info.type.pointee.bytes
+
+
+# Ownership that moves ---------------------------------------------------------------------------
+
+
+def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None:
+    """The value becomes an element of the receiver."""
+    value = binding.value(text)
+    receiver = binding.call.receiver
+    container = run.evaluator.location(receiver, state) if receiver is not None else None
+    if value is None or receiver is None or container is None:
+        return
+    if isinstance(value, FunctionValue) and value.key:
+        guard(run, value.key, state)
+    element: Location = (*container, "[]")
+    if run.python:
+        element = run.evaluator.element(receiver, "[]", state) or element
+    expression = binding.expression(text)
+    place = run.evaluator.location(expression, state) if expression is not None else None
+    inner = () if place is None else tuple(part for _, part in state.below(place))
+    held = state.reachable([value, *inner])
+    if isinstance(container[0], str) and container[0].startswith("%"):
+        state.escape(held)  # `blocks().push_back(p)`: somebody else has the container
+        return
+    for resource in sorted(held):
+        run.recorder.named(resource.origin, f"{run.show(receiver)}[...]", element)
+    current = state.values.get(container)
+    if isinstance(current, Sequence):
+        # From here on its length is not known, only what it holds.
+        for number, item in enumerate(current.items):
+            state.values[(*container, f"[{number}]")] = item
+        state.values[container] = run.position.symbol("list")
+    if held:
+        state.write(element, bag(held))
+    given = {part.location for part in (value, *inner) if isinstance(part, Input)}
+    state.stored = state.stored | given
+
+
+def _take(run: FunctionRun, binding: Binding, text: str, state: State) -> None:
+    expression = binding.expression(text)
+    value = binding.value(text)
+    if expression is None or value is None:
+        return
+    if isinstance(value, FunctionValue) and value.key:
+        guard(run, value.key, state)
+    if isinstance(value, Pointer):
+        last = binding.call.name.replace("::", ".").rpartition(".")[2]
+        where = Site(run.filename, binding.call.span, last)
+        run.recorder.handed_over(value.resource.origin, where)
+    escape_value(run, expression, value, state)
+
+
+def _invoke(run: FunctionRun, binding: Binding, model: ApiFunction, state: State) -> None:
+    for argument in binding.call.arguments:
+        value = run.evaluator.value(argument.value, state)
+        if isinstance(value, FunctionValue) and value.key:
+            guard(run, value.key, state)
+        state.escape(state.reachable([value]))
+
+
+def _assign(
+    run: FunctionRun,
+    binding: Binding,
+    paths: tuple[str, ...],
+    results: dict[int | None, Value],
+    state: State,
+) -> None:
+    """``std::exchange(a, b)``: a becomes b, the result is what a was."""
+    target, value = binding.location(paths[0]), binding.value(paths[1])
+    if target is None or value is None:
+        return
+    results[None] = state.read(target)
+    state.write(target, value)
+
+
+def _swap(binding: Binding, paths: tuple[str, ...], state: State) -> None:
+    first, second = binding.location(paths[0]), binding.location(paths[1])
+    if first is None or second is None:
+        return
+    left = [(key[len(first) :], value) for key, value in state.below(first)] or [
+        ((), state.read(first))
+    ]
+    right = [(key[len(second) :], value) for key, value in state.below(second)] or [
+        ((), state.read(second))
+    ]
+    state.forget(first)
+    state.forget(second)
+    for rest, value in right:
+        state.values[(*first, *rest)] = value
+    for rest, value in left:
+        state.values[(*second, *rest)] = value
+
+
+def _unwrap(
+    run: FunctionRun, binding: Binding, path: str, results: dict[int | None, Value], state: State
+) -> list[State]:
+    value = binding.value(path)
+    if value is None:
+        return [state]
+    items = value.items if isinstance(value, Sequence) else (value,)
+    if items and is_status(items[0]):
+        run.conditions.checked.add(items[0].origin)
+        if isinstance(value, Sequence):
+            rest = items[1:]
+            results[None] = NULL if not rest else rest[0] if len(rest) == 1 else Sequence(rest)
+        return run.conditions.settle(state, items[0], True)
+    return [state]
+
+
+# Results ----------------------------------------------------------------------------------------
+
+
+def _write_other_outputs(run: FunctionRun, call: Call, model: ApiFunction, state: State) -> None:
+    """What the function writes through pointers that its model does not speak of."""
+    if run.python:
+        return
+    for number, argument in enumerate(call.arguments):
+        expression = plain(argument.value)
+        if not isinstance(expression, AddressOf):
+            continue
+        location = run.evaluator.location(expression.place, state)
+        if location is None or state.reachable(value for _, value in state.below(location)):
+            continue
+        if isinstance(state.values.get(location), Pointer | Bag | FunctionValue):
+            continue
+        fresh = run.position.symbol(f"out{number}")
+        state.refresh(fresh)
+        state.write(location, fresh)
+
+
+def _write_result(
+    run: FunctionRun,
+    call: Call,
+    name: str,
+    model: ApiFunction,
+    results: dict[int | None, Value],
+    state: State,
+) -> None:
+    if call.target is None:
+        return
+    location = run.evaluator.location(call.target, state)
+    if location is None:
+        return
+    indexed = {number: value for number, value in results.items() if number is not None}
+    if None in results:
+        value = results[None]
+    elif indexed:
+        unknown = Operation(f"result:{run.position.block}.{run.position.index}", ())
+        value = Sequence(tuple(indexed.get(i, unknown) for i in range(max(indexed) + 1)))
+    else:
+        value = run.position.symbol(f"call:{name}")
+        state.refresh(value)
+    stores.store(run, state, location, value, call.span, render(call.target))

@@ -1,0 +1,1 @@
+"""Questions about whole functions, after their paths were followed."""

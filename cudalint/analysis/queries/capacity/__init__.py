@@ -1,0 +1,36 @@
+"""What functions ask of the device's memory over time, as facts for the rules on capacity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.facts import Capacity, FunctionFacts
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+
+def with_capacity(
+    runs: Sequence[FunctionRun], facts: Sequence[FunctionFacts]
+) -> tuple[FunctionFacts, ...]:
+    """The facts of functions (in the order of their runs) with their ``capacity``."""
+    from cudalint.analysis.footprint import peaks_of
+    from cudalint.analysis.queries.capacity.churn import churn
+    from cudalint.analysis.queries.capacity.flushes import flushes
+    from cudalint.analysis.queries.capacity.pools import held_pools
+
+    found = []
+    flushed = {id(run): tuple(flushes(run)) for run in runs}
+    churned = churn(runs, flushed)
+    peaks = peaks_of(runs)
+    for run, one in zip(runs, facts, strict=True):
+        capacity = Capacity(
+            flushes=flushed[id(run)],
+            churn=churned.get(id(run), ()),
+            pools=tuple(held_pools(run)),
+            peak=peaks.get(id(run), one.capacity.peak if one.capacity is not None else None),
+        )
+        found.append(one if capacity == Capacity() else replace(one, capacity=capacity))
+    return tuple(found)

@@ -1,0 +1,370 @@
+"""Memory that is taken and given back again and again, in sizes that vary."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.domains.ownership.recorder import Acquired
+from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.facts import CacheFlush, Churn, Site
+from cudalint.analysis.queries.capacity.flushes import asks_device
+from cudalint.analysis.queries.capacity.loops import reads_each, varying
+from cudalint.analysis.shape.flow import successors
+from cudalint.analysis.values.values import integer
+from cudalint.apis.model import Acquisition
+from cudalint.apis.paths import Amount, Apply, Arithmetic, Path, parse_amount
+from cudalint.findings.finding import Step
+from cudalint.program import (
+    Assign,
+    Binary,
+    Branch,
+    Call,
+    Constant,
+    Delete,
+    Expression,
+    Index,
+    Tuple,
+    Variable,
+    children,
+    variables,
+)
+from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+FEWEST_SIZES = 3
+"""Different sizes in one caller from which a function that takes and gives back is churn."""
+
+
+def churn(
+    runs: Sequence[FunctionRun], flushed: dict[int, tuple[CacheFlush, ...]]
+) -> dict[int, tuple[Churn, ...]]:
+    """The churn of all functions, by the ``id`` of their runs; ``flushed`` holds the repeated
+    flushes in the same way."""
+    found: dict[int, list[Churn]] = defaultdict(list)
+    reusable: dict[tuple[str, str], tuple[FunctionRun, list[_Raw]]] = {}
+    for run in runs:
+        raw = list(_raw(run))
+        for one in raw:
+            if (churned := _in_loop(run, one)) is not None:
+                found[id(run)].append(churned)
+        if raw:
+            reusable[run.function.key, run.filename] = (run, raw)
+        found[id(run)].extend(_flushed(run, {flush.span for flush in flushed.get(id(run), ())}))
+    for caller in runs:
+        for callee, churned in _called(caller, reusable):
+            if not any(churned.span == other.span for other in found[id(callee)]):
+                found[id(callee)].append(churned)
+    return {key: tuple(several) for key, several in found.items() if several}
+
+
+class _Raw:
+    """One allocation that its function makes by itself and releases."""
+
+    def __init__(
+        self, acquired: Acquired, block: int, call: Call, size: tuple[Expression, ...],
+        released: tuple[Site, ...], leaves: bool,
+    ) -> None:  # fmt: skip
+        self.acquired = acquired
+        self.block = block
+        self.call = call
+        self.size = size
+        self.released = released
+        self.leaves = leaves
+        """On some path the function hands it out: it looks for a size that there is room for."""
+
+
+def _raw(run: FunctionRun) -> Iterator[_Raw]:
+    for origin, record in run.recorder.records.items():
+        acquired = record.acquired
+        if acquired.managed or acquired.through or not record.released or not origin.count("#"):
+            continue
+        if record.exits:
+            continue  # that it leaks says more
+        if acquired.info.kind != "memory" or acquired.info.space != "device":
+            continue
+        block, index = _position(origin)
+        operations = run.flow.blocks[block].operations
+        call = operations[index] if index < len(operations) else None
+        model = run.models.lookup(acquired.api)
+        if not isinstance(call, Call) or model is None or model.stream_ordered:
+            continue
+        acquisitions = model.acquires if isinstance(model.acquires, tuple) else (model.acquires,)
+        size = tuple(_size_parts(run, call, model.parameters, acquisitions))
+        if size:
+            yield _Raw(
+                acquired, block, call, size, tuple(record.released.values()),
+                bool(record.handed_over),
+            )  # fmt: skip
+
+
+def _position(origin: str) -> tuple[int, int]:
+    block, _, index = origin.rpartition("@")[2].partition(".")
+    return int(block), int(index)
+
+
+def _size_parts(
+    run: FunctionRun, call: Call, parameters: tuple[str, ...], acquisitions: tuple[Acquisition, ...]
+) -> Iterator[Expression]:
+    binding = Binding(call, parameters, run.evaluator, State())
+    for acquisition in acquisitions:
+        if acquisition.bytes is None:
+            continue
+        pending: list[Amount] = [parse_amount(acquisition.bytes, parameters)]
+        while pending:
+            amount = pending.pop()
+            match amount:
+                case Path() if amount.root == "argument":
+                    expression = binding.root(amount)
+                    if expression is not None:
+                        yield expression
+                case Arithmetic(left=left, right=right):
+                    pending += (right, left)
+                case Apply(arguments=arguments):
+                    pending += arguments
+                case _:
+                    pass
+
+
+# In one loop ------------------------------------------------------------------------------------
+
+
+def _in_loop(run: FunctionRun, raw: _Raw) -> Churn | None:
+    if raw.leaves:
+        return None
+    for header in sorted(
+        run.flow.enclosing.get(raw.block, ()), key=lambda h: len(run.flow.loops[h])
+    ):
+        if _counts_to_few(run, header):
+            continue
+        changing = varying(run.flow, header, lambda name: asks_device(run, name))
+        if not any(variables(part) & changing or reads_each(part) for part in raw.size):
+            continue
+        if _is_listed(run, header, raw.size, changing):
+            continue
+        # What the next iteration releases, or what went by another name before, grows.
+        holder = raw.acquired.location[0] if raw.acquired.location else None
+        inside = {
+            operation.span
+            for number in _later(run, raw.block, header)
+            for operation in run.flow.blocks[number].operations
+            if not isinstance(operation, Call)
+            or holder is None
+            or any(holder in variables(argument.value) for argument in operation.arguments)
+            or not operation.arguments
+        }
+        released = [site for site in raw.released if site.span in inside]
+        if released:
+            return Churn(
+                raw.acquired.api,
+                raw.acquired.shown,
+                raw.acquired.span,
+                "loop",
+                run.show(raw.size[0]),
+                released[0],
+            )
+    return None
+
+
+def _counts_to_few(run: FunctionRun, header: int) -> bool:
+    """Whether a loop counts up to so few that there are not sizes enough for churn."""
+    branch = run.flow.blocks[header].terminator
+    match branch.condition if isinstance(branch, Branch) else None:
+        case Binary(operator="<" | "!=", right=Constant(value=int(most))):
+            return most < FEWEST_SIZES
+        case _:
+            return False
+
+
+def _is_listed(
+    run: FunctionRun, header: int, size: tuple[Expression, ...], changing: frozenset[str] | set[str]
+) -> bool:
+    """Whether all sizes stand in a table of the source: a sweep, which takes each size once."""
+    operations = [operation for block in run.flow.blocks for operation in block.operations]
+    tables = {
+        operation.target.symbol
+        for operation in operations
+        if isinstance(operation, Assign)
+        and isinstance(operation.target, Variable)
+        and isinstance(operation.value, Tuple)
+        and all(isinstance(item, Constant) for item in operation.value.items)
+    }
+    inside = [o for number in run.flow.loops[header] for o in run.flow.blocks[number].operations]
+    pending, seen = list(size), set[str]()
+    while pending and tables:
+        part = pending.pop()
+        if isinstance(part, Index) and variables(part.base) & tables:
+            continue
+        if isinstance(part, Variable):
+            if part.symbol in seen or part.symbol not in changing:
+                continue
+            seen.add(part.symbol)
+            given = [
+                operation.value
+                for operation in inside
+                if isinstance(operation, Assign)
+                and operation.target == part
+                and not operation.augmented
+            ]
+            if len(given) != 1 or part.symbol in variables(given[0]):
+                return False
+            pending += given
+        pending += children(part)
+    return bool(tables)
+
+
+def _later(run: FunctionRun, start: int, header: int) -> set[int]:
+    """The blocks that the same iteration of a loop may still run."""
+    body = run.flow.loops[header]
+    seen = {start}
+    pending = [start]
+    while pending:
+        for target in successors(run.flow.blocks[pending.pop()]):
+            if target in body and target != header and target not in seen:
+                seen.add(target)
+                pending.append(target)
+    return seen
+
+
+# A caching allocator whose cache is emptied -----------------------------------------------------
+
+
+def _flushed(run: FunctionRun, spans: set[Span]) -> Iterator[Churn]:
+    """The first array of a loop that is made, deleted and flushed in every iteration."""
+    for body in run.flow.loops.values() if spans else ():
+        flush = [
+            operation
+            for number in sorted(body)
+            for operation in run.flow.blocks[number].operations
+            if isinstance(operation, Call) and operation.span in spans
+        ]
+        if not flush:
+            continue
+        dead = {
+            operation.place.symbol
+            for number in body
+            for operation in run.flow.blocks[number].operations
+            if isinstance(operation, Delete) and isinstance(operation.place, Variable)
+        }
+        for acquired, call in _made_in(run, body):
+            name = _holds(run, body, call, dead)
+            if name:
+                yield Churn(
+                    acquired.api,
+                    name,
+                    acquired.span,
+                    "flush",
+                    released=Site(run.filename, flush[0].span, flush[0].name),
+                    varying=integer(acquired.bytes) is None,
+                )
+                break
+
+
+def _made_in(run: FunctionRun, body: frozenset[int]) -> Iterator[tuple[Acquired, Call]]:
+    for origin, record in run.recorder.records.items():
+        if not origin.startswith("array:") or "@" not in origin:
+            continue
+        block, index = _position(origin)
+        operations = run.flow.blocks[block].operations
+        if block in body and index < len(operations):
+            call = operations[index]
+            if isinstance(call, Call) and call.receiver is None:
+                yield record.acquired, call
+
+
+def _holds(run: FunctionRun, body: frozenset[int], call: Call, dead: set[str]) -> str:
+    """The deleted variable that holds what a call made, or what was computed from it at once."""
+    made = call.target.symbol if isinstance(call.target, Variable) else ""
+    if made in dead and isinstance(call.target, Variable):
+        return call.target.name
+    for number in body:
+        for operation in run.flow.blocks[number].operations:
+            if (
+                isinstance(operation, Assign)
+                and isinstance(operation.target, Variable)
+                and operation.target.symbol in dead
+                and made.startswith("%")
+                and made in variables(operation.value)
+            ):
+                return operation.target.name
+    return ""
+
+
+# A function that is called with several sizes ---------------------------------------------------
+
+
+def _called(
+    caller: FunctionRun, reusable: dict[tuple[str, str], tuple[FunctionRun, list[_Raw]]]
+) -> Iterator[tuple[FunctionRun, Churn]]:
+    sizes: dict[tuple[str, str], dict[Span, tuple[tuple[str, int], ...]]] = defaultdict(dict)
+    for key, filename, arguments, span in caller.calls_made:
+        if (key, filename) in reusable:
+            sizes[key, filename][span] = tuple(
+                (symbol, number)
+                for symbol, value in arguments
+                if (number := integer(value)) is not None
+            )
+    for where, calls in sizes.items():
+        callee, several = reusable[where]
+        if len(calls) < FEWEST_SIZES or callee is caller:
+            continue
+        for raw in several:
+            if callee.flow.enclosing.get(raw.block):
+                continue
+            deciding = _deciding(callee, raw)
+            asked = {
+                span: tuple(number for symbol, number in arguments if symbol in deciding)
+                for span, arguments in calls.items()
+            }
+            different = {numbers for numbers in asked.values() if numbers}
+            if len(different) >= FEWEST_SIZES:
+                yield (
+                    callee,
+                    Churn(
+                        raw.acquired.api,
+                        raw.acquired.shown,
+                        raw.acquired.span,
+                        "calls",
+                        callee.show(raw.size[0]),
+                        raw.released[0],
+                        tuple(numbers[0] for numbers in sorted(different)),
+                        tuple(
+                            Step(
+                                caller.filename,
+                                span,
+                                f"`{callee.function.name}` is called with "
+                                f"{', '.join(map(str, asked[span]))}",
+                            )
+                            for span in sorted(asked)
+                            if asked[span]
+                        ),
+                    ),
+                )
+
+
+def _deciding(run: FunctionRun, raw: _Raw) -> set[str]:
+    """The parameters that the size is computed from."""
+    parameters = {parameter.symbol for parameter in run.function.parameters}
+    found: set[str] = set()
+    pending = [symbol for part in raw.size for symbol in sorted(variables(part))]
+    seen: set[str] = set()
+    while pending:
+        symbol = pending.pop()
+        if symbol in seen:
+            continue
+        seen.add(symbol)
+        if symbol in parameters:
+            found.add(symbol)
+        for block in run.flow.blocks:
+            for operation in block.operations:
+                if (
+                    isinstance(operation, Assign)
+                    and isinstance(operation.target, Variable)
+                    and operation.target.symbol == symbol
+                ):
+                    pending.extend(sorted(variables(operation.value)))
+    return found

@@ -1,0 +1,237 @@
+"""Calls that empty an allocator's cache each time that something is repeated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.facts import CacheFlush
+from cudalint.analysis.queries.capacity.loops import (
+    can_avoid,
+    device_tests,
+    innermost,
+    ordinary_blocks,
+)
+from cudalint.analysis.shape.flow import Flow, successors
+from cudalint.apis.model import ApiFunction
+from cudalint.program import (
+    Branch,
+    Call,
+    Expression,
+    Function,
+    Tuple,
+    Unary,
+    Variable,
+    variables,
+)
+from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+STEPS = frozenset(
+    {
+        *("forward", "step", "training_step", "validation_step", "test_step", "predict_step"),
+        *("on_train_batch_end", "on_validation_batch_end", "on_test_batch_end"),
+        *("on_train_batch_start", "on_validation_batch_start", "on_test_batch_start"),
+    }
+)
+"""Methods that frameworks call for every batch, by convention of PyTorch and Lightning."""
+_DEVICES = re.compile(r"device|gpu", re.IGNORECASE)
+_WEIGHTS = re.compile(r"state_?dict|checkpoint|ckpt|weights|param(eter)?s|shards", re.IGNORECASE)
+_MOST_HELPER_CALLS = 8
+
+
+def flushes(run: FunctionRun) -> Iterator[CacheFlush]:
+    """The flushes of one function that are repeated without need."""
+    flow = run.flow
+    found = [
+        (block.number, call, through)
+        for block in flow.blocks
+        if block.number in flow.order
+        for call in block.operations
+        if isinstance(call, Call) and (through := flushed_by(run, call)) is not None
+    ]
+    if not found:
+        return
+    ordinary = ordinary_blocks(flow)
+    tests = device_tests(flow, lambda name: asks_device(run, name))
+    reported: set[int | None] = set()
+    for number, call, through in sorted(found, key=lambda item: item[1].span):
+        header = innermost(flow, number)
+        if number not in ordinary or header in reported:
+            continue  # after an out-of-memory error
+        if header is not None:
+            if _each_iteration(flow, header, number, tests) and not _is_phase(run, header):
+                reported.add(header)
+                yield CacheFlush(call.name, call.span, "loop", _head(flow, header), through)
+        elif (
+            run.function.kind == "method"
+            and _short(run.function) in STEPS
+            and not can_avoid(flow, ordinary, 0, None, number, tests)
+            and not any(_works(run, header) for header in flow.loops)
+        ):
+            reported.add(header)
+            yield CacheFlush(call.name, call.span, "step", run.function.span, through)
+
+
+def model_of(run: FunctionRun, call: Call) -> ApiFunction | None:
+    """The model of a call, by its name."""
+    return run.models.lookup(call.name) if call.name else None
+
+
+def asks_device(run: FunctionRun, name: str) -> bool:
+    """Whether a call by that name asks for a device."""
+    model = run.models.lookup(name) if name else None
+    return model is not None and model.asks_device
+
+
+def flushed_by(run: FunctionRun, call: Call) -> str | None:
+    """Empty for a call that flushes a cache, the helper's name for one of a function of the run
+    that does little else, ``None`` for any other."""
+    model = model_of(run, call)
+    if model is not None and not model.guess:
+        return "" if model.flushes_cache else None
+    helper = run.linker.function(call.key, run.filename) if call.key else None
+    return helper.name if helper is not None and _is_helper(run, helper) else None
+
+
+def _is_helper(run: FunctionRun, function: Function) -> bool:
+    """Whether a function flushes whatever happens, and has no loop."""
+    calls = [
+        (block.number, call)
+        for block in function.blocks
+        for call in block.operations
+        if isinstance(call, Call)
+    ]
+    if len(calls) > _MOST_HELPER_CALLS:
+        return False
+    flushing = [
+        number
+        for number, call in calls
+        if (model := model_of(run, call)) is not None and model.flushes_cache
+    ]
+    if not flushing:
+        return False
+    flow = Flow(function)
+    ordinary = ordinary_blocks(flow)
+    tests = device_tests(flow, lambda name: asks_device(run, name))
+    return not flow.loops and any(
+        number in ordinary and not can_avoid(flow, ordinary, 0, None, number, tests)
+        for number in flushing
+    )
+
+
+def _short(function: Function) -> str:
+    return function.name.rpartition(".")[2]
+
+
+def _each_iteration(flow: Flow, header: int, number: int, tests: frozenset[int]) -> bool:
+    """Whether the loop cannot go round without the block. A loop that it leaves at once afterwards
+    does not go round at all."""
+    body = flow.loops[header]
+    if number != header and can_avoid(flow, body, header, header, number, tests):
+        return False
+    return header in _onward(flow, body, number)
+
+
+def _onward(flow: Flow, body: frozenset[int], start: int) -> set[int]:
+    seen: set[int] = set()
+    pending = [start]
+    while pending:
+        for target in successors(flow.blocks[pending.pop()]):
+            if target in body and target not in seen:
+                seen.add(target)
+                pending.append(target)
+    return seen
+
+
+def _is_phase(run: FunctionRun, header: int) -> bool:
+    """Whether one iteration is a whole phase: it has a loop over batches of its own, makes a model
+    to go with it, or is measured by itself; or the loop goes over variants that stand there, or
+    over weights, which are loaded once."""
+    body = run.flow.loops[header]
+    branch = run.flow.blocks[header].terminator
+    if isinstance(branch, Branch) and (
+        _WEIGHTS.search(run.show(branch.condition)) or _is_spelled_out(branch.condition)
+    ):
+        return True
+    if _over_devices(run, header) or not _works(run, header):
+        return True
+    if any(inner != header and inner in body and _works(run, inner) for inner in run.flow.loops):
+        return True
+    return any(
+        _makes_model(run, call) or _has_loop(run, call) or _measures(run, call)
+        for call in _calls(run, body)
+    )
+
+
+def _is_spelled_out(condition: Expression) -> bool:
+    """Whether a loop goes over values that stand in the source: variants, and no batches."""
+    return isinstance(condition, Unary) and isinstance(condition.operand, Tuple)
+
+
+def _measures(run: FunctionRun, call: Call) -> bool:
+    model = model_of(run, call)
+    return model is not None and model.measures_memory
+
+
+def _over_devices(run: FunctionRun, header: int) -> bool:
+    """Whether a loop goes over devices: each has a cache of its own."""
+    branch = run.flow.blocks[header].terminator
+    if not isinstance(branch, Branch):
+        return False
+    if _DEVICES.search(run.show(branch.condition)):
+        return True
+    symbols = variables(branch.condition)
+    for _ in range(2):  # the iterable, and what it was made from
+        for call in _calls(run, frozenset(run.flow.order)):
+            if isinstance(call.target, Variable) and call.target.symbol in symbols:
+                if asks_device(run, call.name):
+                    return True
+                symbols |= {s for a in call.arguments for s in variables(a.value)}
+    return False
+
+
+def _calls(run: FunctionRun, body: frozenset[int]) -> Iterator[Call]:
+    for number in body:
+        for operation in run.flow.blocks[number].operations:
+            if isinstance(operation, Call):
+                yield operation
+
+
+def _works(run: FunctionRun, header: int) -> bool:
+    """Whether a loop does more than look at things and flush: it calls what may use a device."""
+    return any(
+        not call.name.startswith("builtins.")
+        and call.name not in (".__enter__", ".__exit__")
+        and flushed_by(run, call) is None
+        for call in _calls(run, run.flow.loops[header])
+    )
+
+
+def _makes_model(run: FunctionRun, call: Call) -> bool:
+    model = model_of(run, call)
+    if model is not None and model.builds_model:
+        return True
+    record = run.linker.record(call.key, run.filename) if call.kind == "constructor" else None
+    return record is not None and any(
+        base.rpartition(".")[2] in ("Module", "LightningModule") for base in record.bases
+    )
+
+
+def _has_loop(run: FunctionRun, call: Call) -> bool:
+    """Whether a function of the run that is called goes over something itself."""
+    function = run.linker.function(call.key, run.filename) if call.key else None
+    if function is None:
+        return False
+    return any(block.loop for block in function.blocks)
+
+
+def _head(flow: Flow, header: int) -> Span:
+    terminator = flow.blocks[header].terminator
+    if isinstance(terminator, Branch):
+        return terminator.span
+    operations = flow.blocks[header].operations
+    return operations[0].span if operations else Span(1, 1, 1, 1)

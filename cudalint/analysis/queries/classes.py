@@ -1,0 +1,543 @@
+"""Facts of classes and of C structs: which members their functions acquire and release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from cudalint.analysis.engine.state import InputRelease
+from cudalint.analysis.engine.summary import HandedOut, Outcome
+from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Misuse, MisuseKind, Site
+from cudalint.analysis.interpreter.worklist import FunctionRun
+from cudalint.analysis.queries.reachable_members import (
+    forwards,
+    methods_of,
+    released_by_own_methods,
+)
+from cudalint.analysis.summaries import Linker
+from cudalint.analysis.values.values import Const, Input, Location, Operation, integer, resources_in
+from cudalint.findings.finding import Step
+from cudalint.program import Call, Function, Record, Type, render, variables
+
+CLOSING = frozenset({"close", "__exit__", "__del__", "__aexit__", "terminate", "shutdown"})
+"""Methods that end an object's life in Python."""
+
+
+@dataclass
+class Members:
+    """What the functions of a run do with the members of one record."""
+
+    record: Record
+    acquired: dict[tuple[str, object], MemberAcquisition] = field(default_factory=dict)
+    by_destructor: dict[str, Site] = field(default_factory=dict)
+    elsewhere: dict[str, Site] = field(default_factory=dict)
+    releasing: dict[str, set[str]] = field(default_factory=dict)
+    """Member to the functions that release it outside the destructor."""
+    acquiring: dict[str, set[str]] = field(default_factory=dict)
+    releases: list[tuple[str, InputRelease, Function]] = field(default_factory=list)
+    careless: dict[str, set[str]] = field(default_factory=dict)
+    """Methods to the members that they acquire without a look at the earlier value."""
+    lingering: dict[str, dict[str, InputRelease]] = field(default_factory=dict)
+    """Methods to the members that they release and leave as they are."""
+    sometimes: dict[str, Site] = field(default_factory=dict)
+    passed_by: dict[str, dict[str, Site]] = field(default_factory=dict)
+    """As ``sometimes``, of functions other than the destructor."""
+    together: dict[str, set[str]] = field(default_factory=dict)
+    """Members to others that were given the same resource."""
+    destructor: Site | None = None
+    escaping: set[str] = field(default_factory=set)
+    lent_out: set[str] = field(default_factory=set)
+    """What is returned to the caller as well."""
+    takes_back: bool = False
+    """A method releases what its caller gives it."""
+
+
+Table = dict[tuple[str, str], Members]
+"""By a record's key and file."""
+
+
+def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
+    """Everything that functions do with members, by record."""
+    table: Table = {}
+    fields: set[str] = set()
+    for run in runs:
+        _collect(run, linker, table)
+        fields |= run.recorder.released_fields
+    _look_after(table, linker)
+    _join_bases(table, linker)
+    for members in table.values():
+        _join_holders(members)
+        # `registry[i].second->cells` is released: of which struct is not known; so of any.
+        known = {release.location for _, release, _ in members.releases}
+        for name in sorted({base_name(member) for member, _ in members.acquired}):
+            last = name.rpartition(".")[2]
+            if last in fields and name not in members.by_destructor and not known:
+                site = Site(members.record.filename, members.record.span, name)
+                members.elsewhere.setdefault(name, site)
+    return table
+
+
+def _look_after(table: Table, linker: Linker) -> None:
+    methods = methods_of(linker)
+    for members in table.values():
+        own = methods.get(members.record.key, [])
+        for name, site, function in released_by_own_methods(members, own, linker):
+            ending = function.name.rpartition(".")[2] in CLOSING
+            (members.by_destructor if ending else members.elsewhere).setdefault(name, site)
+        if members.takes_back:  # an allocator, whose users say when
+            members.escaping |= members.lent_out
+        if forwards(own):
+            members.escaping |= {base_name(member) for member, _ in members.acquired}
+
+
+def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
+    """The facts of every class that acquires into a member."""
+    found = []
+    static = _static_only(linker)
+    for members in table.values():
+        if not members.acquired:
+            continue
+        record = members.record
+        names = {base_name(member) for member, _ in members.acquired}
+        # A process-lifetime object gives its memory back with the process.
+        escaping = members.escaping | (names if record.key in static else _lent(members))
+        found.append(
+            ClassFacts(
+                record=record,
+                filename=record.filename,
+                acquired=tuple(members.acquired.values()),
+                released_by_destructor=members.by_destructor,
+                released_elsewhere=members.elsewhere,
+                destructor=members.destructor,
+                overwritten=_overwritten(members, linker),
+                escaping=frozenset(escaping),
+                sometimes=_sometimes(members),
+                unseen_destructor=record.destructor == "declared" and members.destructor is None,
+                replaced=frozenset(
+                    name
+                    for name, functions in members.releasing.items()
+                    if functions and functions <= members.acquiring.get(name, set())
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _lent(members: Members) -> set[str]:
+    """Members that point to a table which no function of the class makes: whoever made it has its
+    elements too."""
+    made = {member for member, _ in members.acquired}
+    pointers = {field.name for field in members.record.fields if field.type.kind == "pointer"}
+    return {base_name(member) for member in made if "[" in member} & (pointers - made)
+
+
+# Members ----------------------------------------------------------------------------------------
+
+
+def member_of(
+    location: Location, function: Function, python: bool
+) -> tuple[str | None, str] | None:
+    """The record and member that a location of a function stands for, if any: ``this->d``, a
+    struct parameter's ``p->d`` or ``p.d``."""
+    root = location[0]
+    if root == "this" and len(location) > 1:
+        return (function.record, _name(location[1:])) if function.record else None
+    symbol: object = root
+    rest = location[1:]
+    if root == "@":
+        base = location[1]
+        if not isinstance(base, Input) or len(location) < 3:
+            return None
+        if len(base.location) != 1:
+            return None
+        symbol, rest = base.location[0], location[2:]
+    if root == "return":
+        record = _record_of(function.returns)
+        return (record, _name(location[1:])) if record and len(location) > 1 else None
+    for parameter in function.parameters:
+        if parameter.symbol == symbol and rest and not python:
+            record = _record_of(parameter.type)
+            return (record, _name(rest)) if record else None
+    return None
+
+
+def _place(run: FunctionRun, linker: Linker, location: Location) -> tuple[str | None, str] | None:
+    """``member_of``, of the innermost object: a member with a destructor looks after its own."""
+    found = member_of(location, run.function, run.python)
+    while found is not None:
+        record = linker.record(found[0], run.filename)
+        first, _, rest = found[1].partition(".")
+        kinds = [field.type for field in record.fields if field.name == first] if record else []
+        inner = linker.record(kinds[0].record, run.filename) if kinds and rest else None
+        if inner is None or inner.destructor not in ("declared", "defined"):
+            break
+        found = (inner.key, rest)
+    return found
+
+
+def _empties(run: FunctionRun, member: str) -> bool:
+    """Whether a function removes the elements of a container that is a member."""
+    return any(
+        isinstance(operation, Call)
+        and operation.receiver is not None
+        and render(operation.receiver).rpartition(".")[2].rpartition("->")[2] == member
+        and run.models.evicts(operation.name)
+        for block in run.function.blocks
+        for operation in block.operations
+    )
+
+
+def _name(path: Location) -> str:
+    return "".join("[...]" if part == "[]" else str(part) for part in path).removeprefix(".")
+
+
+def _record_of(kind: Type | None) -> str | None:
+    while kind is not None and kind.record is None and kind.pointee is not None:
+        kind = kind.pointee
+    return kind.record if kind is not None else None
+
+
+def base_name(member: str) -> str:
+    """``streams`` for ``streams[...]`` and ``streams[0]``: elements are released together."""
+    return member.partition("[")[0]
+
+
+def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
+    function = run.function
+    ending = function.kind == "destructor" or (
+        run.python and function.name.rpartition(".")[2] in CLOSING
+    )
+    for outcome in run.outcomes:
+        for item in outcome.handed_out:
+            _acquisition(run, linker, table, outcome, item)
+        for release in outcome.released:
+            found = _place(run, linker, release.location)
+            members = _members(table, linker, found[0], run.filename) if found else None
+            if members is None or found is None:
+                continue
+            step = release.step
+            site = Site(step.filename, step.span, release.api)
+            name = base_name(found[1])
+            members.releases.append((name, release, function))
+            if ending:
+                members.by_destructor.setdefault(name, site)
+                if _is_passed_by(run, release):
+                    members.sometimes.setdefault(name, site)
+            else:
+                if _is_passed_by(run, release):
+                    members.passed_by.setdefault(name, {})[function.key] = site
+                members.elsewhere.setdefault(name, site)
+                members.releasing.setdefault(name, set()).add(function.key)
+                if (
+                    release.location[0] == "this"
+                    and not any(location == release.location for location, _ in outcome.writes)
+                    and not ("[" in found[1] and _empties(run, name))
+                ):
+                    members.lingering.setdefault(function.key, {}).setdefault(name, release)
+        for location in sorted(outcome.stored, key=repr):
+            found = _place(run, linker, location)
+            members = _members(table, linker, found[0], run.filename) if found else None
+            if members is not None and found is not None:
+                members.escaping.add(base_name(found[1]))
+    if function.record and _releases_parameter(run):
+        members = _members(table, linker, function.record, run.filename)
+        if members is not None:
+            members.takes_back = True
+    if function.record and ending:
+        members = _members(table, linker, function.record, run.filename)
+        if members is not None and members.destructor is None:
+            members.destructor = Site(function.filename, function.span, function.name)
+
+
+def _releases_parameter(run: FunctionRun) -> bool:
+    parameters = {parameter.symbol for parameter in run.function.parameters} - {"this"}
+    return any(
+        len(release.location) == 1 and release.location[0] in parameters
+        for outcome in run.outcomes
+        for release in outcome.released
+    )
+
+
+def _sometimes(members: Members) -> dict[str, Site]:
+    """Members that every function which releases them may leave behind."""
+    found = dict(members.sometimes)
+    for name, functions in members.passed_by.items():
+        if name not in members.by_destructor and functions.keys() == members.releasing[name]:
+            found[name] = next(iter(functions.values()))
+    return found
+
+
+def _is_passed_by(run: FunctionRun, release: InputRelease) -> bool:
+    """Whether a destructor may end without a release for a reason that is not the object's: not a
+    flag or a null test of it, and not a call that failed."""
+    releasing = [o for o in run.outcomes if _releases(o, release.location)]
+    known = {condition for outcome in releasing for condition in outcome.conditions}
+    return any(
+        outcome.foreign and outcome.failure is None and known.issuperset(outcome.conditions)
+        for outcome in run.outcomes
+        if outcome.kind == "return" and not _releases(outcome, release.location)
+    )
+
+
+def _releases(outcome: Outcome, location: Location) -> bool:
+    return any(release.location == location for release in outcome.released)
+
+
+def _acquisition(
+    run: FunctionRun,
+    linker: Linker,
+    table: Table,
+    outcome: Outcome,
+    item: HandedOut,
+) -> None:
+    function = run.function
+    found = _place(run, linker, item.location)
+    members = _members(table, linker, found[0], run.filename) if found else None
+    record = run.recorder.records.get(item.resource.origin)
+    if members is None or found is None or item.managed or item.escaped or record is None:
+        return
+    if record.acquired.kept_by_callee:
+        return
+    if record.released and function.record is None and not run.python:
+        return  # the function's own affair, which lends it to the struct while it runs
+    acquired = record.acquired
+    name = found[1]
+    resource = replace(acquired.resource(), bytes=integer(item.bytes))
+    kind = function.kind if function.record else "function"
+    members.acquired.setdefault(
+        (name, acquired.span), MemberAcquisition(name, resource, function.name, kind)
+    )
+    for location, value in outcome.writes:
+        holder = _place(run, linker, location) if item.resource in resources_in(value) else None
+        if holder and holder[0] == found[0] and base_name(holder[1]) != base_name(name):
+            members.together.setdefault(base_name(name), set()).add(base_name(holder[1]))
+    members.acquiring.setdefault(base_name(name), set()).add(function.key)
+    if outcome.value is not None and item.resource in resources_in(outcome.value):
+        members.lent_out.add(base_name(name))
+    looked_at = (
+        item.location in run.tested
+        or any(release.location == item.location for release in outcome.released)
+        or any(location == item.location for location in _released_by_calls(run, linker))
+        or _asks_first(function, outcome, item.location)
+    )
+    if item.location[0] == "this" and "[" not in name and not looked_at:
+        members.careless.setdefault(function.key, set()).add(name)
+
+
+def _asks_first(function: Function, outcome: Outcome, member: Location) -> bool:
+    """Whether it is acquired where the member is null, or an argument by which a caller has passed
+    what there was."""
+    given = {Input((p.symbol,)) for p in function.parameters if _is_pointer(p.type)}
+    given.add(Input(member))
+    for condition, truth in outcome.conditions:
+        if isinstance(condition, Operation) and condition.operator == "==" and truth:
+            left, right = condition.operands
+            if left in given and isinstance(right, Const) and not right.value:
+                return True
+        if condition in given and not truth:
+            return True
+    return False
+
+
+def _is_pointer(kind: Type) -> bool:
+    """Whether a parameter is a pointer (a handle is one), or a reference to one."""
+    if kind.kind == "reference" and kind.pointee is not None:
+        kind = kind.pointee
+    return kind.kind == "pointer"
+
+
+def _released_by_calls(run: FunctionRun, linker: Linker) -> set[Location]:
+    """Members that other methods, called by this one, release: `resize` calls `clear` first."""
+    found: set[Location] = set()
+    for block in run.function.blocks:
+        for operation in block.operations:
+            if isinstance(operation, Call) and operation.key and operation.key != run.function.key:
+                summary, _ = linker.summary(operation.key, run.filename)
+                for outcome in summary.outcomes if summary else ():
+                    found |= {r.location for r in outcome.released if r.location[0] == "this"}
+    return found
+
+
+def _members(table: Table, linker: Linker, key: str | None, filename: str) -> Members | None:
+    record = linker.record(key, filename)
+    if record is None:
+        return None
+    return table.setdefault((record.key, record.filename), Members(record))
+
+
+def _join_bases(table: Table, linker: Linker) -> None:
+    """A base class may release what a derived class acquires, and the other way round."""
+    for members in table.values():
+        for base in members.record.bases:
+            record = linker.record(base, members.record.filename)
+            other = table.get((record.key, record.filename)) if record is not None else None
+            if other is None or other is members:
+                continue
+            for one, two in ((members, other), (other, members)):
+                one.by_destructor = {**two.by_destructor, **one.by_destructor}
+                one.elsewhere = {**two.elsewhere, **one.elsewhere}
+
+
+def _join_holders(members: Members) -> None:
+    """Of several members that hold one resource (a list of ranges, and the start of the first),
+    one that is released releases it for all."""
+    for name, holders in members.together.items():
+        for holder in sorted(holders):
+            for released in (members.by_destructor, members.elsewhere):
+                if holder in released:
+                    released.setdefault(name, released[holder])
+
+
+def _static_only(linker: Linker) -> frozenset[str]:
+    """Records whose only named objects are static or global."""
+    static: set[str] = set()
+    other: set[str] = set()
+    for program in linker.programs.values():
+        for info in program.variables.values():
+            for kind in (info.type, info.type.pointee):
+                if kind is not None and kind.record:
+                    static.add(kind.record)
+    for function, _ in linker.functions():
+        for info in function.variables.values():
+            pointee = info.type.pointee
+            if info.storage == "static" and pointee is not None and pointee.record:
+                static.add(pointee.record)
+            if info.type.record and info.storage != "temporary":
+                (static if info.storage in ("static", "global") else other).add(info.type.record)
+    return frozenset(static - other)
+
+
+# Lifetimes over several methods -----------------------------------------------------------------
+
+
+def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, ...]:
+    """Acquired by a method that does not look at the earlier value, after the constructor has
+    acquired it or where the method runs twice on one object."""
+    found = []
+    constructors = {
+        function.key
+        for function, _ in linker.functions()
+        if function.kind == "constructor" and function.record == members.record.key
+    }
+    by_constructor = {
+        base_name(item.member)
+        for item in members.acquired.values()
+        if item.method_kind == "constructor"
+        and constructors <= set(members.acquiring.get(base_name(item.member), ()))
+    }
+    called = {function.key: function.name for function, _ in linker.functions()}
+    for key, names in members.careless.items():
+        for item in members.acquired.values():
+            if item.member not in names or item.method_kind != "method":
+                continue
+            if item.method != called.get(key):
+                continue  # acquired by another method, which may have looked first
+            if base_name(item.member) in members.together:
+                continue  # another member still holds the earlier one
+            if key not in members.acquiring.get(base_name(item.member), ()):
+                continue
+            enders = members.releasing.get(base_name(item.member), set())
+            if item.member in by_constructor or _called_twice(linker, key, enders):
+                found.append(item)
+    return tuple(found)
+
+
+def _called_twice(linker: Linker, key: str, enders: set[str]) -> bool:
+    """Whether some function calls a method twice, or in a loop, on the same object, with none of
+    the ``enders`` that release in between."""
+    for function, program in linker.functions():
+        run = linker.run_of(function, program)
+        seen: set[str] = set()
+        if any(
+            isinstance(operation, Call) and operation.key in enders
+            for block in function.blocks
+            for operation in block.operations
+        ):
+            continue
+        for block in function.blocks:
+            for operation in block.operations:
+                if not isinstance(operation, Call) or operation.key != key:
+                    continue
+                if operation.receiver is None or run is None:
+                    continue
+                receiver = render(operation.receiver)
+                loops = run.flow.enclosing.get(block.number, frozenset())
+                selecting = {receiver, *variables(operation.receiver)}
+                assigned = any(selecting & run.flow.assigned[header] for header in loops)
+                if receiver in seen or (loops and not assigned):
+                    return True
+                seen.add(receiver)
+    return False
+
+
+def member_misuses(linker: Linker, table: Table) -> dict[str, list[Misuse]]:
+    """By file and function: releases of members that do not fit what other methods did."""
+    found: dict[str, list[Misuse]] = {}
+    for members in table.values():
+        families: dict[str, set[str]] = {}
+        for item in members.acquired.values():
+            families.setdefault(base_name(item.member), set()).add(item.resource.family)
+        for name, release, function in members.releases:
+            kinds = families.get(name, set())
+            if release.step.filename != function.filename:
+                continue
+            for misuse in (
+                _mismatch(members, name, release, kinds),
+                _released_before(members, linker, name, release, function),
+            ):
+                if misuse is not None:
+                    found.setdefault(function.key, []).append(misuse)
+    return found
+
+
+def _mismatch(members: Members, name: str, release: InputRelease, kinds: set[str]) -> Misuse | None:
+    if len(kinds) != 1 or not release.families or kinds & set(release.families):
+        return None
+    item = next(i for i in members.acquired.values() if base_name(i.member) == name)
+    resource = item.resource
+    return Misuse(
+        MisuseKind.MISMATCH,
+        name,
+        release.api,
+        release.step.span,
+        (
+            Step(resource.filename, resource.span, f"`{name}` is acquired here by {item.method}"),
+            release.step,
+        ),
+        resource,
+        resource.info.releases,
+        filename=release.step.filename,
+    )
+
+
+def _released_before(
+    members: Members, linker: Linker, name: str, release: InputRelease, function: Function
+) -> Misuse | None:
+    """The destructor releases what a method, called on the object, has released already."""
+    if function.kind != "destructor":
+        return None
+    for key, released in members.lingering.items():
+        earlier = released.get(name)
+        if earlier is None or earlier.step.span == release.step.span:
+            continue
+        if not _called_from_outside(linker, key, members.record.key):
+            continue
+        return Misuse(
+            MisuseKind.DOUBLE_FREE,
+            name,
+            release.api,
+            release.step.span,
+            (earlier.step, release.step),
+            released=Site(earlier.step.filename, earlier.step.span, earlier.api),
+            filename=release.step.filename,
+        )
+    return None
+
+
+def _called_from_outside(linker: Linker, key: str, record: str) -> bool:
+    return any(
+        isinstance(operation, Call) and operation.key == key
+        for function, _ in linker.functions()
+        if function.record != record
+        for block in function.blocks
+        for operation in block.operations
+    )

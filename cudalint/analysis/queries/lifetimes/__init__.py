@@ -1,0 +1,33 @@
+"""How long device memory is held: handlers, checkpoints, waits, caches and hooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.facts.lifetimes import Lifetimes
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+    from cudalint.analysis.summaries import Linker
+
+
+def lifetimes(run: FunctionRun, linker: Linker) -> Lifetimes:
+    """What one function does with lifetimes."""
+    idle = tuple(run.idle.values())
+    if not run.python:
+        return Lifetimes(idle=idle)
+    from cudalint.analysis.queries.lifetimes.caches import decorated, dictionaries
+    from cudalint.analysis.queries.lifetimes.checkpoints import checkpoints
+    from cudalint.analysis.queries.lifetimes.hooks import hooks
+    from cudalint.analysis.queries.lifetimes.owners import unclosed_owners
+    from cudalint.analysis.queries.lifetimes.retries import retries
+
+    function, program, models = run.function, run.program, run.models
+    return Lifetimes(
+        retries=retries(function, linker, models),
+        checkpoints=checkpoints(function, program, linker, models),
+        idle=idle,
+        caches=(*decorated(function, linker, models), *dictionaries(function, program, models)),
+        hooks=hooks(function, linker, models),
+        owners=unclosed_owners(function, linker, models),
+    )

@@ -1,0 +1,315 @@
+"""Caches of device tensors that only grow (Python)."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.facts.lifetimes import TensorCache
+from cudalint.analysis.queries.lifetimes.placement import Placements
+from cudalint.analysis.queries.lifetimes.walk import calls, definitions, operations
+from cudalint.analysis.shape.flow import operands
+from cudalint.analysis.shape.wording import substitute, written_calls
+from cudalint.program import (
+    Assign,
+    Binary,
+    Branch,
+    Call,
+    Constant,
+    Delete,
+    Expression,
+    Function,
+    Index,
+    Member,
+    Parameter,
+    Program,
+    Return,
+    Tuple,
+    Unary,
+    Variable,
+    children,
+    render,
+    variables,
+)
+
+if TYPE_CHECKING:
+    from cudalint.analysis.summaries import Linker
+    from cudalint.apis.loader import ApiModels
+
+_FEW = re.compile(
+    r"(^|_)(device|dtype|layout|backend|mode|training|kind|rank|gpu|stream|dev|type|name|module|cls"
+    r"|key|op|layer|stage|level|split|direction|causal|inverse)(_?(id|index|ids|type|name|str|idx))?s?$",
+    re.IGNORECASE,
+)
+"""Names of what takes few values in one run."""
+_FEW_RESULTS = 128
+"""What `lru_cache` keeps when nobody says how many; of small tensors, no harm."""
+_FEW_TYPES = ("bool", "device", "dtype", "layout", "Literal", "Enum", "Stream")
+
+
+def decorated(function: Function, linker: Linker, models: ApiModels) -> tuple[TensorCache, ...]:
+    """The decorators of a function that keep device tensors, or what owns some."""
+    for decorator, span in zip(function.decorators, function.decorator_spans, strict=False):
+        name, _, options = decorator.partition("(")
+        effect = models.lifetime_effect(name)
+        if effect is None or effect.memoizes is None:
+            continue
+        bound = _bound(options, effect.memoizes)
+        kind = _kept(function, linker, models, bound)
+        if kind:
+            names = [p.name for p in function.parameters if p.symbol != "this"]
+            shown = name.rpartition(".")[2]
+            return (TensorCache(kind, shown, span, ", ".join(names), bound),)
+    return ()
+
+
+def _bound(options: str, parameter: str) -> int | None:
+    """How many results are kept; ``None``: all."""
+    if parameter == "unbounded":
+        return None
+    try:
+        call = ast.parse(f"f({options}" if options else "f()", mode="eval").body
+    except SyntaxError:
+        return None
+    assert isinstance(call, ast.Call)
+    given = [*call.args[:1], *(k.value for k in call.keywords if k.arg == parameter)]
+    if not given:
+        return 128
+    value = given[0]
+    number = value.value if isinstance(value, ast.Constant) else 128
+    return number if isinstance(number, int) else None
+
+
+def _kept(function: Function, linker: Linker, models: ApiModels, bound: int | None) -> str:
+    parameters = [p for p in function.parameters if p.symbol != "this"]
+    if any(_is_tensor(p, models) for p in parameters):
+        return "tensors"
+    placements = Placements(function, models)
+    returned = {
+        placements.of(block.terminator.value)
+        for block in function.blocks
+        if isinstance(block.terminator, Return) and block.terminator.value is not None
+    }
+    on_device = bool(returned & {"device", "asked"})
+    if function.record is not None and function.kind == "method" and not function.is_static:
+        record = linker.record(function.record, function.filename)
+        module = record is not None and any(_is_module(base, models) for base in record.bases)
+        many = bound is None or bound > _FEW_RESULTS
+        return "method" if module or (on_device and many) else ""
+    unbounded = [p for p in parameters if not _takes_few(p.name, p.type.text, p.default)]
+    if on_device and bound is None and unbounded and _decides_size(function, unbounded, models):
+        return "results"
+    return ""
+
+
+def _is_tensor(parameter: Parameter, models: ApiModels) -> bool:
+    effect = models.lifetime_effect(parameter.type.text.partition("[")[0])
+    return effect is not None and effect.tensor_types
+
+
+def _is_module(base: str, models: ApiModels) -> bool:
+    effect = models.lifetime_effect(base)
+    return effect is not None and effect.modules
+
+
+def _takes_few(name: str, annotation: str, default: Expression | None) -> bool:
+    few = isinstance(default, Constant) and isinstance(default.value, bool | str)
+    last = annotation.rpartition(".")[2]
+    return few or last.startswith(_FEW_TYPES) or _FEW.search(name) is not None
+
+
+def _decides_size(function: Function, keys: list[Parameter], models: ApiModels) -> bool:
+    """Whether one of the keys is an extent of an array that the function makes."""
+    symbols = {key.symbol for key in keys}
+    for _, call in calls(function):
+        model = models.lookup(call.name) if call.name else None
+        shape = model.returns.shape if model is not None and model.returns is not None else None
+        if (
+            shape is not None
+            and not shape.startswith("like")
+            and any(a.keyword is None and variables(a.value) & symbols for a in call.arguments)
+        ):
+            return True
+    return False
+
+
+# Dictionaries -----------------------------------------------------------------------------------
+
+
+def dictionaries(
+    function: Function, program: Program, models: ApiModels
+) -> tuple[TensorCache, ...]:
+    """The dictionaries that a function remembers device tensors in, by a key with many values."""
+    if function.kind in ("module", "constructor"):
+        return ()
+    found: dict[str, TensorCache] = {}
+    placements = Placements(function, models)
+    for at in operations(function):
+        operation = at.operation
+        target = getattr(operation, "target", None)
+        if not isinstance(target, Index) or not isinstance(operation, Assign | Call):
+            continue
+        base = target.base
+        shared = isinstance(base, Variable) and base.symbol.startswith("::")
+        own = (
+            isinstance(base, Member)
+            and isinstance(base.base, Variable)
+            and base.base.symbol == "this"
+        )
+        if not (shared or own) or render(base) in found:
+            continue
+        if placements.made_by(operation) not in ("device", "asked"):
+            continue
+        if not _asks_first(function, base, target.index):
+            continue  # a table that is filled, not a cache
+        if _few_values(function, target.index) or _shrinks(program, function, base, models):
+            continue
+        if not _is_dictionary(program, function, base):
+            continue
+        written = written_calls(function)
+        found[render(base)] = TensorCache(
+            "global" if shared else "instance",
+            render(base) if shared else f"self.{render(base).removeprefix('this.')}",
+            operation.span,
+            render(substitute(target.index, written)),
+        )
+    return tuple(found.values())
+
+
+def _asks_first(function: Function, base: Expression, key: Expression) -> bool:
+    """Whether the function looks whether the key is there: ``if key not in table``, ``.get(key)``,
+    ``try: return table[key]``."""
+    table, wanted = render(base), render(key)
+    for block in function.blocks:
+        branch = block.terminator
+        if isinstance(branch, Branch):
+            pending = [branch.condition]
+            while pending:
+                current = pending.pop()
+                if (
+                    isinstance(current, Binary)
+                    and current.operator == "in"
+                    and render(current.right) == table
+                    and render(current.left) == wanted
+                ):
+                    return True
+                pending.extend(children(current))
+    return any(
+        call.name == ".get"
+        and call.receiver is not None
+        and render(call.receiver) == table
+        and call.arguments
+        and render(call.arguments[0].value) == wanted
+        for _, call in calls(function)
+    )
+
+
+def _few_values(function: Function, key: Expression) -> bool:
+    """Whether a key takes few values in one run: a device, a type, a constant, a flag."""
+    made = definitions(function)
+    parameters = {p.symbol: p for p in function.parameters}
+
+    def few(expression: Expression, depth: int = 0) -> bool:
+        match expression:
+            case Constant():
+                return True
+            case Tuple(items=items):
+                return all(few(item, depth) for item in items)
+            case Member(field=field):
+                return _FEW.search(field) is not None
+            case Binary(operator="==" | "!=" | "<" | ">" | "in" | "is"):
+                return True
+            case Binary(left=left, right=right):
+                return few(left, depth) and few(right, depth)
+            case Unary(operator="!"):
+                return True
+            case Variable(symbol=symbol, name=name):
+                if _FEW.search(name):
+                    return True
+                parameter = parameters.get(symbol)
+                if parameter is not None:
+                    return _takes_few(name, parameter.type.text, parameter.default)
+                values = made.get(symbol, [])
+                if not values or depth > 4:
+                    return False
+                return all(
+                    few(value.value, depth + 1)
+                    if isinstance(value, Assign)
+                    else isinstance(value, Call) and _call_is_few(value, few, depth)
+                    for value in values
+                )
+            case _:
+                return False
+
+    return few(key)
+
+
+def _call_is_few(call: Call, few, depth: int) -> bool:  # type: ignore[no-untyped-def]
+    last = call.name.rpartition(".")[2]
+    if _FEW.search(last):
+        return True
+    parts = [given.value for given in call.arguments]
+    if call.receiver is not None:
+        parts.append(call.receiver)
+    return bool(parts) and all(few(part, depth + 1) for part in parts)
+
+
+def _shrinks(program: Program, function: Function, base: Expression, models: ApiModels) -> bool:
+    """Whether anything takes entries out, empties the dictionary or puts another in its place; a
+    test of its length says that somebody looks after it."""
+    table = render(base)
+    for other in program.functions:
+        if isinstance(base, Member) and other.record != function.record:
+            continue
+        for at in operations(other):
+            operation = at.operation
+            if isinstance(operation, Delete) and render(operation.place).startswith(table + "["):
+                return True
+            if isinstance(operation, Call) and operation.receiver is not None:
+                effect = models.lifetime_effect(operation.name)
+                if effect is not None and effect.evicts and render(operation.receiver) == table:
+                    return True
+            target = getattr(operation, "target", None)
+            if (
+                target is not None
+                and render(target) == table
+                and other.kind not in ("module", "constructor")
+            ):
+                return True
+            if any(_measures(part, table) for part in operands(operation)):
+                return True
+        for block in other.blocks:
+            branch = block.terminator
+            if isinstance(branch, Branch) and _measures(branch.condition, table):
+                return True
+    return False
+
+
+def _measures(expression: Expression, table: str) -> bool:
+    pending = [expression]
+    while pending:
+        current = pending.pop()
+        measured = isinstance(current, Unary) and current.operator == "len"
+        if measured and render(children(current)[0]) == table:
+            return True
+        pending.extend(children(current))
+    return False
+
+
+def _is_dictionary(program: Program, function: Function, base: Expression) -> bool:
+    """Whether it starts as an empty dictionary, and not as a bounded container of the project."""
+    table = render(base)
+    for other in program.functions:
+        if isinstance(base, Member) and other.record != function.record:
+            continue
+        for at in operations(other):
+            operation = at.operation
+            target = getattr(operation, "target", None)
+            if target is None or render(target) != table:
+                continue
+            if isinstance(operation, Assign) and isinstance(operation.value, Tuple):
+                return not operation.value.items
+            if isinstance(operation, Call):
+                return operation.name.rpartition(".")[2] in ("dict", "defaultdict", "OrderedDict")
+    return False

@@ -1,0 +1,267 @@
+"""Hooks that stay on a module when the call that needed them is over (Python)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.facts.lifetimes import Hook
+from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.queries.lifetimes.walk import At, calls, definitions, operations, root
+from cudalint.analysis.shape.flow import operands, successors
+from cudalint.analysis.shape.wording import substitute, written_calls
+from cudalint.program import (
+    Call,
+    Expression,
+    Function,
+    Index,
+    Member,
+    Operation,
+    Return,
+    Throw,
+    Use,
+    Variable,
+    children,
+    render,
+    variables,
+)
+
+if TYPE_CHECKING:
+    from cudalint.analysis.summaries import Linker
+    from cudalint.apis.loader import ApiModels
+
+
+def hooks(function: Function, linker: Linker, models: ApiModels) -> tuple[Hook, ...]:
+    """The hooks of a function that it leaves behind."""
+    registered = [
+        (at, call)
+        for at, call in calls(function)
+        if (effect := models.lifetime_effect(call.name)) is not None and effect.hooks
+    ]
+    if not registered or function.kind in ("module", "constructor", "destructor", "lambda"):
+        return ()
+    written = written_calls(function)
+    found = []
+    for at, call in registered:
+        shown = render(substitute(call.receiver, written)) if call.receiver is not None else ""
+        module = "self" if shown == "this" else shown
+        handles = _handles(function, call)
+        if handles is None:
+            continue  # somebody else has it
+        removals = [
+            other
+            for other, removal in calls(function)
+            if (effect := models.lifetime_effect(removal.name)) is not None
+            and effect.unhooks
+            and removal.receiver is not None
+            and variables(removal.receiver) & handles
+        ]
+        handle = next((name for name in sorted(handles) if not name.startswith("%")), "")
+        if not removals:
+            if _ends_with_the_call(function, call, at, linker):
+                found.append(Hook(call.name, module, call.span, handle))
+            continue
+        skipped = _skipped(function, at, removals, models)
+        if skipped is not None:
+            removal = removals[0].operation
+            found.append(
+                Hook(
+                    call.name,
+                    module,
+                    call.span,
+                    handle,
+                    skipped=Site(function.filename, skipped.span, ""),
+                    removal=Site(function.filename, removal.span, ""),
+                    yields=isinstance(skipped, Use),
+                )
+            )
+    return tuple(found)
+
+
+def _handles(function: Function, call: Call) -> set[str] | None:
+    """The local variables that hold the handle; ``None`` where something outlives the function
+    that holds it too."""
+    if call.target is None:
+        return set()
+    if not isinstance(call.target, Variable) or call.target.symbol.startswith("::"):
+        return None
+    held = {call.target.symbol}
+    size = 0
+    while size != len(held):
+        size = len(held)
+        for at in operations(function):
+            operation = at.operation
+            if operation is call:
+                continue
+            if not any(_carries(part, held) for part in operands(operation)):
+                continue
+            target = getattr(operation, "target", None)
+            if isinstance(operation, Call):
+                receiver = operation.receiver
+                if receiver is not None and variables(receiver) & held:
+                    if operation.name in (".__enter__", ".__exit__"):
+                        return None  # a context manager of its own
+                    continue
+                if not isinstance(receiver, Variable) or receiver.symbol.startswith(("::", "this")):
+                    return None  # handed over
+                held.add(receiver.symbol)  # a list of handles
+            elif isinstance(operation, Use):
+                return None
+            elif target is not None:
+                place = root(target)
+                if not isinstance(place, Variable) or place.symbol.startswith(("::", "this")):
+                    return None
+                held.add(place.symbol)
+    outer = {symbol for symbol, info in function.variables.items() if info.storage in _NOT_ITS_OWN}
+    if held & outer:
+        return None
+    for block in function.blocks:
+        leave = block.terminator
+        if isinstance(leave, Return) and leave.value is not None and variables(leave.value) & held:
+            return None
+    return held
+
+
+def _carries(expression: Expression, held: set[str]) -> bool:
+    """Whether an expression is a handle or holds one, rather than something read from it."""
+    if isinstance(expression, Variable):
+        return expression.symbol in held
+    if isinstance(expression, Member):
+        return False
+    return any(_carries(part, held) for part in children(expression))
+
+
+_NOT_ITS_OWN = ("parameter", "captured", "global", "static")
+
+
+def _ends_with_the_call(function: Function, hook: Call, at: At, linker: Linker) -> bool:
+    """Whether the function itself runs the module that it hooks, which was there before: the hook
+    serves this call, and the next call adds another."""
+    if hook.receiver is None or function.is_main or _runs_once(function, linker):
+        return False
+    owner = _origin(function, hook.receiver)
+    if owner is None:
+        return False
+    for _, call in calls(function):
+        if call is hook or call.span < hook.span:
+            continue
+        ran = call.callee if call.kind == "indirect" else None
+        if ran is None and call.receiver is not None and call.key is None:
+            ran = Member(call.receiver, call.name[1:]) if call.name.startswith(".") else None
+        if ran is None:
+            continue
+        start = root(ran)
+        if call.kind == "indirect" and render(start) == render(owner):
+            return True
+        if isinstance(start, Member) and render(start) == render(owner) and start == ran:
+            return True
+    return False
+
+
+def _origin(function: Function, receiver: Expression) -> Expression | None:
+    """The parameter, or the member of ``self``, that a module is a part of; ``None`` for a module
+    that the function made itself."""
+    made = definitions(function)
+    current = root(receiver)
+    for _ in range(8):
+        if isinstance(current, Member):
+            return current
+        if not isinstance(current, Variable):
+            return None
+        if current.symbol == "this":
+            return current
+        by = made.get(current.symbol, [])
+        if not by:
+            info = function.variables.get(current.symbol)
+            outside = current.symbol.startswith("::")
+            return current if outside or (info and info.storage in _NOT_ITS_OWN) else None
+        source = _source(by[0])
+        if source is None or len(by) > 1:
+            return None
+        current = root(source)
+    return None
+
+
+def _source(operation: Operation) -> Expression | None:
+    if isinstance(operation, Call):
+        return operation.receiver
+    value = getattr(operation, "value", None)
+    return value if isinstance(value, Variable | Member | Index) else None
+
+
+def _runs_once(function: Function, linker: Linker) -> bool:
+    """Whether all that calls it in the run is a program's own code, once."""
+    sites = 0
+    for other, _ in linker.functions():
+        for at, call in calls(other):
+            if call.key != function.key:
+                continue
+            sites += 1
+            looped = any(at.block in body for body in _loops(other, linker))
+            if looped or not other.is_main:
+                return False
+    return sites == 1
+
+
+def _loops(function: Function, linker: Linker) -> list[frozenset[int]]:
+    from cudalint.analysis.shape.flow import Flow
+
+    return list(Flow(function).loops.values())
+
+
+def _skipped(
+    function: Function, start: At, removals: list[At], models: ApiModels
+) -> Call | Use | None:
+    """What may raise past the removals: a yield, or a call of something out of sight."""
+    removing = {(at.block, at.position) for at in removals}
+    seen: set[tuple[int, bool]] = set()
+    pending: list[tuple[int, int, bool]] = [(start.block, start.position + 1, False)]
+    best: Call | Use | None = None
+    while pending:
+        number, first, thrown = pending.pop()
+        block = function.blocks[number]
+        stopped = False
+        for index in range(first, len(block.operations)):
+            if (number, index) in removing:
+                stopped = True
+                break
+            operation = block.operations[index]
+            if thrown or not isinstance(operation, Call | Use):
+                continue
+            if _may_raise(operation, models) and not _removed_on(function, block.unwind, removing):
+                if isinstance(operation, Use):
+                    return operation
+                best = best or operation
+        if stopped or isinstance(block.terminator, Throw):
+            continue
+        for target in successors(block):
+            if (target, thrown) not in seen:
+                seen.add((target, thrown))
+                pending.append((target, 0, thrown))
+    return best
+
+
+def _removed_on(function: Function, unwind: int | None, removing: set[tuple[int, int]]) -> bool:
+    """Whether an exception meets a removal on its way, or is taken."""
+    if unwind is None:
+        return False
+    seen: set[int] = set()
+    pending = [unwind]
+    while pending:
+        number = pending.pop()
+        if number in seen:
+            continue
+        seen.add(number)
+        block = function.blocks[number]
+        if any((number, index) in removing for index in range(len(block.operations))):
+            return True
+        if not isinstance(block.terminator, Throw):
+            pending.extend(successors(block))
+        elif block.unwind is not None:
+            pending.append(block.unwind)
+    return False
+
+
+def _may_raise(operation: Call | Use, models: ApiModels) -> bool:
+    if isinstance(operation, Use):
+        return operation.reason == "yield"
+    return operation.kind == "indirect"

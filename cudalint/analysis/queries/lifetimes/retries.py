@@ -1,0 +1,264 @@
+"""Device work in the handlers of out-of-memory exceptions (Python)."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.facts.lifetimes import Retry
+from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.queries.lifetimes.placement import Placements
+from cudalint.analysis.queries.lifetimes.walk import calls, is_within, texts
+from cudalint.analysis.shape.flow import operands, successors
+from cudalint.analysis.shape.wording import substitute, written_calls
+from cudalint.program import (
+    Branch,
+    Call,
+    Constant,
+    Expression,
+    Function,
+    FunctionReference,
+    Handler,
+    Return,
+    Unary,
+    Variable,
+    children,
+    render,
+    variables,
+)
+
+if TYPE_CHECKING:
+    from cudalint.analysis.summaries import Linker
+    from cudalint.apis.loader import ApiModels
+
+_OWN_NAME = re.compile(r"(^|_)oom(_|$)|out_?of_?memory", re.IGNORECASE)
+"""What projects call their own name for the exception, or their own test of it."""
+_HOST = sys.stdlib_module_names - {"builtins", "copy", "functools", "operator"}
+"""Modules whose functions know nothing of tensors, and hand them to nobody who does."""
+_DEPTH = 3
+"""Calls in calls that are looked into for device work."""
+
+
+def retries(function: Function, linker: Linker, models: ApiModels) -> tuple[Retry, ...]:
+    """The first such call of each handler."""
+    found = []
+    for handler in function.handlers:
+        region = _region(function, handler, linker, models)
+        if not region:
+            continue
+        retry = _first(function, handler, region, linker, models)
+        if retry is not None:
+            found.append(retry)
+    return tuple(found)
+
+
+def _first(
+    function: Function, handler: Handler, region: set[int], linker: Linker, models: ApiModels
+) -> Retry | None:
+    placements = Placements(function, models)
+    tried = {_callee(c) for _, c in calls(function) if is_within(c.span, handler.guarded)}
+    given = {
+        _delivers(function, c) for _, c in calls(function) if is_within(c.span, handler.guarded)
+    } - {""}
+    taken = {
+        symbol
+        for _, c in calls(function)
+        if is_within(c.span, handler.guarded)
+        for part in c.arguments
+        for symbol in variables(part.value)
+    } - {"this"}
+    work: list[tuple[Call, bool]] = []
+    for at, call in calls(function):
+        if at.block not in region or not is_within(call.span, handler.body):
+            continue
+        effect = models.lifetime_effect(call.name)
+        if effect is not None and effect.clears_frames:
+            return None
+        sources = [placements.of(part.value) for part in call.arguments]
+        if "host" in (*sources, placements.made_by(call)):
+            continue  # on the CPU there is room
+        again = _callee(call) in tried and _may_compute(call, models)
+        instead = (
+            any(variables(part.value) & taken for part in call.arguments)
+            and _delivers(function, call) in given
+            and models.lookup(call.name) is None
+            and call.name.partition(".")[0] not in _HOST
+        )
+        if again or instead or _computes(call, function.filename, linker, models):
+            work.append((call, again))
+    if not work:
+        return None
+    work.sort(key=lambda pair: pair[0].span)
+    written = written_calls(function)
+    (first, same), *others = work
+    return Retry(
+        call=_shown(first, written),
+        span=first.span,
+        handler=handler.span,
+        exception=", ".join(kind.removeprefix("builtins.") for kind in handler.kinds)
+        or "any exception",
+        others=tuple(
+            Site(function.filename, call.span, _shown(call, written))
+            for call, _ in others
+            if call.span.row != first.span.row
+        ),
+        same=same,
+    )
+
+
+def _shown(call: Call, written: dict[str, Expression]) -> str:
+    if call.kind == "indirect" and call.callee is not None:
+        return render(substitute(call.callee, written))
+    if call.receiver is not None and call.name.startswith("."):
+        owner = render(substitute(call.receiver, written))
+        return f"{'self' if owner == 'this' else owner}{call.name}"
+    return call.name.rpartition(".")[2]
+
+
+def _callee(call: Call) -> str:
+    if call.callee is not None:
+        return render(call.callee)
+    return (render(call.receiver) if call.receiver is not None else "") + call.name
+
+
+def _delivers(function: Function, call: Call) -> str:
+    """What gets the result of a call: a variable, or the caller; what computes it in the handler
+    does the work of the ``try`` once more."""
+    target = call.target
+    if not isinstance(target, Variable) or not target.symbol.startswith("%"):
+        return render(target) if target is not None else ""
+    returned = any(
+        isinstance(block.terminator, Return) and block.terminator.value == target
+        for block in function.blocks
+    )
+    return "return" if returned else ""
+
+
+def _may_compute(call: Call, models: ApiModels) -> bool:
+    """Whether a call that the ``try`` makes too may be the one that took the memory."""
+    if call.name.partition(".")[0] in _HOST:
+        return False
+    lasting = models.lifetime_effect(call.name)
+    if lasting is not None and lasting.computes:
+        return any(not isinstance(given.value, Constant) for given in call.arguments)
+    model = models.lookup(call.name) if call.name else None
+    if model is not None and model.may_throw is False and model.returns is None:
+        return False
+    effect = models.tensor_effect(call.name) if call.name else None
+    if effect is not None and effect.result == "number":
+        return False
+    if effect is not None and (effect.backward or effect.calls_module):
+        return True
+    return call.kind == "indirect" or call.target is not None
+
+
+def _computes(call: Call, filename: str, linker: Linker, models: ApiModels, depth: int = 0) -> bool:
+    """Whether a call surely works on tensors: a function of the run that does, and whose result is
+    wanted."""
+    effect = models.tensor_effect(call.name) if call.name else None
+    if effect is not None and (effect.backward or effect.calls_module):
+        return True
+    callee = linker.function(call.key, filename) if call.key else None
+    if callee is None or (depth == 0 and call.target is None) or depth > _DEPTH:
+        return False
+    for _, inner in calls(callee):
+        known = models.tensor_effect(inner.name) if inner.name[:1] not in ("", ".") else None
+        library = not inner.name.startswith("builtins.")
+        if known is not None and known.result in ("tensor", "module") and library:
+            return True
+        if _computes(inner, callee.filename, linker, models, depth + 1):
+            return True
+    return False
+
+
+# Which blocks run after the memory was exhausted ------------------------------------------------
+
+
+def _region(function: Function, handler: Handler, linker: Linker, models: ApiModels) -> set[int]:
+    """The blocks of a handler that an out-of-memory exception reaches."""
+    effects = [models.lifetime_effect(kind) for kind in handler.kinds]
+    whole = any(effect is not None and effect.out_of_memory for effect in effects) or any(
+        _OWN_NAME.search(kind.rpartition(".")[2]) for kind in handler.kinds
+    )
+    if whole:
+        return {block.number for block in function.blocks}
+    messages = {effect.message for effect in effects if effect is not None and effect.message}
+    if not handler.kinds:
+        default = models.lifetime_effect("builtins.BaseException")
+        messages = {default.message} if default is not None and default.message else set()
+    if not messages:
+        return set()
+    region: set[int] = set()
+    for block in function.blocks:
+        branch = block.terminator
+        if not isinstance(branch, Branch) or not is_within(branch.span, handler.body):
+            continue
+        condition, positive = branch.condition, branch.then
+        if isinstance(condition, Unary) and condition.operator == "!":
+            condition, positive = condition.operand, branch.otherwise
+        if _tests(function, condition, messages, linker, models):
+            region |= _reached(function, positive, handler)
+    return region
+
+
+def _tests(
+    function: Function,
+    condition: Expression,
+    messages: set[str],
+    linker: Linker,
+    models: ApiModels,
+) -> bool:
+    """Whether a condition asks if it was the memory."""
+    if _says(condition, messages, models):
+        return True
+    read = variables(condition)
+    for _, call in calls(function):
+        target = call.target
+        if not isinstance(target, Variable) or target.symbol not in read:
+            continue
+        parts = [given.value for given in call.arguments]
+        if any(_says(part, messages, models) for part in parts):
+            return True
+        if _OWN_NAME.search(call.name.rpartition(".")[2]):
+            return True
+        callee = linker.function(call.key, function.filename) if call.key else None
+        if callee is not None and any(
+            _says(part, messages, models)
+            for block in callee.blocks
+            for operation in block.operations
+            for part in operands(operation)
+        ):
+            return True
+    return False
+
+
+def _says(expression: Expression, messages: set[str], models: ApiModels) -> bool:
+    if any(m and m in text.lower() for text in texts(expression) for m in messages):
+        return True
+    pending = [expression]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, FunctionReference):
+            effect = models.lifetime_effect(current.name)
+            if effect is not None and effect.out_of_memory:
+                return True
+        if isinstance(current, Constant):
+            continue
+        pending.extend(children(current))
+    return False
+
+
+def _reached(function: Function, start: int, handler: Handler) -> set[int]:
+    seen: set[int] = set()
+    pending = [start]
+    while pending:
+        number = pending.pop()
+        block = function.blocks[number]
+        first = block.operations[0] if block.operations else block.terminator
+        span = getattr(first, "span", None)
+        if number in seen or (span is not None and not is_within(span, handler.body)):
+            continue
+        seen.add(number)
+        pending.extend(successors(block))
+    return seen

@@ -1,0 +1,29 @@
+"""What loops do with data: copies that each iteration repeats, data sets of which it needs a part.
+
+Both questions are about a function as a whole (is it written anywhere, is it used as a whole
+anywhere), so they are answered from its blocks once its paths are known, not on each path.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.facts.loops import LoopFacts
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+
+def loop_facts(run: FunctionRun) -> LoopFacts:
+    """The facts of the loops of one function whose paths were followed."""
+    from cudalint.analysis.queries.loops.data_sets import sliced_data_sets
+    from cudalint.analysis.queries.loops.repeated import repeated_launches, repeated_transfers
+    from cudalint.analysis.queries.loops.uses import Uses
+
+    if not run.flow.loops or not (run.recorder.transfers or run.recorder.launches):
+        return LoopFacts()
+    uses = Uses(run)
+    return LoopFacts(
+        repeated=(*repeated_transfers(uses), *repeated_launches(uses)),
+        data_sets=tuple(sliced_data_sets(uses)) if run.python else (),
+    )

@@ -1,0 +1,331 @@
+"""Host data that every iteration of a loop copies to the device again, unchanged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cudalint.analysis.facts import LaunchSite, Transfer
+from cudalint.analysis.facts.loops import RepeatedTransfer
+from cudalint.analysis.queries.loops.uses import Place, Uses, names, shared_names
+from cudalint.analysis.shape.flow import operands
+from cudalint.apis.paths import parse_path
+from cudalint.program import (
+    Argument,
+    Assign,
+    Call,
+    Constant,
+    Expression,
+    Launch,
+    Member,
+    Variable,
+    render,
+)
+
+DEVICE_NAME = re.compile(r"(^|[._])(device|dev|gpu|cuda)\w*$", re.IGNORECASE)
+"""How a variable is called that says where a tensor goes."""
+_HOST = ("host", "pinned")
+_IMPLICIT = frozenset({"numba"})
+"""Dialects whose launches copy host arrays to the device and back."""
+
+
+def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
+    """The copies of a function that its loops repeat."""
+    for place in uses.places:
+        call = place.operation
+        header = uses.innermost(place.block)
+        if header is None or not isinstance(call, Call):
+            continue
+        transfer = uses.run.recorder.transfers.get((call.span, call.name))
+        if transfer is None:
+            transfer = next(
+                (t for (span, _), t in uses.run.recorder.transfers.items() if span == call.span),
+                None,
+            )
+        model = uses.model(call)
+        if transfer is None or model is None or model.copies is None:
+            continue
+        source = argument_at(call, model.copies.source, model.parameters)
+        if source is None or not _from_host(uses, transfer, source):
+            continue
+        if not uses.in_each_iteration(place.block, header) or _selects_device(uses, header):
+            continue
+        if _is_timed(uses, header):
+            continue
+        found = _unchanged(uses, place, header, source)
+        if found is None:
+            continue
+        if model.copies.to == "return":
+            fits = goes_to_device(call, transfer) and _result_is_read(uses, place, header)
+        else:
+            to = argument_at(call, model.copies.to, model.parameters)
+            fits = to is not None and _only_read_there(uses, place, header, to)
+        if fits:
+            yield RepeatedTransfer(
+                transfer.api,
+                call.span,
+                (uses.run.show(source),),
+                uses.loop_span(header),
+                pinned=transfer.source is not None and transfer.source.space == "pinned",
+            )
+
+
+def argument_at(call: Call, path: str, parameters: tuple[str, ...]) -> Expression | None:
+    """The argument at a path of a call's model."""
+    parsed = parse_path(path, parameters)
+    if parsed.root == "this":
+        return call.receiver
+    position = 0
+    for argument in call.arguments:
+        if argument.starred:
+            return None
+        if argument.keyword is not None:
+            if argument.keyword == parsed.name:
+                return argument.value
+        elif position == parsed.index:
+            return argument.value
+        else:
+            position += 1
+    return None
+
+
+def _from_host(uses: Uses, transfer: Transfer, source: Expression) -> bool:
+    if transfer.direction not in ("host-to-device", "default", None):
+        return False
+    space = transfer.source.space if transfer.source is not None else None
+    if space is None:
+        space = declared_space(uses, source)
+    if space is None:
+        return transfer.direction == "host-to-device" and not uses.python
+    return space in _HOST
+
+
+def declared_space(uses: Uses, expression: Expression) -> str | None:
+    """Where the arrays of a variable's declared class live (``table: np.ndarray``)."""
+    if not isinstance(expression, Variable):
+        return None
+    declared = next(
+        (p.type for p in uses.run.function.parameters if p.symbol == expression.symbol), None
+    )
+    model = uses.run.models.lookup(declared.text) if declared is not None else None
+    return model.returns.space if model is not None and model.returns is not None else None
+
+
+def goes_to_device(call: Call, transfer: Transfer) -> bool:
+    """Whether a call whose result is the copy moves it to the device, as far as one can tell."""
+    if transfer.to.space == "host":
+        return False
+    if transfer.direction == "host-to-device" or transfer.to.space == "device":
+        return True
+    given: list[Argument] = [a for a in call.arguments if a.keyword == "device"]
+    given += [a for a in call.arguments[:1] if a.keyword is None and call.receiver is not None]
+    return any(_names_device(argument.value) for argument in given)
+
+
+def _names_device(value: Expression) -> bool:
+    if isinstance(value, Constant):
+        return isinstance(value.value, str) and value.value.startswith(("cuda", "gpu"))
+    return isinstance(value, Variable | Member) and bool(DEVICE_NAME.search(render(value)))
+
+
+def _selects_device(uses: Uses, header: int) -> bool:
+    """Whether the iterations of a loop belong to different devices."""
+    return any(
+        isinstance(place.operation, Call)
+        and (model := uses.model(place.operation)) is not None
+        and model.selects_device
+        for place in uses.inside(header)
+    )
+
+
+def _is_timed(uses: Uses, header: int) -> bool:
+    """Whether a loop measures its own iterations by events on the device: a benchmark."""
+    records = [
+        place
+        for place in uses.inside(header)
+        if isinstance(place.operation, Call)
+        and (model := uses.model(place.operation)) is not None
+        and model.order is not None
+        and model.order.records is not None
+    ]
+    return len(records) > 1
+
+
+def _unchanged(uses: Uses, place: Place, header: int, source: Expression) -> frozenset[str] | None:
+    """The names that share the memory of what is copied, where nothing in a loop changes it nor
+    how much of it is copied and to where."""
+    call = place.operation
+    assert isinstance(call, Call)
+    roots = set(names(_resolved(uses, header, source)))
+    if not roots or _is_scalar(uses, source):
+        return None
+    others = {
+        name for operand in operands(call) for name in names(_resolved(uses, header, operand))
+    }
+    if call.target is not None and not isinstance(call.target, Variable):
+        return None
+    if uses.rebinds(header, roots | others) or uses.written_elsewhere(roots):
+        return None
+    group = uses.group(set(shared_names(source, uses.python)))
+    return None if uses.writes(header, group, but=place) else group
+
+
+def _resolved(uses: Uses, header: int, expression: Expression) -> Expression:
+    """``v`` for the temporary that ``v.data()`` gives in the loop."""
+    if not isinstance(expression, Variable) or not expression.symbol.startswith("%"):
+        return expression
+    made = [
+        place.operation
+        for place in uses.inside(header)
+        if isinstance(place.operation, Call) and place.operation.target == expression
+    ]
+    if len(made) == 1 and not made[0].arguments and made[0].receiver is not None:
+        model = uses.model(made[0])
+        if model is not None and (model.elements or model.table):
+            return _resolved(uses, header, made[0].receiver)
+    return expression
+
+
+def _is_scalar(uses: Uses, source: Expression) -> bool:
+    """Whether what is copied was made of a single number."""
+    if not isinstance(source, Variable):
+        return False
+    made = [p.operation for p in uses.places if source in _targets(p)]
+    for operation in made:
+        if isinstance(operation, Assign) and isinstance(operation.value, Constant):
+            return True
+        if isinstance(operation, Call):
+            model = uses.model(operation)
+            shape = model.returns.shape if model is not None and model.returns else None
+            first = operation.arguments[0].value if operation.arguments else None
+            if shape is not None and shape.startswith("like ") and isinstance(first, Constant):
+                return True
+    return False
+
+
+def _targets(place: Place) -> tuple[Expression, ...]:
+    operation = place.operation
+    target = operation.target if isinstance(operation, Assign | Call) else None
+    return () if target is None else (target,)
+
+
+def _result_is_read(uses: Uses, place: Place, header: int) -> bool:
+    """Whether the loop works with the copy, only reads it, and does not keep it."""
+    call = place.operation
+    assert isinstance(call, Call)
+    if not isinstance(call.target, Variable):
+        return False
+    group = uses.group({call.target.symbol})
+    kept = any(not name.startswith("%") and "." in name for name in group)
+    if kept or uses.writes(header, group, but=place, lent=True):
+        return False
+    if any(_stores(uses, other, group) for other in uses.inside(header)):
+        return False
+    return any(
+        other != place
+        and group & {name for operand in operands(other.operation) for name in names(operand)}
+        for other in uses.inside(header)
+    )
+
+
+def _stores(uses: Uses, place: Place, group: frozenset[str]) -> bool:
+    """``copies.append(copy)``, ``copies[device] = copy``."""
+    match place.operation:
+        case Assign(target=target, value=value):
+            kept = not isinstance(target, Variable)
+            return kept and bool(group & set(shared_names(value, uses.python)))
+        case Call() as call:
+            model = uses.model(call)
+            inserts = model is not None and bool(model.inserts or model.takes)
+            return inserts and any(group & set(names(a.value)) for a in call.arguments)
+        case _:
+            return False
+
+
+def _only_read_there(uses: Uses, place: Place, header: int, to: Expression) -> bool:
+    """Whether a loop's kernels read what is copied to, and nothing in the loop writes it."""
+    roots = set(names(to))
+    if not roots or uses.rebinds(header, roots) or uses.written_elsewhere(roots):
+        return False
+    group = uses.group(set(shared_names(to, uses.python)))
+    read = False
+    for other in uses.inside(header):
+        operation = other.operation
+        if other == place:
+            continue
+        if isinstance(operation, Launch):
+            given = [
+                position
+                for position, argument in enumerate(operation.arguments)
+                if group & set(names(argument.value))
+            ]
+            if uses.changes(operation, group):
+                return False
+            read = read or bool(given)
+        elif uses.changes(operation, group):
+            return False
+    return read
+
+
+# Launches with host arrays ----------------------------------------------------------------------
+
+
+def repeated_launches(uses: Uses) -> Iterator[RepeatedTransfer]:
+    """The launches in loops that copy host arrays to the device and back, although the host does
+    nothing with them in between."""
+    if not uses.python:
+        return
+    for place in uses.places:
+        launch = place.operation
+        header = uses.innermost(place.block)
+        if header is None or not isinstance(launch, Launch):
+            continue
+        site = uses.run.recorder.launches.get(launch.span)
+        if site is None or site.kernel is None or site.kernel.dialect not in _IMPLICIT:
+            continue
+        if not uses.in_each_iteration(place.block, header) or _selects_device(uses, header):
+            continue
+        found = [
+            uses.run.show(argument.value)
+            for argument, space in zip(launch.arguments, _spaces(uses, launch, site), strict=False)
+            if space == "host" and _left_alone(uses, header, argument.value)
+        ]
+        if found:
+            yield RepeatedTransfer(
+                launch.kernel,
+                launch.span,
+                tuple(dict.fromkeys(found)),
+                uses.loop_span(header),
+                implicit=True,
+            )
+
+
+def _spaces(uses: Uses, launch: Launch, site: LaunchSite) -> list[str | None]:
+    known = site.argument_spaces or (None,) * len(launch.arguments)
+    return [
+        space or declared_space(uses, argument.value)
+        for argument, space in zip(launch.arguments, known, strict=False)
+    ]
+
+
+def _left_alone(uses: Uses, header: int, array: Expression) -> bool:
+    """Whether a loop only launches kernels with an array that was made before it, and at most
+    swaps it with another."""
+    if not isinstance(array, Variable):
+        return False
+    group = uses.group({array.symbol})
+    if uses.written_elsewhere(set(group)):
+        return False
+    for place in uses.inside(header):
+        operation = place.operation
+        match operation:
+            case Launch():
+                continue
+            case Assign(target=Variable(), value=Variable()):
+                continue
+            case _:
+                if group & {name for part in operands(operation) for name in names(part)}:
+                    return False
+                if group & {name for target in _targets(place) for name in names(target)}:
+                    return False
+    return True

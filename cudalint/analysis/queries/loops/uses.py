@@ -1,0 +1,346 @@
+"""Who shares memory with whom in a function, and what a loop does to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cudalint.analysis.shape.flow import operands, successors, targets
+from cudalint.program import (
+    AddressOf,
+    Assign,
+    Binary,
+    Branch,
+    Call,
+    Cast,
+    Conditional,
+    Delete,
+    Dereference,
+    Expression,
+    Index,
+    Launch,
+    Member,
+    Operation,
+    Return,
+    Slice,
+    Throw,
+    Tuple,
+    Type,
+    Unknown,
+    Variable,
+    children,
+)
+from cudalint.source import Span
+
+if TYPE_CHECKING:
+    from cudalint.analysis.interpreter.worklist import FunctionRun
+    from cudalint.apis.model import ApiFunction
+
+
+@dataclass(frozen=True)
+class Place:
+    """One operation and where it stands."""
+
+    block: int
+    index: int
+    operation: Operation
+
+
+def names(expression: Expression) -> Iterator[str]:
+    """The variables of an expression; a member of the receiver counts as one (``this.table``)."""
+    match expression:
+        case Member(base=Variable(symbol="this"), field=field):
+            yield f"this.{field}"
+        case Variable(symbol=symbol):
+            yield symbol
+        case _:
+            for child in children(expression):
+                yield from names(child)
+
+
+def shared_names(expression: Expression, python: bool) -> Iterator[str]:
+    """The variables whose memory a value shares: ``a`` for ``a[i:j]``, none for Python's ``a + b``
+    (a new array), ``p`` for C++'s ``p + 1``."""
+    match expression:
+        case Variable() | Member(base=Variable(symbol="this")):
+            yield from names(expression)
+        case Member(base=base) | Index(base=base) | Slice(base=base):
+            yield from shared_names(base, python)
+        case Cast(operand=operand) | Dereference(pointer=operand) | AddressOf(place=operand):
+            yield from shared_names(operand, python)
+        case Conditional(then=then, otherwise=otherwise):
+            yield from shared_names(then, python)
+            yield from shared_names(otherwise, python)
+        case Binary(left=left, right=right) if not python:
+            yield from shared_names(left, python)
+            yield from shared_names(right, python)
+        case Tuple(items=items) | Unknown(reads=items):
+            for item in items:
+                yield from shared_names(item, python)
+
+
+class Uses:
+    """The operations of a function by loop, and the groups of names that may share memory."""
+
+    def __init__(self, run: FunctionRun) -> None:
+        self.run = run
+        self.flow = run.flow
+        self.python = run.python
+        self.places = [
+            Place(number, index, operation)
+            for number in self.flow.order
+            for index, operation in enumerate(self.flow.blocks[number].operations)
+        ]
+        self._leader: dict[str, str] = {}
+        for place in self.places:
+            self._join(place.operation)
+        self._elsewhere: frozenset[str] | None = None
+
+    # Loops --------------------------------------------------------------------------------------
+
+    def innermost(self, block: int) -> int | None:
+        """The header of the smallest loop around a block."""
+        headers = self.flow.enclosing.get(block, frozenset())
+        return min(headers, key=lambda header: len(self.flow.loops[header]), default=None)
+
+    def inside(self, header: int) -> list[Place]:
+        """The operations of a loop."""
+        body = self.flow.loops[header]
+        return [place for place in self.places if place.block in body]
+
+    def in_each_iteration(self, block: int, header: int) -> bool:
+        """Whether no iteration of a loop goes past a block and on to the next one."""
+        if block == header:
+            return True
+        body = self.flow.loops[header]
+        seen: set[int] = set()
+        pending = [header]
+        while pending:
+            for target in successors(self.flow.blocks[pending.pop()]):
+                if target == header:
+                    return False
+                if target in body and target != block and target not in seen:
+                    seen.add(target)
+                    pending.append(target)
+        return True
+
+    def loop_span(self, header: int) -> Span:
+        """Where a loop starts."""
+        block = self.flow.blocks[header]
+        if isinstance(block.terminator, Branch):
+            return block.terminator.span
+        first = next(iter(block.operations), None)
+        return first.span if first is not None else self.run.function.span
+
+    # Groups -------------------------------------------------------------------------------------
+
+    def group(self, roots: set[str]) -> frozenset[str]:
+        """All names that may share memory with some."""
+        leaders = {self._find(name) for name in roots}
+        return frozenset({*roots, *(name for name in self._leader if self._find(name) in leaders)})
+
+    def _find(self, name: str) -> str:
+        while (above := self._leader.get(name, name)) != name:
+            name = above
+        return name
+
+    def _unite(self, found: list[str]) -> None:
+        for name in found:
+            self._leader.setdefault(name, name)
+            self._leader[self._find(name)] = self._find(found[0])
+
+    def _join(self, operation: Operation) -> None:
+        if isinstance(operation, Assign):
+            shared = list(shared_names(operation.value, self.python))
+            if shared:
+                self._unite([*shared_names(operation.target, self.python), *shared])
+        elif isinstance(operation, Call):
+            self._join_call(operation)
+
+    def _join_call(self, call: Call) -> None:
+        model = self.model(call)
+        given = [argument.value for argument in call.arguments]
+        if call.receiver is not None:
+            given.insert(0, call.receiver)
+        shared = [name for value in given for name in shared_names(value, self.python)]
+        made = list(shared_names(call.target, self.python)) if call.target is not None else []
+        if model is not None:
+            returns = model.returns
+            keeps = bool(model.inserts or model.takes or model.swaps or model.assigns)
+            if returns is None:
+                keeps = keeps or bool(model.aliases or model.elements or model.table)
+            else:
+                aliased = returns.may_alias and not self.moves(call)
+                keeps = keeps or bool(returns.view_of or aliased)
+            if keeps:
+                self._unite([*made, *shared])
+            return
+        library = self.python and call.key is None and call.kind == "function"
+        if library and call.name and not call.name.rpartition(".")[2][:1].isupper():
+            return
+        self._unite([*made, *shared])
+
+    def moves(self, call: Call) -> bool:
+        """Whether a call copies from the host to the device: its result is other memory."""
+        transfer = self.run.recorder.transfers.get((call.span, call.name))
+        return (
+            transfer is not None
+            and transfer.source is not None
+            and transfer.source.space in ("host", "pinned")
+            and transfer.to.space != "host"
+        )
+
+    def model(self, call: Call) -> ApiFunction | None:
+        """What is known of a called function of a library."""
+        if not call.name:
+            return None
+        if call.name.startswith("."):
+            return self.run.models.lookup_method(call.name, "host")
+        model = self.run.models.lookup(call.name)
+        return None if model is not None and model.guess and call.key else model
+
+    # What a loop does ---------------------------------------------------------------------------
+
+    def rebinds(self, header: int, found: set[str]) -> bool:
+        """Whether a loop gives one of some variables another value."""
+        for place in self.inside(header):
+            operation = place.operation
+            written = [*targets(operation)]
+            if isinstance(operation, Delete):
+                written.append(operation.place)
+            for target in written:
+                if isinstance(target, Variable | Member) and found & set(names(target)):
+                    return True
+        return False
+
+    def writes(
+        self, header: int, group: frozenset[str], but: Place | None = None, lent: bool = False
+    ) -> bool:
+        """Whether a loop may write to the memory that a group of names shares. ``lent``: other
+        objects' methods and callable objects (a network) only read what they are given."""
+        return any(
+            self.changes(place.operation, group, lent)
+            for place in self.inside(header)
+            if place != but
+        )
+
+    def changes(self, operation: Operation, group: frozenset[str], lent: bool = False) -> bool:
+        """Whether an operation may write to the memory of a group of names."""
+        match operation:
+            case Assign(target=target, augmented=augmented):
+                whole = isinstance(target, Variable) or (isinstance(target, Member) and self.python)
+                if whole and not augmented:
+                    return False
+                return bool(group & set(shared_names(target, False)))
+            case Launch():
+                return self._launch_writes(operation, group)
+            case Call():
+                return self._call_writes(operation, group, lent)
+            case _:
+                return False
+
+    def _launch_writes(self, launch: Launch, group: frozenset[str]) -> bool:
+        kernel = self.run.linker.kernel(launch.kernel_key, launch.kernel, self.run.filename)
+        parameters = kernel.parameters if kernel is not None else ()
+        return any(
+            position >= len(parameters) or not _is_input(parameters[position].type)
+            for position, argument in enumerate(launch.arguments)
+            if group & set(names(argument.value))
+        )
+
+    def _call_writes(self, call: Call, group: frozenset[str], lent: bool) -> bool:
+        model = self.model(call)
+        given = [a for a in call.arguments if group & set(names(a.value))]
+        received = call.receiver is not None and bool(group & set(names(call.receiver)))
+        if not given and not received:
+            return False
+        if any(argument.keyword == "out" for argument in given):
+            return True
+        if model is not None:
+            if model.swaps or model.assigns or model.releases:
+                return True
+            written = [*model.host_writes]
+            if model.copies is not None and model.copies.to != "return":
+                written.append(model.copies.to)
+            if model.sets is not None:
+                written.append(model.sets.to)
+            if any(self._at(call, model, path) & group for path in written):
+                return True
+            return not self.python and model.copies is None and bool(given)
+        if not self.python:
+            return not _is_accessor(call)
+        if received and not given:
+            method = call.name.rpartition(".")[2]
+            return method.endswith("_") and not method.endswith("__")
+        if call.kind == "function" and call.key is None:
+            return False  # a library's function
+        return not (lent and call.key is None)
+
+    def _at(self, call: Call, model: ApiFunction, path: str) -> set[str]:
+        from cudalint.apis.paths import parse_path
+
+        parsed = parse_path(path, model.parameters)
+        if parsed.root == "this":
+            return set(names(call.receiver)) if call.receiver is not None else set()
+        position = 0
+        for argument in call.arguments:
+            if argument.keyword is None and not argument.starred:
+                if position == parsed.index:
+                    return set(names(argument.value))
+                position += 1
+            elif argument.keyword is not None and argument.keyword == parsed.name:
+                return set(names(argument.value))
+        return set()
+
+    def written_elsewhere(self, found: set[str]) -> bool:
+        """Whether another function of the file writes to one of some members or globals, or a
+        function in this one uses one of its variables."""
+        if self._elsewhere is None:
+            self._elsewhere = frozenset(_written_elsewhere(self.run))
+        private = self.run.private_globals
+        return any(name in self._elsewhere and name not in private for name in found)
+
+    def reads(self, symbols: frozenset[str]) -> Iterator[tuple[Place | None, int, Expression]]:
+        """Every expression of the function that mentions one of some names: the operation (none for
+        a condition or a returned value), its block, and the operand."""
+        for place in self.places:
+            for operand in operands(place.operation):
+                if symbols & set(names(operand)):
+                    yield place, place.block, operand
+        for number in self.flow.order:
+            terminator = self.flow.blocks[number].terminator
+            value: Expression | None = None
+            if isinstance(terminator, Branch):
+                value = terminator.condition
+            elif isinstance(terminator, Return | Throw):
+                value = terminator.value
+            if value is not None and symbols & set(names(value)):
+                yield None, number, value
+
+
+def _is_input(declared: Type) -> bool:
+    """Whether a kernel only reads what is passed for a parameter."""
+    if declared.text == "object":
+        return declared.constant
+    return declared.pointee is not None and declared.pointee.constant
+
+
+def _is_accessor(call: Call) -> bool:
+    """``v.data()``: no argument tells it to change anything."""
+    return call.kind == "method" and not call.arguments and call.target is not None
+
+
+def _written_elsewhere(run: FunctionRun) -> Iterator[str]:
+    for function in run.program.functions:
+        if function.key == run.function.key or function.kind == "constructor":
+            continue
+        if function.name.endswith("__init__"):
+            continue
+        inner = function.parent == run.function.key
+        for block in function.blocks:
+            for operation in block.operations:
+                found = [n for t in targets(operation) for n in shared_names(t, run.python)]
+                if inner or isinstance(operation, Call | Launch):
+                    found += [n for operand in operands(operation) for n in names(operand)]
+                yield from (n for n in found if inner or n.startswith(("::", "this.")))

@@ -1,0 +1,99 @@
+"""Splits groups of files that are too large to be analysed at once.
+
+In a framework of a thousand Python files every file is linked to every other one by some import. A
+part of such a group is a folder or a few, with the files that its own need most as context: these
+are analysed too, but what is found in them is told by the part that they belong to. What lies
+further away is unknown to the part, as code outside of the run is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from cudalint.analysis.shape.groups import Links, groups_of, shared_folders
+
+MOST_LINKED = 96
+"""Files of one part."""
+MOST_CONTEXT = 48
+
+
+@dataclass(frozen=True)
+class Part:
+    """Files to analyse together: what is found in ``context`` is told elsewhere."""
+
+    files: tuple[str, ...]
+    context: tuple[str, ...] = ()
+
+
+def parts_of(links: Mapping[str, Links]) -> list[Part]:
+    """The groups of files that belong together, split where they are large."""
+    found: list[Part] = []
+    for group in groups_of(links):
+        if len(group) <= MOST_LINKED:
+            found.append(Part(tuple(group)))
+            continue
+        needs = _Needs({name: links[name] for name in group})
+        found += [Part(files, needs.of(files)) for files in _folders(group, 0)]
+    return found
+
+
+def _folders(names: Sequence[str], depth: int) -> Iterator[tuple[str, ...]]:
+    """Names in order, in pieces that keep folders together as far as that is possible."""
+    if len(names) <= MOST_LINKED:
+        yield tuple(names)
+        return
+    by_folder: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        folders = name.split("/")[:-1]
+        by_folder[folders[depth] if depth < len(folders) else ""].append(name)
+    if len(by_folder) == 1 and "" in by_folder:  # all in one folder
+        for start in range(0, len(names), MOST_LINKED):
+            yield tuple(names[start : start + MOST_LINKED])
+        return
+    packed: list[str] = []
+    for folder in sorted(by_folder):
+        inside = by_folder[folder]
+        if packed and len(packed) + len(inside) > MOST_LINKED:
+            yield tuple(packed)
+            packed = []
+        if len(inside) > MOST_LINKED:
+            yield from _folders(inside, depth + 1)
+        else:
+            packed += inside
+    if packed:
+        yield tuple(packed)
+
+
+class _Needs:
+    """Which files of a group need which others."""
+
+    def __init__(self, links: Mapping[str, Links]) -> None:
+        self._links = links
+        self._functions: dict[str, list[str]] = defaultdict(list)
+        self._records: dict[str, list[str]] = defaultdict(list)
+        for name, one in links.items():
+            for key in one.functions:
+                self._functions[key].append(name)
+            for key in {*one.records, *one.implemented}:
+                self._records[key].append(name)
+
+    def of(self, files: Sequence[str]) -> tuple[str, ...]:
+        """The files that some files need most."""
+        own = set(files)
+        wanted: Counter[str] = Counter()
+        for name in files:
+            one = self._links[name]
+            for key in one.called:
+                wanted.update(_nearest(self._functions.get(key, ()), name))
+            for key in {*one.used_records, *one.records}:
+                wanted.update(self._records.get(key, ()))
+        ranked = sorted((-count, name) for name, count in wanted.items() if name not in own)
+        return tuple(sorted(name for _, name in ranked[:MOST_CONTEXT]))
+
+
+def _nearest(names: Sequence[str], caller: str) -> list[str]:
+    """As the linker chooses: the definitions that share most of the path."""
+    most = max((shared_folders(name, caller) for name in names), default=0)
+    return [name for name in names if shared_folders(name, caller) == most]

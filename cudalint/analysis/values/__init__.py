@@ -1,0 +1,1 @@
+"""What a value is, and how values are computed with."""
