@@ -64,7 +64,7 @@ class AnalysisResult(msgspec.Struct, array_like=True):
 def preload(languages: set[Language]) -> None:
     """Import what workers will need, before they are forked."""
     if "cuda" in languages:
-        import cudalint.frontends.cuda.lower
+        import cudalint.frontends.cuda.lowering.program
         import cudalint.frontends.cuda.parse
     if "python" in languages:
         import cudalint.frontends.python.definitions

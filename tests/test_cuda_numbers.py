@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudalint.frontends.cuda.lower_numbers import read_number
+from cudalint.frontends.cuda.lowering.numbers import read_number
 from cudalint.program import Constant, Unknown
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cudalint.frontends.cuda import parse as parsing
-from cudalint.frontends.cuda.lower import lower
+from cudalint.frontends.cuda.lowering.program import lower
 from cudalint.frontends.cuda.parse import ParseOptions, parse
 from cudalint.frontends.cuda.undeclared import Undeclared
 from cudalint.program import Call, Program

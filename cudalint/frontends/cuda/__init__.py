@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def read(filename: str, text: str, options: ParseOptions) -> Program:
     """Read one CUDA C++ file. Imports libclang: for worker processes."""
-    from cudalint.frontends.cuda.lower import lower
+    from cudalint.frontends.cuda.lowering.program import lower
     from cudalint.frontends.cuda.parse import parse
 
     return lower(parse(filename, text, options))

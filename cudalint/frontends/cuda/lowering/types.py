@@ -7,7 +7,7 @@ from typing import Any
 
 from clang.cindex import Cursor
 
-from cudalint.frontends.cuda.lower_cursors import Kind, TypeKind, library, related, string, usr
+from cudalint.frontends.cuda.lowering.libclang import Kind, TypeKind, library, related, string, usr
 from cudalint.program import Type
 
 _RECORDS = (

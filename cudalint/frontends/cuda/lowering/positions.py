@@ -13,7 +13,7 @@ from pathlib import Path
 from clang import cindex
 from clang.cindex import Cursor, TranslationUnit
 
-from cudalint.frontends.cuda.lower_cursors import library
+from cudalint.frontends.cuda.lowering.libclang import library
 from cudalint.frontends.cuda.toolchain import OWN_HEADERS, find_toolchain
 from cudalint.source import Span
 

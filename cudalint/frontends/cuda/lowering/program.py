@@ -7,7 +7,13 @@ from collections.abc import Callable
 
 from clang.cindex import Cursor
 
-from cudalint.frontends.cuda.lower_cursors import (
+from cudalint.frontends.cuda.lowering.functions import (
+    lower_function,
+    lower_global_lambda,
+    lower_implicit_constructor,
+)
+from cudalint.frontends.cuda.lowering.kernels import DeviceCode
+from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     children,
     library,
@@ -15,14 +21,9 @@ from cudalint.frontends.cuda.lower_cursors import (
     related,
     usr,
 )
-from cudalint.frontends.cuda.lower_functions import (
-    lower_function,
-    lower_global_lambda,
-    lower_implicit_constructor,
-)
-from cudalint.frontends.cuda.lower_kernels import DeviceCode
-from cudalint.frontends.cuda.lower_names import FUNCTIONS, RECORDS
-from cudalint.frontends.cuda.lower_unit import Unit
+from cudalint.frontends.cuda.lowering.names import FUNCTIONS, RECORDS
+from cudalint.frontends.cuda.lowering.parts import AllParts
+from cudalint.frontends.cuda.lowering.unit import Unit
 from cudalint.frontends.cuda.parse import ParsedUnit
 from cudalint.program import MISSING_HEADER, Dropped, Kernel, Program
 
@@ -46,6 +47,7 @@ class _UnitLowering:
 
     def __init__(self, parsed: ParsedUnit) -> None:
         self.parsed = parsed
+        self.parts = AllParts()
         self.unit = Unit(parsed)
         self.device = DeviceCode(self.unit.positions, self.unit.types, self.unit.names)
         self.kernels: dict[str, Kernel] = {}
@@ -78,7 +80,7 @@ class _UnitLowering:
         while unit.pending:
             self._header_function(unit.pending.pop(0))
         for key, (name, record) in unit.implicit.items():
-            function = lower_implicit_constructor(unit, key, name, record)
+            function = lower_implicit_constructor(self.parts, unit, key, name, record)
             unit.functions.setdefault(key, function)
         for kernel in self.kernel_cursors:
             self._guarded(self._kernel, kernel)
@@ -127,7 +129,7 @@ class _UnitLowering:
             while initial is not None and initial._kind_id == Kind.UNEXPOSED:
                 initial = next(iter(children(initial)), None)
             if initial is not None and initial._kind_id == Kind.LAMBDA:
-                lower_global_lambda(self.unit, variable, initial)
+                lower_global_lambda(self.parts, self.unit, variable, initial)
 
     def _function_declaration(self, cursor: Cursor) -> None:
         functions = library()
@@ -184,7 +186,7 @@ class _UnitLowering:
 
     def _function(self, cursor: Cursor) -> None:
         try:
-            function = lower_function(self.unit, cursor)
+            function = lower_function(self.parts, self.unit, cursor)
         except RecursionError:
             self._drop(cursor, "nested too deeply")
         except Exception as error:  # One function costs itself only.

@@ -7,10 +7,13 @@ whole statements. What the grammar does not cover is ``Beyond`` it.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cudalint.apis.loader import load
-from cudalint.frontends.cuda.lower_numbers import read_number
+from cudalint.frontends.cuda.lowering.context import Context
+from cudalint.frontends.cuda.lowering.dimensions import as_dim3
+from cudalint.frontends.cuda.lowering.numbers import read_number
+from cudalint.frontends.cuda.lowering.variables import declare_text, named
 from cudalint.program import (
     THIS,
     AddressOf,
@@ -33,9 +36,6 @@ from cudalint.program import (
     Variable,
 )
 from cudalint.source import Span
-
-if TYPE_CHECKING:
-    from cudalint.frontends.cuda.lower_text import TextRecovery
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>0[xX][0-9a-fA-F']+[uUlL]*|\d[\d']*(?:\.\d*)?(?:[eE][-+]?\d+)?[uUlLfF]*)"
@@ -89,8 +89,8 @@ class Beyond(Exception):  # noqa: N818
 class Reader:
     """A recursive-descent reader over the tokens of one expression or statement."""
 
-    def __init__(self, lowering: TextRecovery, text: str, span: Span) -> None:
-        self.lowering = lowering
+    def __init__(self, context: Context, text: str, span: Span) -> None:
+        self.context = context
         self.span = span
         self.text = text
         self.tokens: list[tuple[str, str]] = []
@@ -111,7 +111,7 @@ class Reader:
     def flush(self) -> None:
         """Emit the operations: only once the whole text was read."""
         for operation in self.emitted:
-            self.lowering.graph.emit(operation)
+            self.context.graph.emit(operation)
 
     @property
     def token(self) -> str:
@@ -181,7 +181,7 @@ class Reader:
             value = self.assignment()
         if self.token not in ("", ";"):
             raise Beyond(self.token)
-        variable = self.lowering.declare_text(name, type_, self.span)
+        variable = declare_text(self.context, name, type_, self.span)
         self.emitted.append(Assign(variable, value, self.span, declares=True))
         return True
 
@@ -198,7 +198,7 @@ class Reader:
     def _object(self, words: list[str]) -> bool:
         """``Type name(values)``; but ``MACRO release(p)`` is a call."""
         name = words.pop()
-        key = self.lowering.unit.key_of_function(name)
+        key = self.context.unit.key_of_function(name)
         values = self.list_until({"(": ")", "{": "}"}[self.take()])
         if self.token not in ("", ";"):
             raise Beyond(self.token)
@@ -207,7 +207,7 @@ class Reader:
             self.emitted.append(Call(name, arguments, self.span, key=key))
             return True
         type_ = _type_of_words(words)
-        variable = self.lowering.declare_text(name, type_, self.span)
+        variable = declare_text(self.context, name, type_, self.span)
         if type_.kind != "other" and len(values) == 1:
             self.emitted.append(Assign(variable, values[0], self.span, declares=True))
         else:
@@ -370,7 +370,7 @@ class Reader:
             return self._called(token)
         if self.token == "<<<":
             return self._launch(token)
-        return self.lowering.named(token)
+        return named(self.context, token)
 
     def _new(self) -> Expression:
         """``new T``, ``new T[n]``, ``new T(a)``."""
@@ -383,7 +383,7 @@ class Reader:
                 self.place = self._closing_angle(self.place) + 1
         name = " ".join(words)
         pointee = Type(name, "other", _SIZES.get(name))
-        target = self.lowering.temporary(Type(f"{name} *", "pointer", 8, False, pointee))
+        target = self.context.temporary(Type(f"{name} *", "pointer", 8, False, pointee))
         is_array = self.token == "["
         count: Expression = Constant(pointee.bytes) if pointee.bytes else Unknown(f"sizeof({name})")
         values: list[Expression] = []
@@ -466,10 +466,10 @@ class Reader:
             values += [Constant(1)] * (3 - len(values))
             return Tuple(tuple(values), "dim3")
         bare = name.removeprefix("::")
-        key = self.lowering.unit.key_of_function(bare)
+        key = self.context.unit.key_of_function(bare)
         known = key is not None or APIS.match(bare) is not None or "::" in bare
-        place = self.lowering.by_name.get(bare)
-        target = self.lowering.temporary(Type(""))
+        place = self.context.by_name.get(bare)
+        target = self.context.temporary(Type(""))
         self.emitted.append(
             Call(
                 bare,
@@ -486,7 +486,7 @@ class Reader:
     def _triple(self, value: Expression) -> Expression:
         """A launch's number as three; a variable may be a ``dim3`` itself."""
         if isinstance(value, Variable):
-            info = self.lowering.variables.get(value.symbol)
+            info = self.context.variables.get(value.symbol)
             if info is None or info.type.kind != "integer":
                 return value
         elif isinstance(value, Member | Index | Tuple):
@@ -498,7 +498,7 @@ class Reader:
         parts = self.list_until(">>>")
         self.take("(")
         values = self.list_until(")")
-        shaped = [self.lowering.as_dim3(self._triple(part)) for part in parts[:2]]
+        shaped = [as_dim3(self._triple(part)) for part in parts[:2]]
         bare = name.removeprefix("::")
         self.emitted.append(
             Launch(
@@ -509,7 +509,7 @@ class Reader:
                 self.span,
                 parts[2] if len(parts) > 2 else None,
                 parts[3] if len(parts) > 3 else None,
-                self.lowering.unit.key_of_function(bare),
+                self.context.unit.key_of_function(bare),
             )
         )
         return Unknown("void")
@@ -535,7 +535,7 @@ class Reader:
             elif token == "(":
                 self.take()
                 values = self.list_until(")")
-                target = self.lowering.temporary(Type(""))
+                target = self.context.temporary(Type(""))
                 self.emitted.append(
                     Call(
                         "",
@@ -558,7 +558,7 @@ class Reader:
             return Member(base, name)
         self.take()
         values = self.list_until(")")
-        target = self.lowering.temporary(Type(""))
+        target = self.context.temporary(Type(""))
         self.emitted.append(
             Call(
                 f".{name}",

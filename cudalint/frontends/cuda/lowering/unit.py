@@ -6,18 +6,18 @@ from typing import Any
 
 from clang.cindex import Cursor
 
-from cudalint.frontends.cuda.lower_cursors import (
+from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     evaluate,
     library,
     name_of,
     related,
 )
-from cudalint.frontends.cuda.lower_lost import LostStatements
-from cudalint.frontends.cuda.lower_names import FunctionFacts, Names
-from cudalint.frontends.cuda.lower_positions import Positions
-from cudalint.frontends.cuda.lower_records import RecordParts, lower_record
-from cudalint.frontends.cuda.lower_types import Types
+from cudalint.frontends.cuda.lowering.lost import LostStatements
+from cudalint.frontends.cuda.lowering.names import FunctionFacts, Names
+from cudalint.frontends.cuda.lowering.positions import Positions
+from cudalint.frontends.cuda.lowering.records import RecordParts, lower_record
+from cudalint.frontends.cuda.lowering.types import Types
 from cudalint.frontends.cuda.parse import ParsedUnit
 from cudalint.program import (
     Constant,
@@ -110,10 +110,6 @@ class Unit:
             return
         self._add_record(definition, key)
 
-    def note_record(self, declaration: Cursor) -> None:
-        """The class of a method that is lowered."""
-        self.types.record_key(declaration)
-
     def local_record(self, declaration: Cursor) -> None:
         """A class in a function: its methods are lowered as well."""
         key = self.types.record_key(declaration)
@@ -191,11 +187,6 @@ class Unit:
             and not self.library.is_move_constructor(method)
         ]
         return self.names.function(found[0]) if len(found) == 1 else None
-
-    def record_of_function(self, lowering: Any) -> str | None:
-        """The class whose method is being lowered."""
-        record: str | None = lowering.record
-        return record
 
     # Lambdas.
 

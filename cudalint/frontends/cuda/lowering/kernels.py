@@ -6,8 +6,9 @@ import re
 
 from clang.cindex import Cursor
 
-from cudalint.frontends.cuda.lower_cursors import (
+from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
+    Storage,
     TypeKind,
     children,
     evaluate,
@@ -16,15 +17,14 @@ from cudalint.frontends.cuda.lower_cursors import (
     related,
     usr,
 )
-from cudalint.frontends.cuda.lower_names import Names
-from cudalint.frontends.cuda.lower_positions import Positions
-from cudalint.frontends.cuda.lower_types import Types, as_parameter
+from cudalint.frontends.cuda.lowering.names import Names
+from cudalint.frontends.cuda.lowering.positions import Positions
+from cudalint.frontends.cuda.lowering.types import Types, as_parameter
 from cudalint.program import Kernel, Parameter, SharedArray
 from cudalint.source import Span
 
 _BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*([^,()]+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_EXTERN = 2
 
 
 class DeviceCode:
@@ -93,7 +93,7 @@ class DeviceCode:
             dynamic = dynamic or extern
             for name in sorted(words & self._globals.keys()):
                 variable = self._globals[name]
-                if library().storage(variable) == _EXTERN:
+                if library().storage(variable) == Storage.EXTERN:
                     dynamic = dynamic or name
             for name in sorted(words & self._functions.keys()):
                 pending.extend(self._functions[name])
@@ -144,7 +144,7 @@ class DeviceCode:
             if kind == Kind.VARIABLE:
                 if not any(child._kind_id == Kind.SHARED for child in children(part)):
                     continue
-                if library().storage(part) == _EXTERN:
+                if library().storage(part) == Storage.EXTERN:
                     if self._is_read(function, name_of(part)):
                         dynamic = dynamic or name_of(part)
                 else:

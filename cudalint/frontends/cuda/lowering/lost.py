@@ -6,7 +6,7 @@ import re
 
 from clang.cindex import Cursor
 
-from cudalint.frontends.cuda.lower_positions import Positions
+from cudalint.frontends.cuda.lowering.positions import Positions
 from cudalint.frontends.cuda.parse import ParsedUnit
 from cudalint.source import Span
 

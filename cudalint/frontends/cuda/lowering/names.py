@@ -8,7 +8,7 @@ from typing import Any
 
 from clang.cindex import Cursor
 
-from cudalint.frontends.cuda.lower_cursors import (
+from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     children,
     library,
@@ -17,8 +17,8 @@ from cudalint.frontends.cuda.lower_cursors import (
     string,
     usr,
 )
-from cudalint.frontends.cuda.lower_positions import Positions
-from cudalint.frontends.cuda.lower_types import Types
+from cudalint.frontends.cuda.lowering.positions import Positions
+from cudalint.frontends.cuda.lowering.types import Types
 
 FUNCTIONS = (
     Kind.FUNCTION,

@@ -18,11 +18,13 @@ __all__ = [
     "BINARY_OPERATORS",
     "UNARY_OPERATORS",
     "Kind",
+    "Storage",
     "TypeKind",
     "address",
     "binary_operator",
     "children",
     "evaluate",
+    "is_value",
     "library",
     "name_of",
     "referenced",
@@ -31,6 +33,7 @@ __all__ = [
     "type_of",
     "unary_operator",
     "usr",
+    "values_of",
 ]
 
 
@@ -134,6 +137,29 @@ class Kind:
     SHARED = 416
     STATIC_ASSERT = 602
     FRIEND = 603
+
+
+_NOT_VALUES = frozenset(
+    {
+        Kind.TYPE_REFERENCE,
+        Kind.BASE,
+        Kind.TEMPLATE_REFERENCE,
+        Kind.NAMESPACE_REFERENCE,
+        Kind.MEMBER_NAME,
+        Kind.LABEL_REFERENCE,
+        Kind.TYPE_PARAMETER,
+        Kind.VALUE_PARAMETER,
+        Kind.PARAMETER,
+    }
+)
+"""Children that name types and scopes, not values."""
+
+
+class Storage:
+    """Storage classes (``CX_StorageClass``) that the lowering tells apart."""
+
+    EXTERN = 2
+    STATIC = 3
 
 
 class TypeKind:
@@ -335,6 +361,17 @@ def referenced(cursor: Cursor) -> Cursor | None:
 def related(relation: str, cursor: Cursor) -> Cursor | None:
     """Another cursor by a relation of ``Library``: definition, parent, template, initializer."""
     return _real(getattr(library(), relation)(cursor), cursor)
+
+
+def is_value(cursor: Cursor) -> bool:
+    """Whether a child is an expression."""
+    kind: int = cursor._kind_id
+    return kind not in _NOT_VALUES and not Kind.UNEXPOSED_ATTRIBUTE <= kind < 500
+
+
+def values_of(cursor: Cursor) -> list[Cursor]:
+    """The children that are expressions."""
+    return [child for child in children(cursor) if is_value(child)]
 
 
 def address(cursor: Cursor) -> int:

@@ -6,11 +6,18 @@ from typing import Any
 
 from clang.cindex import Cursor
 
-from cudalint.frontends.cuda.lower_base import is_value
-from cudalint.frontends.cuda.lower_cursors import Kind, children, library, name_of, referenced, usr
-from cudalint.frontends.cuda.lower_names import Names
-from cudalint.frontends.cuda.lower_positions import Positions
-from cudalint.frontends.cuda.lower_types import Types
+from cudalint.frontends.cuda.lowering.libclang import (
+    Kind,
+    children,
+    is_value,
+    library,
+    name_of,
+    referenced,
+    usr,
+)
+from cudalint.frontends.cuda.lowering.names import Names
+from cudalint.frontends.cuda.lowering.positions import Positions
+from cudalint.frontends.cuda.lowering.types import Types
 from cudalint.program import Field, Record
 from cudalint.source import Span
 

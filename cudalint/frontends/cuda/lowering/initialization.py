@@ -1,0 +1,88 @@
+"""Lowers what gives an object its first value: initialisers, and the values of returns."""
+
+from __future__ import annotations
+
+from clang.cindex import Cursor
+
+from cudalint.frontends.cuda.lowering.context import Context
+from cudalint.frontends.cuda.lowering.dimensions import as_dim3
+from cudalint.frontends.cuda.lowering.libclang import (
+    Kind,
+    Storage,
+    TypeKind,
+    name_of,
+    referenced,
+    values_of,
+)
+from cudalint.frontends.cuda.lowering.objects import construct, construct_dependent, lower_arguments
+from cudalint.frontends.cuda.lowering.syntax import construction_in, unwrapped
+from cudalint.frontends.cuda.lowering.variables import variable_of
+from cudalint.program import Assign, Expression, Tuple, Type, Variable
+from cudalint.source import Span
+
+
+def initialize(
+    context: Context, place: Expression, value: Cursor, span: Span, declares: bool
+) -> None:
+    """Give a new object its first value."""
+    construction = construction_in(context, value)
+    if construction is not None:
+        construct(context, construction, place, declares)
+        return
+    if _is_list(context, value):
+        arguments = values_of(value)
+        type_ = _type_of_place(context, place)
+        if type_ is not None and type_.kind == "record":
+            construct_dependent(context, place, type_, lower_arguments(context, arguments), span)
+            return
+        if len(arguments) == 1:
+            initialize(context, place, arguments[0], span, declares)
+            return
+    lowered = context.expression(value)
+    if isinstance(lowered, Tuple) and lowered.kind == "dim3":
+        lowered = as_dim3(lowered)
+    context.graph.emit(Assign(place, lowered, span, declares=declares))
+
+
+def _type_of_place(context: Context, place: Expression) -> Type | None:
+    if isinstance(place, Variable):
+        info = context.variables.get(place.symbol)
+        return info.type if info is not None else None
+    return None
+
+
+def _is_list(context: Context, value: Cursor) -> bool:
+    """``(a, b)`` that initialises something whose type depends on a template."""
+    return bool(
+        value._kind_id == Kind.UNEXPOSED
+        and context.library.type(value)._kind_id == TypeKind.INVALID
+    )
+
+
+def returned(context: Context, cursor: Cursor) -> Expression:
+    """The value of a return statement, without the copies that are elided."""
+    construction = construction_in(context, cursor)
+    if construction is None:
+        return context.expression(cursor)
+    function = referenced(construction)
+    parts = values_of(construction)
+    if function is None or len(parts) != 1:
+        return construct(context, construction, None)
+    if context.library.is_move_constructor(function):
+        return context.expression(parts[0])
+    if context.library.is_copy_constructor(function):
+        inner = unwrapped(parts[0])
+        declaration = referenced(inner) if inner._kind_id == Kind.NAME else None
+        if declaration is not None and _is_elided(context, declaration):
+            return context.expression(parts[0])
+    return construct(context, construction, None)
+
+
+def _is_elided(context: Context, declaration: Cursor) -> bool:
+    """Whether a returned variable is the function's own local: its copy is elided."""
+    if declaration._kind_id != Kind.VARIABLE:
+        return False
+    if context.library.storage(declaration) in (Storage.STATIC, Storage.EXTERN):
+        return False
+    place = variable_of(context, declaration, name_of(declaration))
+    return isinstance(place, Variable) and not place.symbol.startswith("::")

@@ -1,0 +1,164 @@
+"""Lowers the making of objects: constructors, copies, aggregates."""
+
+from __future__ import annotations
+
+from clang.cindex import Cursor
+
+from cudalint.frontends.cuda.lowering.context import Context
+from cudalint.frontends.cuda.lowering.dimensions import is_dim3, new_dim3
+from cudalint.frontends.cuda.lowering.libclang import Kind, evaluate, referenced, values_of
+from cudalint.frontends.cuda.lowering.names import FunctionFacts
+from cudalint.frontends.cuda.lowering.syntax import is_default, is_implicit, unwrapped
+from cudalint.frontends.cuda.lowering.unknowns import other
+from cudalint.program import Argument, Assign, Call, Constant, Expression, Tuple, Type, Unknown
+from cudalint.source import Span
+
+
+def lower_arguments(context: Context, operands: list[Cursor]) -> tuple[Argument, ...]:
+    """The arguments; a default that is not a constant ends them."""
+    lowered = []
+    for operand in operands:
+        if operand._kind_id == Kind.UNEXPOSED and is_default(context, operand):
+            value = evaluate(operand)
+            type_ = context.types.of(operand)
+            if value is None or type_.kind not in ("integer", "float", "enumeration", "bool"):
+                if type_.kind != "pointer" or value not in (0, None):
+                    break
+                if value is None:
+                    break
+                lowered.append(Argument(Constant(None)))
+                continue
+            lowered.append(Argument(Constant(value)))
+            continue
+        lowered.append(Argument(context.expression(operand)))
+    return tuple(lowered)
+
+
+def is_plain(context: Context, function: Cursor, facts: FunctionFacts) -> bool:
+    """A C struct of a system header (``float4``, ``cudaExtent``): copied as a value."""
+    return (
+        facts.is_system
+        and "::" not in facts.name.rpartition("::")[0]
+        and not facts.name.startswith(("std::", "thrust::", "cub::", "cuda::"))
+        and is_implicit(context, function)
+    )
+
+
+def construct(
+    context: Context, cursor: Cursor, receiver: Expression | None, declares: bool = False
+) -> Expression:
+    """Lower a constructor's call into the receiver, or into a new temporary."""
+    operands = values_of(cursor)
+    function = referenced(cursor)
+    span = context.positions.span(cursor)
+    if function is None:
+        return other(context, cursor)
+    facts = context.names.function(function)
+    copies = bool(context.library.is_copy_constructor(facts.declaration)) and len(operands) > 0
+    moves = bool(context.library.is_move_constructor(facts.declaration)) and len(operands) > 0
+    if is_dim3(context, facts):
+        value = new_dim3(context, operands, copies or moves)
+        if receiver is not None:
+            context.graph.emit(Assign(receiver, value, span, declares))
+            return receiver
+        return value
+    type_ = context.types.of(cursor)
+    if (copies or moves) and is_plain(context, function, facts):
+        value = context.expression(operands[0])
+        if receiver is not None:
+            context.graph.emit(Assign(receiver, value, span, declares))
+            return receiver
+        return value
+    if not operands and is_implicit(context, function):
+        if _is_trivial(context, facts):
+            place = receiver if receiver is not None else context.temporary(type_)
+            context.graph.emit(Assign(place, Unknown("uninitialized"), span, declares))
+            return place
+        context.unit.use_implicit(facts)
+    arguments = lower_arguments(context, operands)
+    place = receiver if receiver is not None else context.temporary(type_)
+    record = None
+    name = facts.name.rpartition("::")[0]
+    if facts.record is not None:
+        record = context.types.record_key(facts.record)
+        name = context.names.qualified(facts.record)
+    context.graph.emit(
+        Call(
+            name,
+            arguments,
+            span,
+            key=facts.key,
+            receiver=place,
+            kind="copy" if copies else "constructor",
+            may_throw=facts.may_throw,
+            record=record,
+            expansion=context.positions.macro(cursor),
+        )
+    )
+    return place
+
+
+def construct_dependent(
+    context: Context, place: Expression, type_: Type, arguments: tuple[Argument, ...], span: Span
+) -> None:
+    """Construct an object of a class that depends on a template's parameters."""
+    facts = context.unit.constructor_with(type_.record or "", len(arguments))
+    name = facts.name.rpartition("::")[0] if facts else type_.text.partition("<")[0]
+    context.graph.emit(
+        Call(
+            name,
+            arguments,
+            span,
+            key=facts.key if facts else None,
+            receiver=place,
+            kind="constructor",
+            may_throw=facts.may_throw if facts else None,
+            record=type_.record,
+        )
+    )
+
+
+def item(context: Context, cursor: Cursor) -> Expression:
+    """Lower an item of a list or a capture: an object is copied into it."""
+    type_ = context.types.of(cursor)
+    value = context.expression(cursor)
+    inner = unwrapped(cursor)
+    if type_.kind != "record" or inner._kind_id not in (Kind.NAME, Kind.MEMBER, Kind.SUBSCRIPT):
+        return value
+    parts = context.unit.records.get(type_.record or "")
+    if parts is None:
+        return value  # A class of a library: nobody asks.
+    place = context.temporary(type_)
+    context.graph.emit(
+        Call(
+            parts.name,
+            (Argument(value),),
+            context.positions.span(cursor),
+            receiver=place,
+            kind="copy",
+            record=type_.record,
+        )
+    )
+    return place
+
+
+def _is_trivial(context: Context, facts: FunctionFacts) -> bool:
+    """Whether default construction leaves the object without values."""
+    record = facts.record
+    if record is None:
+        return False
+    if facts.is_system:
+        return "::" not in context.names.qualified(record)
+    return context.unit.is_plain(context.types.record_key(record))
+
+
+def initializers(context: Context, cursor: Cursor) -> Expression:
+    """Lower the braces around the values of an aggregate."""
+    type_ = context.types.of(cursor)
+    values = values_of(cursor)
+    if type_.kind in ("integer", "float", "pointer", "bool", "enumeration"):
+        if not values:
+            return Constant(None if type_.kind == "pointer" else 0)
+        return context.expression(values[0])
+    items = tuple(item(context, value) for value in values)
+    return Tuple(items, "dim3" if type_.text == "dim3" else "initializer")

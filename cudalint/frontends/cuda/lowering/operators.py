@@ -1,0 +1,212 @@
+"""Lowers the built-in operators and assignments."""
+
+from __future__ import annotations
+
+from clang.cindex import Cursor
+
+from cudalint.frontends.cuda.lowering.conditions import branch_on
+from cudalint.frontends.cuda.lowering.context import Context, is_place
+from cudalint.frontends.cuda.lowering.conversions import wrap
+from cudalint.frontends.cuda.lowering.libclang import (
+    Kind,
+    binary_operator,
+    children,
+    name_of,
+    referenced,
+    unary_operator,
+    values_of,
+)
+from cudalint.frontends.cuda.lowering.syntax import bare, two
+from cudalint.frontends.cuda.lowering.unknowns import other
+from cudalint.frontends.cuda.lowering.variables import variable_of
+from cudalint.program import (
+    THIS,
+    AddressOf,
+    Assign,
+    Binary,
+    Conditional,
+    Constant,
+    Dereference,
+    Expression,
+    FunctionReference,
+    Type,
+    Unary,
+    Unknown,
+)
+
+_BOOL = Type("bool", "bool", 1, False)
+
+
+def unary(context: Context, cursor: Cursor) -> Expression:
+    """Lower a prefix or postfix operator."""
+    operator = unary_operator(cursor)
+    operands = children(cursor)
+    if not operands:
+        return other(context, cursor)
+    if operator in ("x++", "x--", "++x", "--x"):
+        return step(context, cursor, operator, wanted=True)
+    if operator == "!":
+        return _not(context, context.expression(bare(context, operands[0])))
+    value = context.expression(operands[0])
+    if operator == "&":
+        if isinstance(value, Constant):
+            value = _unfolded(context, operands[0], value)
+        return address_of(context, value)
+    if operator == "*":
+        if isinstance(value, AddressOf):
+            return value.place
+        if value == THIS or isinstance(value, FunctionReference):
+            return value
+        return Dereference(value)
+    if operator in ("-", "~"):
+        if isinstance(value, Constant) and isinstance(value.value, int | float):
+            if operator == "-":
+                return Constant(-value.value)
+            if isinstance(value.value, int):
+                return Constant(wrap(~value.value, context.types.of(cursor)))
+        return Unary(operator, value)
+    return value
+
+
+def _unfolded(context: Context, cursor: Cursor, value: Expression) -> Expression:
+    """The variable behind a folded constant: its address is taken."""
+    inner = cursor
+    while inner._kind_id in (Kind.PARENTHESES, Kind.UNEXPOSED):
+        inner = children(inner)[0]
+    declaration = referenced(inner) if inner._kind_id == Kind.NAME else None
+    if declaration is None or declaration._kind_id != Kind.VARIABLE:
+        return value
+    return variable_of(context, declaration, name_of(declaration))
+
+
+def _not(context: Context, value: Expression) -> Expression:
+    if isinstance(value, Constant) and not isinstance(value.value, str):
+        return Constant(not value.value)
+    return Unary("!", value)
+
+
+def address_of(context: Context, value: Expression) -> Expression:
+    """The address of a lowered expression."""
+    if isinstance(value, Dereference):
+        return value.pointer
+    if value == THIS or isinstance(value, FunctionReference):
+        return value
+    if is_place(value):
+        return AddressOf(value)
+    if isinstance(value, Constant | Unknown):
+        return Unknown("&", (value,))
+    return AddressOf(value)
+
+
+def step(context: Context, cursor: Cursor, operator: str, wanted: bool) -> Expression:
+    """Lower an increment or decrement."""
+    place = context.expression(children(cursor)[0])
+    type_ = context.types.of(cursor)
+    span = context.positions.span(cursor)
+    value: Expression = place
+    if wanted and operator.startswith("x"):
+        value = context.temporary(type_)
+        context.graph.emit(Assign(value, place, span))
+    stepped = Binary(
+        operator.replace("x", "")[0],
+        place,
+        Constant(1),
+        type_ if type_.kind == "integer" else None,
+    )
+    context.graph.emit(Assign(place, stepped, span, augmented=True))
+    return value
+
+
+def binary(context: Context, cursor: Cursor) -> Expression:
+    """Lower a binary operator or an assignment."""
+    operator = binary_operator(cursor)
+    left, right = two(cursor)
+    if operator == "=":
+        return assign(context, left, right, cursor)
+    if operator == ",":
+        context.discard(left)
+        return context.expression(right)
+    if operator in ("&&", "||"):
+        return _both(context, operator, left, right, cursor)
+    type_ = context.types.of(cursor)
+    first = context.expression(left)
+    second = context.expression(right)
+    if operator in (".*", "->*", ""):
+        return Unknown(context.positions.text(cursor), (first, second))
+    return Binary(operator, first, second, type_ if type_.kind == "integer" else None)
+
+
+def _both(
+    context: Context, operator: str, left: Cursor, right: Cursor, cursor: Cursor
+) -> Expression:
+    """``&&`` and ``||`` as values: branches only where the right side does something."""
+    first = context.expression(bare(context, left))
+    before, node = context.graph.current, context.graph.block()
+    context.graph.current = node
+    second = context.expression(bare(context, right))
+    if context.graph.current is node and not node.operations and context.graph.is_open:
+        context.graph.current = before
+        return Binary(operator, first, second)
+    result, span = context.temporary(_BOOL), context.positions.span(cursor)
+    context.graph.emit(Assign(result, second, span))
+    short, after = context.graph.block(), context.graph.block()
+    context.graph.jump(after)
+    context.graph.current = before
+    ways = (node, short) if operator == "&&" else (short, node)
+    branch_on(context, first, *ways, span)
+    context.graph.current = short
+    context.graph.emit(Assign(result, Constant(operator == "||"), span))
+    context.graph.enter(after)
+    return result
+
+
+def conditional(context: Context, cursor: Cursor) -> Expression:
+    """Lower ``a ? b : c``."""
+    parts = values_of(cursor)
+    if len(parts) != 3:
+        return other(context, cursor)
+    test = context.expression(bare(context, parts[0]))
+    if isinstance(test, Constant) and not isinstance(test.value, str):
+        return context.expression(parts[1] if test.value else parts[2])
+    before = context.graph.current
+    arms = []
+    for part in parts[1:]:
+        start = context.graph.current = context.graph.block()
+        arms.append((start, context.expression(part), context.graph.current))
+    if all(start is end and not start.operations for start, _, end in arms) and not any(
+        start.terminator for start, _, _ in arms
+    ):
+        context.graph.current = before
+        return Conditional(test, arms[0][1], arms[1][1])
+    result, span = context.temporary(context.types.of(cursor)), context.positions.span(cursor)
+    after = context.graph.block()
+    for _, value, end in arms:
+        context.graph.current = end
+        if context.graph.is_open:
+            context.graph.emit(Assign(result, value, span))
+            context.graph.jump(after)
+    context.graph.current = before
+    branch_on(context, test, arms[0][0], arms[1][0], span)
+    context.graph.current = after
+    return result
+
+
+def assign(context: Context, left: Cursor, right: Cursor, cursor: Cursor) -> Expression:
+    """Lower ``left = right``."""
+    value = context.expression(right)
+    place = context.expression(left)
+    context.graph.emit(Assign(place, value, context.positions.span(cursor)))
+    return place
+
+
+def compound_assignment(context: Context, cursor: Cursor) -> Expression:
+    """Lower ``a += b`` and the like."""
+    left, right = two(cursor)
+    value = context.expression(right)
+    place = context.expression(left)
+    type_ = context.types.of(cursor)
+    result = Binary(
+        binary_operator(cursor), place, value, type_ if type_.kind == "integer" else None
+    )
+    context.graph.emit(Assign(place, result, context.positions.span(cursor), augmented=True))
+    return place

@@ -1,0 +1,107 @@
+"""Lowers names, members and subscripts."""
+
+from __future__ import annotations
+
+from clang.cindex import Cursor
+
+from cudalint.frontends.cuda.lowering.context import Context
+from cudalint.frontends.cuda.lowering.libclang import Kind, name_of, referenced, values_of
+from cudalint.frontends.cuda.lowering.names import FUNCTIONS
+from cudalint.frontends.cuda.lowering.syntax import MEMBER_NAME, two
+from cudalint.frontends.cuda.lowering.variables import IDENTIFIER, named, place_of
+from cudalint.program import (
+    THIS,
+    AddressOf,
+    Constant,
+    Dereference,
+    Expression,
+    FunctionReference,
+    Index,
+    Member,
+    Unknown,
+)
+
+
+def name_reference(context: Context, cursor: Cursor) -> Expression:
+    """Lower a name."""
+    declaration = referenced(cursor)
+    if declaration is None:
+        text = context.positions.text(cursor)
+        return named(context, text) if IDENTIFIER.match(text) else Unknown(text)
+    kind: int = declaration._kind_id
+    if kind == Kind.ENUMERATOR:
+        return Constant(int(context.library.enumerator(declaration)), name_of(declaration))
+    if kind in FUNCTIONS:
+        facts = context.names.function(declaration)
+        return FunctionReference(facts.name, facts.key)
+    if kind == Kind.OVERLOADED:
+        candidates = context.names.overloads(declaration)
+        if not candidates:
+            return FunctionReference(name_of(declaration))
+        facts = context.names.function(candidates[0])
+        return FunctionReference(facts.name, facts.key if len(candidates) == 1 else None)
+    name = name_of(declaration)
+    if kind == Kind.FIELD:
+        return Member(THIS, name)
+    if kind in (
+        Kind.VARIABLE,
+        Kind.PARAMETER,
+        Kind.UNEXPOSED_DECL,
+        Kind.VALUE_PARAMETER,
+    ):
+        return place_of(context, declaration, name)
+    return Unknown(name)
+
+
+def member(context: Context, cursor: Cursor) -> Expression:
+    """Lower ``a.b`` and ``a->b``."""
+    declaration = referenced(cursor)
+    if declaration is not None:
+        kind: int = declaration._kind_id
+        if kind == Kind.VARIABLE:
+            return place_of(context, declaration, name_of(declaration))
+        if kind == Kind.ENUMERATOR:
+            return Constant(int(context.library.enumerator(declaration)), name_of(declaration))
+        if kind in FUNCTIONS:
+            facts = context.names.function(declaration)
+            return FunctionReference(facts.name, facts.key)
+    base = member_base(context, cursor)
+    name = name_of(cursor)
+    if not name:
+        if declaration is not None:
+            return base  # A member of an unnamed union or struct.
+        found = MEMBER_NAME.search(context.positions.text(cursor))
+        if found is None:
+            return Unknown(context.positions.text(cursor), (base,))
+        name = found.group(2)
+    return Member(base, name)
+
+
+def member_base(context: Context, cursor: Cursor) -> Expression:
+    """The object of a member expression: ``*p`` for ``p->m``."""
+    bases = values_of(cursor)
+    if not bases or bases[0]._kind_id == Kind.OVERLOADED:
+        return THIS
+    base = context.expression(bases[0])
+    if base == THIS:
+        return THIS
+    kind = context.types.of(bases[0]).kind
+    arrow = kind == "pointer"
+    if kind in ("other", "record"):
+        # A type that depends on a template, or a smart pointer.
+        found = MEMBER_NAME.search(context.positions.text(cursor))
+        arrow = found is not None and found.group(1) == "->"
+    if not arrow:
+        return base
+    return base.place if isinstance(base, AddressOf) else Dereference(base)
+
+
+def subscript(context: Context, cursor: Cursor) -> Expression:
+    """Lower ``a[b]``."""
+    base, index = two(cursor)
+    return Index(context.expression(base), context.expression(index))
+
+
+def this(context: Context, cursor: Cursor) -> Expression:
+    """Lower ``this``."""
+    return THIS

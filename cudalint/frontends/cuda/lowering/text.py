@@ -1,0 +1,57 @@
+"""Lowers expressions from their text, where clang gave up on them: the last resort.
+
+What the small grammar does not cover becomes ``Unknown`` with the variables that the text
+mentions.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clang.cindex import Cursor
+
+from cudalint.frontends.cuda.lowering.context import Context
+from cudalint.frontends.cuda.lowering.reader import Beyond, Reader
+from cudalint.frontends.cuda.lowering.variables import mentioned
+from cudalint.program import AddressOf, Argument, Call, Dropped, Expression, Unknown
+from cudalint.source import Span
+
+_CALLED = re.compile(r"\s*(?:::)?[A-Za-z_][\w:]*\s*(?:<[^<>;]*>)?\s*\(")
+
+
+def recover(context: Context, text: str, span: Span, wanted: bool) -> Expression:
+    """Lower an expression that clang gave up on, from its text."""
+    try:
+        reader = Reader(context, text, span)
+        value = reader.whole(wanted)
+    except (Beyond, IndexError):
+        value = Unknown(text[:200], mentioned(context, text))
+        if not wanted:
+            lost(context, text, span)
+    else:
+        reader.flush()
+    return value
+
+
+def recover_arguments(
+    context: Context, text: str, operands: list[Cursor]
+) -> tuple[Argument, ...] | None:
+    """The arguments from the text of a call; None where the text is beyond us."""
+    found = _CALLED.match(text)
+    if found is None:
+        return None
+    try:
+        reader = Reader(context, text[found.end() :], Span(1, 1, 1, 1))
+        values = reader.list_until(")")
+    except (Beyond, IndexError):
+        return None
+    if reader.emitted or len(values) <= len(operands):
+        return None  # Nothing was dropped; calls inside have better positions from clang.
+    return tuple(Argument(value) for value in values)
+
+
+def lost(context: Context, text: str, span: Span) -> None:
+    """Nothing is known of it but the variables that it mentions: they may go anywhere."""
+    context.unit.dropped.append(Dropped(span, text[:120], "statement could not be read"))
+    reads = tuple(Argument(AddressOf(place)) for place in mentioned(context, text))
+    context.graph.emit(Call("", reads, span, kind="macro"))

@@ -1,0 +1,211 @@
+"""Lowers calls that clang could not resolve: in a template, or of an unknown name."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from clang.cindex import Cursor
+
+from cudalint.frontends.cuda.lowering.context import Context
+from cudalint.frontends.cuda.lowering.emission import emit_indirect
+from cudalint.frontends.cuda.lowering.launches import is_configuration, launch
+from cudalint.frontends.cuda.lowering.libclang import Kind, name_of, referenced, values_of
+from cudalint.frontends.cuda.lowering.names import FUNCTIONS, FunctionFacts
+from cudalint.frontends.cuda.lowering.objects import construct_dependent, lower_arguments
+from cudalint.frontends.cuda.lowering.references import member_base
+from cudalint.frontends.cuda.lowering.syntax import MEMBER_NAME, unwrapped
+from cudalint.frontends.cuda.lowering.text import recover_arguments
+from cudalint.program import (
+    THIS,
+    Argument,
+    Binary,
+    Call,
+    Expression,
+    Member,
+    Unknown,
+    Unreachable,
+    Variable,
+    render,
+)
+
+_CALLED_NAME = re.compile(r"\s*((?:::)?[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*)")
+
+_BINARY_OPERATORS = frozenset(
+    ["==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"]
+)
+
+
+def unresolved_call(
+    context: Context, cursor: Cursor, operands: list[Cursor], wanted: bool, text: str
+) -> Expression:
+    """Lower a call that clang could not resolve: in a template, or of an unknown name."""
+    if is_configuration(context, operands):
+        return launch(context, cursor, operands)
+    simple = _dependent_operator(context, cursor, operands)
+    if simple is not None:
+        return simple
+    callee = unwrapped(operands[0])
+    if callee._kind_id == Kind.MEMBER:
+        return _unresolved_member(context, cursor, callee, operands, wanted)
+    declaration = referenced(callee) if callee._kind_id == Kind.NAME else None
+    if declaration is None or declaration._kind_id not in (Kind.OVERLOADED, *FUNCTIONS):
+        value = context.expression(operands[0])
+        scoped = isinstance(value, Variable) and "::" in value.name
+        if scoped or (isinstance(value, Unknown) and not value.reads):
+            found = _CALLED_NAME.match(context.positions.text(callee))
+            name = found.group(1) if found else render(value)
+            return _emit_unresolved(context, cursor, name, None, operands[1:], wanted)
+        recovered = recover_arguments(context, text, operands[1:]) if text else None
+        if recovered is None:
+            recovered = lower_arguments(context, operands[1:])
+        if isinstance(value, Member) and callee._kind_id != Kind.MEMBER:
+            # A method of a class that clang does not know.
+            return _emit_method(context, cursor, value.base, value.field, recovered, wanted)
+        return emit_indirect(context, cursor, value, recovered, wanted)
+    if declaration._kind_id != Kind.OVERLOADED:
+        facts = context.names.function(declaration)
+        return _emit_unresolved(context, cursor, facts.name, facts, operands[1:], wanted, text)
+    candidates = context.names.overloads(declaration)
+    if not candidates:
+        return _emit_unresolved(
+            context, cursor, name_of(declaration), None, operands[1:], wanted, text
+        )
+    facts = _best(context, candidates, len(operands) - 1)
+    return _emit_unresolved(
+        context, cursor, facts.name, facts, operands[1:], wanted, text, len(candidates) == 1
+    )
+
+
+def _dependent_operator(
+    context: Context, cursor: Cursor, operands: list[Cursor]
+) -> Expression | None:
+    """``a != b`` on types that depend on a template: a call whose second part is the name of
+    the operator."""
+    if len(operands) != 3 or operands[1]._kind_id != Kind.NAME:
+        return None
+    declaration = referenced(operands[1])
+    name = name_of(declaration) if declaration is not None else ""
+    symbol = name.removeprefix("operator").strip()
+    if symbol == name or symbol not in _BINARY_OPERATORS:
+        return None
+    left = context.expression(operands[0])
+    return Binary(symbol, left, context.expression(operands[2]))
+
+
+def dependent_construction(context: Context, cursor: Cursor, operands: list[Cursor]) -> Expression:
+    """Lower ``T(x)`` where ``T`` depends on a template."""
+    type_ = context.types.of(cursor)
+    if type_.kind != "record":
+        if len(operands) == 1:
+            return context.expression(operands[0])
+        reads = tuple(context.expression(operand) for operand in operands)
+        return Unknown(context.positions.text(cursor), reads)
+    place = context.temporary(type_)
+    construct_dependent(
+        context, place, type_, lower_arguments(context, operands), context.positions.span(cursor)
+    )
+    return place
+
+
+def _best(context: Context, candidates: list[Cursor], count: int) -> FunctionFacts:
+    for candidate in candidates:
+        if context.library.argument_count(candidate) == count:
+            return context.names.function(candidate)
+    return context.names.function(candidates[0])
+
+
+def _emit_unresolved(
+    context: Context,
+    cursor: Cursor,
+    name: str,
+    facts: FunctionFacts | None,
+    operands: list[Cursor],
+    wanted: bool,
+    text: str = "",
+    resolved: bool = True,
+) -> Expression:
+    if text and (
+        facts is None or context.library.argument_count(facts.declaration) != len(operands)
+    ):
+        # Clang drops the arguments that it does not understand; the text has them all.
+        recovered = recover_arguments(context, text, operands)
+    else:
+        recovered = None
+    arguments = recovered if recovered is not None else lower_arguments(context, operands)
+    span = context.positions.span(cursor)
+    target = context.temporary(context.types.of(cursor)) if wanted else None
+    is_method = facts is not None and facts.record is not None and not facts.is_static
+    kind: Any = "method" if is_method else "function"
+    if facts is None and "::" not in name:
+        kind = "macro"
+    noreturn = facts is not None and facts.noreturn
+    context.graph.emit(
+        Call(
+            name,
+            arguments,
+            span,
+            target,
+            facts.key if facts is not None and resolved else None,
+            THIS if is_method else None,
+            None,
+            kind,
+            facts.may_throw if facts is not None else None,
+            noreturn,
+            context.types.record_key(facts.record) if facts and facts.record else None,
+            expansion=context.positions.macro(cursor),
+        )
+    )
+    if noreturn:
+        context.graph.finish(Unreachable(span))
+    return target if target is not None else Unknown("void")
+
+
+def _unresolved_member(
+    context: Context, cursor: Cursor, callee: Cursor, operands: list[Cursor], wanted: bool
+) -> Expression:
+    receiver = member_base(context, callee)
+    found = MEMBER_NAME.search(context.positions.text(callee))
+    name = found.group(2).strip() if found else name_of(callee)
+    bases = values_of(callee)
+    record = None
+    if receiver == THIS:
+        record = context.record
+    elif bases:
+        type_ = context.types.of(bases[0])
+        if type_.kind in ("pointer", "reference") and type_.pointee is not None:
+            type_ = type_.pointee
+        record = type_.record
+    facts = context.unit.method_named(record, name) if record else None
+    arguments = lower_arguments(context, operands[1:])
+    return _emit_method(context, cursor, receiver, name, arguments, wanted, facts, record)
+
+
+def _emit_method(
+    context: Context,
+    cursor: Cursor,
+    receiver: Expression,
+    name: str,
+    arguments: tuple[Argument, ...],
+    wanted: bool,
+    facts: FunctionFacts | None = None,
+    record: str | None = None,
+) -> Expression:
+    span = context.positions.span(cursor)
+    target = context.temporary(context.types.of(cursor)) if wanted else None
+    context.graph.emit(
+        Call(
+            facts.name if facts else f".{name}",
+            arguments,
+            span,
+            target,
+            facts.key if facts else None,
+            receiver,
+            None,
+            "method",
+            facts.may_throw if facts else None,
+            record=record,
+            expansion=context.positions.macro(cursor),
+        )
+    )
+    return target if target is not None else Unknown("void")
