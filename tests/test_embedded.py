@@ -15,15 +15,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cudalint.apis.loader import load
 from cudalint.cli import check, configuration_of
 from cudalint.frontends.cuda.options import ParseOptions
 from cudalint.frontends.python import read
+from cudalint.frontends.python.declarations import Declarations
 from cudalint.frontends.python.embedded import texts
 from cudalint.frontends.python.embedded.literals import literal_text
 from cudalint.frontends.python.embedded.paths import FileTexts
 from cudalint.frontends.python.embedded.strings import StringReader
 from cudalint.frontends.python.embedded.texts import Text
-from cudalint.frontends.python.module import ModuleReader
+from cudalint.frontends.python.module import Module
 from cudalint.frontends.python.names import module_name
 from cudalint.frontends.python.parsing import parse
 from cudalint.linter import lint
@@ -41,10 +43,11 @@ def text_of(code: str, filename: str = "script.py") -> Text | None:
     source = Source(filename, code)
     parsed = parse(source)
     assert parsed.tree is not None and parsed.positions is not None and not parsed.dropped
-    reader = ModuleReader(source, parsed.tree, parsed.positions, module_name(filename))
-    binding = reader.scope.bindings.names["result"][-1]
+    name, models = module_name(filename), load("python")
+    declarations = Declarations(Module(source, parsed.tree, parsed.positions, name, models))
+    binding = declarations.scope.bindings.names["result"][-1]
     assert isinstance(binding.value, cst.BaseExpression)
-    return StringReader(reader, FileTexts(source)).read(binding.value, reader.scope)
+    return StringReader(declarations, FileTexts(source)).read(binding.value, declarations.scope)
 
 
 def value_of(code: str) -> str | None:

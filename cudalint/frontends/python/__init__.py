@@ -27,11 +27,15 @@ def read(
     """
     # libcst takes a tenth of a second to import.
     from cudalint.apis.loader import load
-    from cudalint.frontends.python.definitions import lower_module
-    from cudalint.frontends.python.embedded.sources import embed
-    from cudalint.frontends.python.module import ModuleReader
+    from cudalint.frontends.python.declarations import Declarations
+    from cudalint.frontends.python.embedded.sources import EmbeddedSources
+    from cudalint.frontends.python.lowering.definitions import lower_module
+    from cudalint.frontends.python.lowering.dispatch import Dispatch
+    from cudalint.frontends.python.lowering.state import FileState
+    from cudalint.frontends.python.module import Module
     from cudalint.frontends.python.names import module_name
     from cudalint.frontends.python.parsing import parse
+    from cudalint.frontends.python.prefilter import may_embed
 
     source = Source(filename, text)
     # A tree is many objects that all stay: collecting garbage meanwhile doubles the time.
@@ -42,20 +46,22 @@ def read(
         if parsed.tree is None or parsed.positions is None:
             return Program(filename, "python", dropped=parsed.dropped)
         known = load("python", tuple(models))
-        reader = ModuleReader(source, parsed.tree, parsed.positions, module_name(filename), known)
-        if options is not None:
-            embed(reader, options)
-        lower_module(reader, Span(1, 1, *source.position(len(text))))
-        sources = reader.embedded
+        module = Module(source, parsed.tree, parsed.positions, module_name(filename), known)
+        declarations = Declarations(module)
+        sources = None
+        if options is not None and may_embed(text):
+            sources = EmbeddedSources(declarations, options)
+        file = FileState(declarations, sources, Dispatch())
+        lower_module(file, Span(1, 1, *source.position(len(text))))
         return Program(
             filename,
             "python",
-            functions=tuple(reader.functions),
-            records=tuple(reader.records),
-            kernels=tuple(reader.kernels.values()),
-            variables=reader.variables(),
-            dropped=(*parsed.dropped, *reader.dropped, *(sources.dropped if sources else ())),
-            includes=(*reader.includes(), *(sources.files if sources else ())),
+            functions=tuple(file.functions),
+            records=tuple(file.records),
+            kernels=tuple(file.kernels.found.values()),
+            variables=declarations.variables(),
+            dropped=(*parsed.dropped, *file.dropped, *(sources.dropped if sources else ())),
+            includes=(*declarations.includes(), *(sources.files if sources else ())),
             embedded=tuple(sources.programs) if sources else (),
         )
     finally:

@@ -36,7 +36,7 @@ def integer_type(node: cst.CSTNode, scope: Scope, depth: int = 0) -> Type | None
 
 def made_by(name: str, scope: Scope) -> Type | None:
     """The type of integers that a function makes."""
-    model = scope.reader.models.lookup(name)
+    model = scope.module.models.lookup(name)
     if model is None or model.integer in (None, "unbounded"):
         return None
     bits = int(model.integer.lstrip("uint"))

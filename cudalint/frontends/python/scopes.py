@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import libcst as cst
 
 from cudalint.frontends.python.bindings import Binding, Bindings, Import, dotted_text
+from cudalint.frontends.python.module import Module
 from cudalint.frontends.python.names import BUILTINS
 from cudalint.program.expressions import Variable
-
-if TYPE_CHECKING:
-    from cudalint.frontends.python.module import ModuleReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +121,13 @@ class Scope:
         self,
         kind: ScopeKind,
         bindings: Bindings,
-        reader: ModuleReader,
+        module: Module,
         parent: Scope | None = None,
         prefix: str = "",
     ) -> None:
         self.kind = kind
         self.bindings = bindings
-        self.reader = reader
+        self.module = module
         self.parent = parent
         self.prefix = prefix
         """What the keys of definitions in this scope start with."""
@@ -158,13 +156,20 @@ class Scope:
             scope = scope.parent
         return scope
 
+    @property
+    def outermost(self) -> Scope:
+        """The module's scope."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
     def _add_imports(self) -> None:
-        module = self.reader.module
         for item in self.bindings.imports:
-            base = module.absolute(item.module, item.level)
+            base = self.module.dotted.absolute(item.module, item.level)
             if item.attribute == "*":
                 if base:
-                    self.reader.star_imports.append((base, item.level > 0))
+                    self.module.star_imports.append((base, item.level > 0))
                 continue
             dotted = _imported(item, base)
             if dotted:
@@ -204,12 +209,23 @@ class Scope:
         self._meanings[name] = meaning
         return meaning
 
+    def dotted(self, name: str, relative: bool = False) -> Dotted:
+        """An imported name, with a key where the project may define it."""
+        return Dotted(name, name if relative or self.module.dotted.is_project(name) else None)
+
+    def _starred(self, name: str) -> Dotted | None:
+        """What an unbound name means if the file has one star import: what that one brings."""
+        if len(self.module.star_imports) != 1 or name.startswith("__"):
+            return None
+        base, relative = self.module.star_imports[0]
+        return self.dotted(f"{base}.{name}", relative)
+
     def _find(self, name: str) -> Meaning | None:
         binder = self._binder(name)
         if binder is None:
             if name in BUILTINS:
                 return Dotted(f"builtins.{name}")
-            return self.reader.starred(name)
+            return self._starred(name)
         if binder is not self:
             return binder.lookup(name)
         if self.kind == "class" and self.owner is not None:
@@ -222,7 +238,7 @@ class Scope:
     def _binder(self, name: str) -> Scope | None:
         """The scope that binds a name, seen from this one."""
         if name in self.bindings.global_names:
-            return self.reader.scope
+            return self.outermost
         scope: Scope | None = self
         if name in self.bindings.nonlocal_names:
             scope = self.parent
@@ -230,7 +246,7 @@ class Scope:
             visible = scope is self or scope.kind != "class"
             if visible and name in scope.bindings.names:
                 if name in scope.bindings.global_names:
-                    return self.reader.scope
+                    return self.outermost
                 if name not in scope.bindings.nonlocal_names:
                     return scope
             scope = scope.parent
@@ -248,7 +264,7 @@ class Scope:
             return Receiver(name, self.owner, self.receiver_is_class)
         if "import" in kinds and all(_stands_in(binding) for binding in bindings):
             first = next(binding for binding in bindings if binding.kind == "import")
-            return self.reader.dotted(first.dotted)
+            return self.dotted(first.dotted)
         variable = Local(Variable(name, self.symbol(name)), self)
         if not bindings:
             return variable

@@ -8,18 +8,15 @@ of its pointers, or from the ``block_shape`` of its block pointer or descriptor.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from cudalint.frontends.python.bindings import all_parameters, children
 from cudalint.frontends.python.constants import fold
+from cudalint.frontends.python.module import Module
 from cudalint.frontends.python.scopes import Dotted, Scope
 from cudalint.program.expressions import Constant, Expression, Variable
 from cudalint.program.functions import StagedTile
-
-if TYPE_CHECKING:
-    from cudalint.frontends.python.module import ModuleReader
 
 _LANGUAGE = "triton.language."
 _PASSING = frozenset({"multiple_of", "max_contiguous", "advance", "cast", "view"})
@@ -50,20 +47,18 @@ class _Block:
 _NOTHING = _Block(())
 
 
-def staged_tiles(
-    node: cst.FunctionDef, scope: Scope, reader: ModuleReader
-) -> tuple[StagedTile, ...]:
+def staged_tiles(node: cst.FunctionDef, scope: Scope, module: Module) -> tuple[StagedTile, ...]:
     """The operands of ``tl.dot`` that a kernel loads in its loops."""
-    return _Reading(node, scope, reader).read()
+    return _Reading(node, scope, module).read()
 
 
 class _Reading:
     """One pass over the statements of a kernel, in order."""
 
-    def __init__(self, node: cst.FunctionDef, scope: Scope, reader: ModuleReader) -> None:
+    def __init__(self, node: cst.FunctionDef, scope: Scope, module: Module) -> None:
         self.node = node
         self.scope = scope
-        self.reader = reader
+        self.module = module
         self.parameters = frozenset(item.name.value for item in all_parameters(node.params))
         self.known = {name: _Block((), name) for name in sorted(self.parameters)}
         self.tiles: dict[int, StagedTile] = {}
@@ -179,7 +174,7 @@ class _Reading:
                 value.name or "a tile",
                 tuple(extent for extent in value.shape if extent is not None),
                 value.pointer,
-                self.reader.span(value.load),
+                self.module.span(value.load),
             ),
         )
 

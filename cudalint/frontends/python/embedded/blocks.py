@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from cudalint.frontends.python.bindings import Binding, children
-
-if TYPE_CHECKING:
-    from cudalint.frontends.python.module import ModuleReader
+from cudalint.frontends.python.module import Module
 
 
 class Blocks:
     """The blocks of a file, by the offsets of their first and last characters."""
 
-    def __init__(self, reader: ModuleReader) -> None:
-        self._positions = reader.positions
+    def __init__(self, module: Module) -> None:
+        self._positions = module.positions
         self._ranges: list[tuple[int, int]] = []
-        pending: list[cst.CSTNode] = [reader.tree]
+        pending: list[cst.CSTNode] = [module.tree]
         while pending:
             node = pending.pop()
             if isinstance(node, cst.BaseSuite):

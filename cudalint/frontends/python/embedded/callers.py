@@ -5,15 +5,12 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from cudalint.frontends.python.bindings import all_parameters, children
+from cudalint.frontends.python.declarations import Declarations
 from cudalint.frontends.python.scopes import ClassInfo, Defined, Local, Receiver, Scope
-
-if TYPE_CHECKING:
-    from cudalint.frontends.python.module import ModuleReader
 
 _MOST_DEPTH = 3
 Place = tuple[cst.BaseExpression, Scope]
@@ -22,8 +19,8 @@ Place = tuple[cst.BaseExpression, Scope]
 class Callers:
     """The calls of a file by the function that they call."""
 
-    def __init__(self, reader: ModuleReader) -> None:
-        self._reader = reader
+    def __init__(self, declarations: Declarations) -> None:
+        self._declarations = declarations
 
     def values(self, node: cst.BaseExpression, scope: Scope, depth: int = 0) -> list[Place]:
         """What the calls of a function pass for the parameter that an expression names."""
@@ -46,18 +43,19 @@ class Callers:
         """By the ``id`` of the called function's bindings: its definition, the call, where it
         stands, and how many parameters are bound already."""
         found = defaultdict(list)
-        pending: list[tuple[cst.CSTNode, Scope]] = [(self._reader.tree, self._reader.scope)]
+        pending: list[tuple[cst.CSTNode, Scope]] = [
+            (self._declarations.module.tree, self._declarations.scope)
+        ]
         while pending:
             node, scope = pending.pop()
             inner = scope
             if isinstance(node, cst.FunctionDef) and id(node) in scope.functions:
-                defined = scope.functions[id(node)]
-                inner = self._reader.function_scope(node, scope, defined.key)
+                inner = self._declarations.scope_of(scope.functions[id(node)])
             elif isinstance(node, cst.ClassDef) and id(node) in scope.classes:
                 inner = scope.classes[id(node)].scope
             elif isinstance(node, cst.Call):
                 for function, bound in _called(node, scope):
-                    bindings = self._reader.bindings_of(function)
+                    bindings = self._declarations.bindings_of(function)
                     found[id(bindings)].append((function, node, scope, bound))
             pending += [(child, inner) for child in children(node)]
         return found

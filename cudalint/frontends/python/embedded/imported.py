@@ -1,14 +1,11 @@
-"""Strings that a script imports from another module of its project."""
+"""The other modules of a project that a script imports strings from."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import libcst as cst
-
-from cudalint.frontends.python.embedded.paths import FileTexts
-from cudalint.frontends.python.embedded.texts import Text
+from cudalint.frontends.python.declarations import Declarations
+from cudalint.frontends.python.module import Module
 from cudalint.frontends.python.names import module_file, module_name
 from cudalint.frontends.python.parsing import parse
 from cudalint.frontends.python.prefilter import may_embed
@@ -16,48 +13,26 @@ from cudalint.project.paths import display_name
 from cudalint.project.reading import UnreadableError, check_content, decode, read_bytes
 from cudalint.source import Source
 
-if TYPE_CHECKING:
-    from cudalint.frontends.python.embedded.strings import StringReader
-    from cudalint.frontends.python.module import ModuleReader
-
 _LARGEST = 1_000_000
-_MOST_DEPTH = 3
 
 
 class Imports:
     """The other modules whose strings a file uses, read once each."""
 
-    def __init__(self, reader: ModuleReader, files: FileTexts, depth: int = 0) -> None:
-        self._reader = reader
-        self._files = files
-        self._depth = depth
-        self._known: dict[str, tuple[StringReader, ModuleReader] | None] = {}
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._known: dict[str, Declarations | None] = {}
 
-    def text(self, dotted: str) -> Text | None:
-        """The string that ``package.module.NAME`` is."""
-        reader = self._reader
-        name = dotted.rpartition(".")[2]
-        filename = module_file(dotted, reader.source.filename, reader.module)
-        if filename is None or Path(filename).stem == name or self._depth >= _MOST_DEPTH:
+    def module_of(self, dotted: str) -> Declarations | None:
+        """The module in ``package.module.NAME``, if it is of the project and may hold CUDA."""
+        filename = module_file(dotted, self._module.source.filename, self._module.dotted)
+        if filename is None or Path(filename).stem == dotted.rpartition(".")[2]:
             return None
         if filename not in self._known:
-            self._known[filename] = None
             self._known[filename] = self._read(filename)
-        known = self._known[filename]
-        if known is None:
-            return None
-        strings, other = known
-        bindings = other.scope.bindings.names.get(name, [])
-        value = bindings[0].value if len(bindings) == 1 else None
-        text = strings.read(value, other.scope) if isinstance(value, cst.BaseExpression) else None
-        if text is None or max(text.ends, default=0) > len(other.source.text):
-            return None
-        return self._files.moved(text, other.source)
+        return self._known[filename]
 
-    def _read(self, filename: str) -> tuple[StringReader, ModuleReader] | None:
-        from cudalint.frontends.python.embedded.strings import StringReader
-        from cudalint.frontends.python.module import ModuleReader
-
+    def _read(self, filename: str) -> Declarations | None:
         try:
             data = read_bytes(Path(filename))
             check_content(data, _LARGEST)
@@ -68,7 +43,5 @@ class Imports:
         parsed = parse(source) if may_embed(content) else None
         if parsed is None or parsed.tree is None or parsed.positions is None:
             return None
-        other = ModuleReader(
-            source, parsed.tree, parsed.positions, module_name(filename), self._reader.models
-        )
-        return StringReader(other, FileTexts(source), self._depth + 1), other
+        name, models = module_name(filename), self._module.models
+        return Declarations(Module(source, parsed.tree, parsed.positions, name, models))

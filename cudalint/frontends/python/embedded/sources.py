@@ -10,34 +10,26 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import EmbeddedSource
 from cudalint.frontends.python.bindings import Binding
+from cudalint.frontends.python.declarations import Declarations
 from cudalint.frontends.python.embedded import texts
 from cudalint.frontends.python.embedded.callers import Callers
 from cudalint.frontends.python.embedded.paths import FileTexts
 from cudalint.frontends.python.embedded.places import Placer, kernels_by_name
 from cudalint.frontends.python.embedded.strings import StringReader
 from cudalint.frontends.python.embedded.texts import Text
-from cudalint.frontends.python.prefilter import may_embed
 from cudalint.frontends.python.scopes import Scope
 from cudalint.program import Dropped, Kernel, Program
 from cudalint.source import Span
 
 if TYPE_CHECKING:
     from cudalint.frontends.cuda.options import ParseOptions
-    from cudalint.frontends.python.module import ModuleReader
 
 _DEVICE_CODE = re.compile(r"\b__global__\b")
 _HOST_CODE = re.compile(r"\b__global__\b|\bcuda[A-Z]\w*\s*\(|<<<")
 _DEFINE = re.compile(r"(?:-D|--define-macro=?)\s*([A-Za-z_]\w*(?:=.*)?)", re.DOTALL)
 _MOST_SOURCES = 200
-
-
-def embed(reader: ModuleReader, options: ParseOptions) -> None:
-    """Let a file's strings be read as well, if it holds any CUDA C++."""
-    if may_embed(reader.source.text):
-        reader.embedded = EmbeddedSources(reader, reader.models, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +50,12 @@ class Embedded:
 class EmbeddedSources:
     """What a Python file's calls compile, read once each by the CUDA frontend."""
 
-    def __init__(self, reader: ModuleReader, models: ApiModels, options: ParseOptions) -> None:
-        self.models = models
-        self._reader = reader
+    def __init__(self, declarations: Declarations, options: ParseOptions) -> None:
+        self._module = declarations.module
         self._options = options
-        self._files = FileTexts(reader.source)
-        self._strings = StringReader(reader, self._files)
-        self._callers = Callers(reader)
+        self._files = FileTexts(self._module.source)
+        self._strings = StringReader(declarations, self._files)
+        self._callers = Callers(declarations)
         self._by_call: dict[int, Embedded | None] = {}
         self._by_text: dict[object, Program | None] = {}
         self.programs: list[Program] = []
@@ -80,7 +71,7 @@ class EmbeddedSources:
         if id(node) in self._by_call:
             return self._by_call[id(node)]
         self._by_call[id(node)] = None
-        model = self.models.lookup(name)
+        model = self._module.models.lookup(name)
         if model is None or model.embeds is None:
             return None
         found = self._read(node, model.embeds, model.parameters, scope)
@@ -89,7 +80,7 @@ class EmbeddedSources:
 
     def reaching(self, bindings: Sequence[Binding], use: cst.CSTNode) -> Binding | None:
         """The binding of a name that holds where it is used, if that is plain."""
-        return self._strings.blocks.reaching(bindings, self._reader.positions.offsets(use)[0])
+        return self._strings.blocks.reaching(bindings, self._module.positions.offsets(use)[0])
 
     def kernel_name(self, node: cst.BaseExpression, scope: Scope) -> str | None:
         """The kernel name that an expression gives; ``None`` if it is unknown."""
@@ -147,11 +138,11 @@ class EmbeddedSources:
         wanted = _HOST_CODE if embeds.host else _DEVICE_CODE
         if not any(wanted.search(part.value) for part in parts):
             return None
-        start, end = self._reader.positions.offsets(node.func)
+        start, end = self._module.positions.offsets(node.func)
         newline = texts.standing_for("\n", start, end)
         text = texts.separated(parts, newline)
         defines = self._defines(self.argument(node, embeds.options, parameters), scope)
-        program = self._program(text, defines, self._reader.span(node.func))
+        program = self._program(text, defines, self._module.span(node.func))
         return Embedded(program, kernels_by_name(program)) if program is not None else None
 
     def _defines(self, options: cst.BaseExpression | None, scope: Scope) -> tuple[str, ...]:
@@ -180,7 +171,7 @@ class EmbeddedSources:
         from cudalint.frontends import cuda
         from cudalint.frontends.cuda.parse import ParseFailure
 
-        filename = self._reader.source.filename
+        filename = self._module.source.filename
         number = len(self._by_text)
         # A name that no file has, in the same folder, for the headers there:
         virtual = str(PurePath(filename).with_name(f"{PurePath(filename).name}.{number}.cu"))

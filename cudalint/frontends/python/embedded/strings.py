@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from cudalint.frontends.python.constants import fold
+from cudalint.frontends.python.declarations import Declarations
 from cudalint.frontends.python.embedded import texts
 from cudalint.frontends.python.embedded.blocks import Blocks
 from cudalint.frontends.python.embedded.holes import Holes, is_hole
@@ -19,10 +19,8 @@ from cudalint.frontends.python.embedded.texts import Field, Text
 from cudalint.frontends.python.scopes import ClassInfo, ClassMember, Defined, Dotted, Local, Scope
 from cudalint.program.expressions import Constant
 
-if TYPE_CHECKING:
-    from cudalint.frontends.python.module import ModuleReader
-
 _MAXIMUM_DEPTH = 40
+_MOST_MODULES = 3
 _LONGEST = 1_000_000
 _STRIP = frozenset(["strip", "lstrip", "rstrip"])
 _SAME = frozenset(["encode", "decode", "expandtabs", "read"])
@@ -33,16 +31,19 @@ _TEMPLATES = frozenset(["string.Template"])
 class StringReader:
     """Evaluates expressions that are strings. What is not known leaves a hole."""
 
-    def __init__(self, reader: ModuleReader, files: FileTexts, depth: int = 0) -> None:
-        self._reader = reader
-        self._imports = Imports(reader, files, depth)
+    def __init__(self, declarations: Declarations, files: FileTexts, depth: int = 0) -> None:
+        self._declarations = declarations
+        self._module = declarations.module
+        self._imports = Imports(declarations.module)
+        self._imported: dict[Declarations, StringReader] = {}
         self._files = files
+        self._depth = depth
         self.holes = Holes()
 
     @functools.cached_property
     def blocks(self) -> Blocks:
         """The file's blocks, for names that are bound several times."""
-        return Blocks(self._reader)
+        return Blocks(self._module)
 
     def read(self, node: cst.BaseExpression, scope: Scope) -> Text | None:
         """The value of an expression, holes filled with names; ``None`` if it is unknown."""
@@ -69,10 +70,10 @@ class StringReader:
         return text if text is not None else self._hole(node)
 
     def _hole(self, node: cst.CSTNode) -> Text:
-        return self.holes.hole(self._reader.text(node).strip(), *self._offsets(node))
+        return self.holes.hole(self._module.text(node).strip(), *self._offsets(node))
 
     def _offsets(self, node: cst.CSTNode) -> tuple[int, int]:
-        return self._reader.positions.offsets(node)
+        return self._module.positions.offsets(node)
 
     def _text(self, node: cst.CSTNode, scope: Scope, depth: int) -> Text | None:
         if depth > _MAXIMUM_DEPTH:
@@ -98,19 +99,19 @@ class StringReader:
 
     def _literal(self, node: cst.SimpleString) -> Text | None:
         start, end = self._offsets(node)
-        written = self._reader.source.text[start:end]
+        written = self._module.source.text[start:end]
         return literal_text(written, start)
 
     def _formatted(self, node: cst.FormattedString, scope: Scope, depth: int) -> Text | None:
         position, _ = self._offsets(node)
-        if not self._reader.source.text.startswith(node.start, position):
+        if not self._module.source.text.startswith(node.start, position):
             return None
         prefix = prefix_of(node.start)
         position += len(node.start)
         pieces: list[Text] = []
         for part in node.parts:
             code = part.value if isinstance(part, cst.FormattedStringText) else self._code(part)
-            if not self._reader.source.text.startswith(code, position):
+            if not self._module.source.text.startswith(code, position):
                 return None
             if isinstance(part, cst.FormattedStringText):
                 piece = body_text(code, position, prefix, formatted=True)
@@ -123,7 +124,7 @@ class StringReader:
         return texts.joined(pieces)
 
     def _code(self, part: cst.BaseFormattedStringContent) -> str:
-        return self._reader.tree.code_for_node(part)
+        return self._module.tree.code_for_node(part)
 
     def _filled(self, part: cst.BaseFormattedStringContent, scope: Scope, depth: int) -> Text:
         """What a hole of an f-string takes."""
@@ -210,11 +211,28 @@ class StringReader:
             return self._text(value[0], value[1], depth + 1)
         meaning = scope.meaning(node)
         if isinstance(meaning, Dotted) and meaning.key is not None:
-            return self._imports.text(meaning.name)
+            return self._imported_text(meaning.name)
         known = fold(node, scope)
         if isinstance(known, Constant) and isinstance(known.value, int | float):
             return texts.standing_for(str(known.value), *self._offsets(node))
         return None
+
+    def _imported_text(self, dotted: str) -> Text | None:
+        """The string that ``package.module.NAME`` is."""
+        other = self._imports.module_of(dotted) if self._depth < _MOST_MODULES else None
+        if other is None:
+            return None
+        if other not in self._imported:
+            files = FileTexts(other.module.source)
+            self._imported[other] = StringReader(other, files, self._depth + 1)
+        bindings = other.scope.bindings.names.get(dotted.rpartition(".")[2], [])
+        value = bindings[0].value if len(bindings) == 1 else None
+        if not isinstance(value, cst.BaseExpression):
+            return None
+        text = self._imported[other].read(value, other.scope)
+        if text is None or max(text.ends, default=0) > len(other.module.source.text):
+            return None
+        return self._files.moved(text, other.module.source)
 
     def _bound_value(
         self, node: cst.Name | cst.Attribute, scope: Scope
@@ -264,12 +282,10 @@ class StringReader:
                     return texts.standing_for(str(known.value), *self._offsets(first))
                 return self._text(first, scope, depth + 1)
         if isinstance(meaning, Defined):
-            values = self._reader.returned(meaning)
+            values = self._declarations.returned(meaning)
             if len(values) != 1:
                 return None
-            home = self._reader.home_of(meaning)
-            inner = self._reader.function_scope(meaning.node, home, meaning.key)
-            return self._text(values[0], inner, depth + 1)
+            return self._text(values[0], self._declarations.scope_of(meaning), depth + 1)
         if isinstance(node.func, cst.Attribute):
             return self._method(node, node.func, scope, depth)
         return None
@@ -358,13 +374,13 @@ class StringReader:
         method = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
         if method == "read":
             return None
-        path = path_of(receiver, scope, self._bound_value, self._reader.source.filename)
+        path = path_of(receiver, scope, self._bound_value, self._module.source.filename)
         return self._files.text(path) if path is not None else None
 
     def _opened(self, call: cst.Call, scope: Scope) -> Path | None:
         """The path that ``open(path)`` or ``path.open()`` opens."""
         meaning = scope.meaning(call.func)
-        filename = self._reader.source.filename
+        filename = self._module.source.filename
         if isinstance(meaning, Dotted) and meaning.name in ("builtins.open", "io.open"):
             if not call.args:
                 return None

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import libcst as cst
 
 from cudalint.frontends.python.constants import encodable
+from cudalint.frontends.python.declarations import Declarations
+from cudalint.frontends.python.embedded.sources import EmbeddedSources
 from cudalint.frontends.python.graph import Graph, OpenBlock
-from cudalint.frontends.python.module import OBJECT, ModuleReader
+from cudalint.frontends.python.inference import Held, Inference
+from cudalint.frontends.python.kernels import Kernels
+from cudalint.frontends.python.module import OBJECT
 from cudalint.frontends.python.scopes import Local, Scope
 from cudalint.program.expressions import Expression, Unknown, Variable
-from cudalint.program.functions import Argument, Assign, Call, Handler, VariableInfo
+from cudalint.program.functions import (
+    Argument,
+    Assign,
+    Call,
+    Dropped,
+    Function,
+    Handler,
+    Record,
+    VariableInfo,
+)
 from cudalint.source import Span
 
 _LONGEST_TEXT = 80
@@ -39,11 +52,58 @@ class CleanupFrame:
 Frame = LoopFrame | CleanupFrame
 
 
-class FunctionState(ABC):
-    """One function (or module body) under construction."""
+class Lowering(Protocol):
+    """What the parts of the lowering ask of each other, whichever stands above."""
 
-    def __init__(self, reader: ModuleReader, scope: Scope, key: str) -> None:
-        self.reader = reader
+    def expression(self, state: FunctionState, node: cst.BaseExpression) -> Expression:
+        """Lower an expression: its calls become operations, the rest is the result."""
+
+    def call(
+        self, state: FunctionState, node: cst.Call, target: Expression | None, wanted: bool
+    ) -> Expression:
+        """Lower a call. The result is its target: the given one, or a temporary if wanted."""
+
+    def statement(self, state: FunctionState, node: cst.CSTNode) -> None:
+        """Lower one statement, simple or compound."""
+
+
+class FileState:
+    """What is known of a file, and what has been made of it."""
+
+    def __init__(
+        self, declarations: Declarations, sources: EmbeddedSources | None, lowering: Lowering
+    ) -> None:
+        text = declarations.module.source.text
+        self.declarations = declarations
+        self.module = declarations.module
+        self.kernels = Kernels(declarations)
+        self.sources = sources
+        """Where the file may hold CUDA sources in its strings."""
+        self.inference = Inference(declarations, self.kernels, sources)
+        self.lowering = lowering
+        self.uses_numba = "numba" in text and "cuda" in text
+        self.functions: list[Function] = []
+        self.records: list[Record] = []
+        self.dropped: list[Dropped] = []
+        self.lambda_keys: dict[int, str] = {}
+        self._begun: set[int] = set()
+
+    def begin(self, node: cst.FunctionDef | cst.ClassDef) -> bool:
+        """Whether a definition is lowered for the first time. (A ``finally`` body is written out
+        several times.)"""
+        if id(node) in self._begun:
+            return False
+        self._begun.add(id(node))
+        return True
+
+
+class FunctionState:
+    """One function (or module body) under construction: the context of all parts."""
+
+    def __init__(self, file: FileState, scope: Scope, key: str) -> None:
+        self.file = file
+        self.module = file.module
+        self.span = self.module.span
         self.scope = scope
         self.body_scope = scope
         self.key = key
@@ -55,45 +115,26 @@ class FunctionState(ABC):
         self.known_texts: dict[str, str] = {}
         """Loop variables of unrolled loops that hold a string now."""
 
-    # -- parts that other modules bring --------------------------------------------------------
+    # -- other parts -----------------------------------------------------------------------------
 
-    @abstractmethod
     def lower(self, node: cst.BaseExpression) -> Expression:
         """Lower an expression: its calls become operations, the rest is the result."""
+        return self.file.lowering.expression(self, node)
 
-    @abstractmethod
-    def lower_call(
-        self, node: cst.Call, target: Expression | None, wanted: bool = True
+    def call(
+        self, node: cst.Call, target: Expression | None = None, wanted: bool = True
     ) -> Expression:
         """Lower a call. The result is its target: the given one, or a temporary if wanted."""
+        return self.file.lowering.call(self, node, target, wanted)
 
-    @abstractmethod
-    def lower_comprehension(self, node: cst.BaseComp) -> Expression:
-        """Lower a comprehension to loops that fill a temporary."""
-
-    @abstractmethod
-    def lower_lambda(self, node: cst.Lambda) -> Expression:
-        """Lower a lambda to a function of its own."""
-
-    @abstractmethod
-    def condition(self, node: cst.BaseExpression, then: OpenBlock, otherwise: OpenBlock) -> None:
-        """End the current block with the branches that a condition takes."""
-
-    @abstractmethod
     def body(self, statements: Sequence[cst.CSTNode]) -> None:
         """Lower statements in order."""
+        for statement in statements:
+            self.file.lowering.statement(self, statement)
 
-    @abstractmethod
-    def store_to(self, target: cst.CSTNode, value: Expression, span: Span) -> None:
-        """Store a value to a target, which may nest."""
-
-    @abstractmethod
-    def assign(self, target: cst.BaseExpression, value: cst.BaseExpression, span: Span) -> None:
-        """Lower ``target = value``."""
-
-    @abstractmethod
-    def opt_in(self, target: cst.CSTNode, value: Expression, span: Span) -> None:
-        """Emit the call that an assignment to a kernel's property is."""
+    def held(self, node: cst.CSTNode) -> Held | None:
+        """What an expression's value is, if the file says so plainly."""
+        return self.file.inference.held(node, self.scope)
 
     # -- variables -------------------------------------------------------------------------------
 
@@ -110,7 +151,7 @@ class FunctionState(ABC):
         variable = local.variable
         if variable.symbol not in self.variables and not variable.symbol.startswith("::"):
             bindings = local.scope.bindings.names.get(variable.name)
-            span = self.reader.span(bindings[0].node) if bindings else None
+            span = self.span(bindings[0].node) if bindings else None
             parameter = bool(bindings) and bindings is not None and bindings[0].kind == "parameter"
             home = local.scope.function_scope
             if home is not self.body_scope.function_scope:
@@ -168,7 +209,7 @@ class FunctionState(ABC):
 
     def short_text(self, node: cst.CSTNode) -> str:
         """The source of a node, cut to what a message takes."""
-        text = " ".join(self.reader.text(node)[: 2 * _LONGEST_TEXT].split())
+        text = " ".join(self.module.text(node)[: 2 * _LONGEST_TEXT].split())
         return encodable(text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 3] + "...")
 
     # -- ways out --------------------------------------------------------------------------------

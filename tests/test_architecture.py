@@ -1,0 +1,79 @@
+"""The parts of cudalint import downwards only: no circles, not even for types."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = {"cudalint": ROOT / "cudalint", "cudalint_rules": ROOT / "rules"}
+TOLERATED = ("cudalint.analysis",)
+"""Packages that may still hold circles of their own."""
+
+
+def modules() -> dict[str, Path]:
+    found = {}
+    for package, folder in PACKAGES.items():
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            found[".".join((package, *parts)).removesuffix(".__init__")] = path
+    return found
+
+
+def imports(name: str, path: Path, known: dict[str, Path]) -> Iterator[str]:
+    """The modules that a module imports anywhere: in functions and for type checking, too."""
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*above, base]).rstrip(".")
+            for alias in node.names:
+                inner = f"{base}.{alias.name}"
+                yield inner if inner in known else base
+
+
+def circles(graph: dict[str, list[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one module, and what imports itself."""
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        order[name] = lowest[name] = len(order)
+        stack.append(name)
+        for other in graph[name]:
+            if other not in order:
+                visit(other)
+            if other in stack:
+                lowest[name] = min(lowest[name], lowest[other])
+        if lowest[name] == order[name]:
+            position = stack.index(name)
+            component = sorted(stack[position:])
+            del stack[position:]
+            if len(component) > 1 or name in graph[name]:
+                found.append(component)
+
+    for name in graph:
+        if name not in order:
+            visit(name)
+    return found
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    known = modules()
+    graph = {
+        name: sorted({other for other in imports(name, path, known) if other in known})
+        for name, path in known.items()
+    }
+    found = [
+        component
+        for component in circles(graph)
+        if not any(all(name.startswith(prefix) for name in component) for prefix in TOLERATED)
+    ]
+    assert not found, "circles: " + "; ".join(" <-> ".join(component) for component in found)
