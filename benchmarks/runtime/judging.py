@@ -173,7 +173,7 @@ def limits_of(unit: Unit) -> Any:
     """What the options of a fixture call too much."""
     from cudalint.apis.devices import limits_for
     from cudalint.cli import check
-    from cudalint.runtime.frameworks.measures import Limits
+    from cudalint.runtime.observation import Limits
 
     given = check.make_context("check", list(unit.options)).params
     limits = limits_for(

@@ -46,7 +46,7 @@ def confirm_report(
     """The report with verdicts, and with what only the runs showed; ``timeline`` is the page to
     write of the runs without faults."""
     from cudalint.runtime.confirm import ConfirmOptions, confirm
-    from cudalint.runtime.frameworks.measures import Limits
+    from cudalint.runtime.observation import Limits
     from cudalint.runtime.sweep import Budget
     from cudalint.runtime.targets import targets_of
 

@@ -21,14 +21,14 @@ from cudalint.runtime.cached_build import build_cached, ledger_environment
 from cudalint.runtime.devices import Device
 from cudalint.runtime.evidence import judged, measurable
 from cudalint.runtime.frameworks import programs as frameworks
-from cudalint.runtime.frameworks.measures import Limits
 from cudalint.runtime.frameworks.watches import GROWTH, watches_of
 from cudalint.runtime.injection import beside_the_ledger
+from cudalint.runtime.observation import Limits, Observation
 from cudalint.runtime.preload import preload_environment
 from cudalint.runtime.processes import ProcessLimits, run_command
 from cudalint.runtime.python_programs import script_command, script_environment
 from cudalint.runtime.seen_findings import seen_findings
-from cudalint.runtime.sweep import Budget, BudgetSpentError, Laboratory, Observation, Prepared
+from cudalint.runtime.sweep import Budget, BudgetSpentError, Laboratory, Prepared
 from cudalint.runtime.targets import Target, target_for
 from cudalint.runtime.toolkit import ToolkitError
 from cudalint.runtime.trace import Mode

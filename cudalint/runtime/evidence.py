@@ -6,19 +6,15 @@ on the finding's lines, because the call may be in a wrapper that these lines ca
 
 from __future__ import annotations
 
-import linecache
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
-from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Evidence
 from cudalint.runtime.events import Event, EventKind, Frame, Violation
 from cudalint.runtime.frameworks import measures
 from cudalint.runtime.frameworks.watches import GROWTH
-from cudalint.runtime.sweep import Observation, real_path
-from cudalint.source import Span
+from cudalint.runtime.observation import Observation
+from cudalint.runtime.question import Question
 
 LEAKS = frozenset({"GPU101", "GPU102", "GPU103", "GPU104", "GPU105", "GPU106"})
 _VIOLATIONS = {
@@ -43,87 +39,7 @@ _VIOLATIONS = {
 _REFUSALS = frozenset({"GPU202", "GPU203", "GPU302", "GPU303", "GPU304", "GPU405", "GPU406"})
 """Where a call at the place that fails by itself is evidence too: a real runtime says no more."""
 _MOST_FRAMES = 8
-_FAILS = re.compile(r"\b(?:fails|throws)\b")
 _OUT_OF_MEMORY = 2
-
-
-@dataclass(frozen=True)
-class Place:
-    """Lines of a file."""
-
-    filename: str
-    first: int
-    last: int
-
-    @classmethod
-    def of(cls, filename: str, span: Span) -> Place:
-        """The lines of a span."""
-        path = real_path(filename)
-        return cls(path, _call_start(path, span.row), max(span.row, span.end_row))
-
-    def holds(self, frame: Frame) -> bool:
-        """Whether a frame is on these lines."""
-        return self.first <= frame.line <= self.last and real_path(frame.filename) == self.filename
-
-    def shares(self, frame: Frame, function: str) -> bool:
-        """Whether a frame is in the same file and in a function of that name."""
-        return (
-            frame.function.partition("<")[0] == function
-            and real_path(frame.filename) == self.filename
-        )
-
-    def index(self, stack: Sequence[Frame]) -> int | None:
-        """Which frame of a stack is on these lines: the outermost, whose function is meant."""
-        found = None
-        for number, frame in enumerate(stack):
-            if self.holds(frame):
-                found = number
-        return found
-
-
-_TEXT = re.compile(r'//.*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
-_MOST_LINES_OF_A_CALL = 12
-
-
-def _call_start(path: str, row: int) -> int:
-    """Where the call begins whose arguments a row stands in: a compiler gives the whole of a macro
-    the line on which it begins."""
-    start, depth = row, 0
-    for above in range(row - 1, max(0, row - _MOST_LINES_OF_A_CALL), -1):
-        text = _TEXT.sub("", linecache.getline(path, above))
-        depth += text.count("(") - text.count(")")
-        if depth > 0:
-            start, depth = above, 0
-    return start
-
-
-@dataclass(frozen=True)
-class Question:
-    """A finding, with its places looked up."""
-
-    finding: Finding
-    place: Place
-    steps: tuple[Place, ...]
-
-    @classmethod
-    def of(cls, finding: Finding) -> Question:
-        """The question that a finding asks of a run."""
-        return cls(
-            finding,
-            Place.of(finding.filename, finding.span),
-            tuple(Place.of(step.filename, step.span) for step in finding.steps),
-        )
-
-    @property
-    def failing(self) -> tuple[Place, ...]:
-        """Where a call must fail for its path to be taken, as its steps say."""
-        steps = zip(self.finding.steps, self.steps, strict=True)
-        return tuple(place for step, place in steps if _FAILS.search(step.message))
-
-    @property
-    def places(self) -> tuple[Place, ...]:
-        """All lines that it speaks of, its own first."""
-        return (self.place, *self.steps)
 
 
 Search = Callable[[Question, Observation], Iterator[tuple[Event | None, str]]]

@@ -7,9 +7,10 @@ import os
 
 from cudalint.findings.verdict import Evidence
 from cudalint.runtime.devices import Device, Gpu
-from cudalint.runtime.evidence import LEAKS, Question, stack_text
+from cudalint.runtime.evidence import LEAKS, stack_text
 from cudalint.runtime.faults import Fault
 from cudalint.runtime.processes import ProcessLimits
+from cudalint.runtime.question import Question
 from cudalint.runtime.sanitizer import API, LEAK, TOOL, Record, SanitizerError, run_sanitizer
 from cudalint.runtime.sweep import Prepared
 

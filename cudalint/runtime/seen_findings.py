@@ -9,7 +9,6 @@ from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.verdict import Evidence, Outcome, Verdict
 from cudalint.runtime.events import Event, Frame, Violation
 from cudalint.runtime.evidence import (
-    Question,
     evidence_of,
     leaked,
     run_name,
@@ -17,7 +16,8 @@ from cudalint.runtime.evidence import (
     stack_text,
     still_running,
 )
-from cudalint.runtime.sweep import Observation, real_path
+from cudalint.runtime.observation import Observation
+from cudalint.runtime.question import Question, real_path
 from cudalint.source import Span
 
 LIBRARY_LEAK = ("GPU107", "library-leak")

@@ -6,8 +6,6 @@ Nothing here knows of findings: ``verdicts`` asks for runs. What was run once is
 from __future__ import annotations
 
 import dataclasses
-import functools
-import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -21,9 +19,9 @@ from cudalint.runtime.execute import Run, RunResult, execute
 from cudalint.runtime.faults import Fault
 from cudalint.runtime.frames import Resolver
 from cudalint.runtime.frameworks import programs as frameworks
-from cudalint.runtime.frameworks.measures import Limits
 from cudalint.runtime.frameworks.watches import Watch
 from cudalint.runtime.frameworks.watches import environment as watch_environment
+from cudalint.runtime.observation import Limits, Observation
 from cudalint.runtime.processes import ProcessLimits
 from cudalint.runtime.python_programs import STACKS, read_stacks
 from cudalint.runtime.trace import Mode, Trace
@@ -52,48 +50,6 @@ class Prepared:
     """Whether it is a script, whose own stacks count."""
     frameworks: bool = False
     """Whether it is a script that is watched by hooks in Python frameworks, not by the ledger."""
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What one run showed."""
-
-    fault: Fault | None
-    events: tuple[Event, ...]
-    account: Account
-    result: RunResult
-    exits: tuple[tuple[Frame, ...], ...] = ()
-    """The stacks of calls of ``exit`` and ``abort``."""
-    complete: bool = False
-    """Whether every process that used CUDA came to its end by itself."""
-    limits: Limits = field(default_factory=Limits)
-    passes: Mapping[int, tuple[frameworks.Sample, ...]] = field(default_factory=dict)
-    """Live memory at each pass over a watched line, by the number of the watch."""
-    hooked: bool = False
-    """Whether hooks in Python frameworks saw it."""
-
-    @property
-    def injected(self) -> Event | None:
-        """The call that was made to fail."""
-        return self.account.injected
-
-    @property
-    def ended(self) -> bool:
-        """Whether the program came to its end by itself, and the trace with it."""
-        return self.result.ended and self.complete
-
-    @property
-    def called_exit(self) -> bool:
-        """Whether it ended by ``exit``, not by the end of ``main``."""
-        return bool(self.exits)
-
-    @property
-    def exit_text(self) -> str:
-        """What it said last where it did not end well; empty where it did."""
-        if self.result.exit_status == 0 and not self.result.timed_out:
-            return ""
-        last = (self.result.stderr.strip("\0 \n").splitlines() or [""])[-1]
-        return f"{self.result.ending}: {last}" if last else self.result.ending
 
 
 class BudgetSpentError(Exception):
@@ -294,9 +250,3 @@ def _joined(fault: Fault | None, result: RunResult, parts: list[_Part]) -> Obser
         tuple(stack for part in parts for stack in part.exits),
         bool(parts) and all(part.complete for part in parts),
     )
-
-
-@functools.lru_cache(maxsize=8192)
-def real_path(name: str) -> str:
-    """A path that can be compared with a frame's."""
-    return os.path.realpath(name)

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Evidence, Outcome, Verdict
 from cudalint.runtime.events import Event, EventKind, Frame
-from cudalint.runtime.evidence import LEAKS, Question, evidence_of, judged, measurable
+from cudalint.runtime.evidence import LEAKS, evidence_of, judged, measurable
 from cudalint.runtime.faults import Fault
 from cudalint.runtime.frameworks.growth import GrowthJudge
 from cudalint.runtime.frameworks.measures import REFUTABLE
 from cudalint.runtime.frameworks.watches import GROWTH
+from cudalint.runtime.observation import Observation
+from cudalint.runtime.question import Question
 from cudalint.runtime.second_witness import SecondWitness
-from cudalint.runtime.sweep import BudgetSpentError, Laboratory, Observation
+from cudalint.runtime.sweep import BudgetSpentError, Laboratory
 from cudalint.runtime.trace import Mode
 
 _MOST_FAULTS = 48

@@ -21,8 +21,8 @@ from cudalint.runtime.execute import Run, execute
 from cudalint.runtime.faults import Fault
 from cudalint.runtime.frameworks import programs
 from cudalint.runtime.frameworks.growth import fit
-from cudalint.runtime.frameworks.measures import Limits
 from cudalint.runtime.frameworks.programs import FrameworkTrace
+from cudalint.runtime.observation import Limits
 from cudalint.runtime.targets import targets_of
 from cudalint.runtime.trace import Mode
 from cudalint.source import Span

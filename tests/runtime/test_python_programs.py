@@ -11,8 +11,9 @@ import pytest
 from cudalint.cli import main
 from cudalint.runtime.devices import Simulated
 from cudalint.runtime.events import EventKind
+from cudalint.runtime.observation import Observation
 from cudalint.runtime.python_programs import read_stacks, script_command, script_environment
-from cudalint.runtime.sweep import Budget, Laboratory, Observation, Prepared
+from cudalint.runtime.sweep import Budget, Laboratory, Prepared
 
 
 @pytest.fixture(autouse=True)

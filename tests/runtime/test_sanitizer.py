@@ -12,9 +12,9 @@ import pytest
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.verdict import Evidence
 from cudalint.runtime.devices import Gpu, Simulated
-from cudalint.runtime.evidence import Question
 from cudalint.runtime.faults import Fault
 from cudalint.runtime.processes import ProcessLimits
+from cudalint.runtime.question import Question
 from cudalint.runtime.sanitizer import Record, SanitizerError, find_sanitizer, parse, run_sanitizer
 from cudalint.runtime.second_witness import SecondWitness, agrees
 from cudalint.runtime.sweep import Prepared

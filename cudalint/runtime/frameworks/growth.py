@@ -13,7 +13,8 @@ from cudalint.findings.verdict import Evidence, Outcome, Verdict
 from cudalint.runtime.evidence import shown
 from cudalint.runtime.frameworks.programs import Sample
 from cudalint.runtime.frameworks.watches import GROWTH, Watch, changed, place_of, watches_of
-from cudalint.runtime.sweep import BudgetSpentError, Laboratory, Observation
+from cudalint.runtime.observation import Observation
+from cudalint.runtime.sweep import BudgetSpentError, Laboratory
 from cudalint.runtime.trace import Mode
 
 WITNESS = "live memory"

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from cudalint.runtime.events import CopyDirection, Event, EventKind
-
-if TYPE_CHECKING:
-    from cudalint.runtime.evidence import Question
-    from cudalint.runtime.sweep import Observation
+from cudalint.runtime.observation import Observation
+from cudalint.runtime.question import Question
 
 MEASURED = frozenset({"GPU401", "GPU605"})
 """Rules that only a measure shows."""
 REFUTABLE = MEASURED | {"GPU501", "GPU502"}
 """What the hooks in frameworks see all of."""
 _DEVICE = frozenset({"device", "array", "mipmapped-array", "managed"})
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What is too much, in bytes."""
-
-    transfer: int = 256 * 1024**2
-    memory: int | None = None
-    """Of the device; ``None`` where only its failures tell."""
 
 
 def large_copy(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:

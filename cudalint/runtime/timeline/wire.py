@@ -12,8 +12,7 @@ from cudalint.findings.verdict import Verdict
 from cudalint.project.paths import display_name
 from cudalint.reports.style import escaped
 from cudalint.runtime.events import Frame
-from cudalint.runtime.evidence import Place
-from cudalint.runtime.sweep import real_path
+from cudalint.runtime.question import Place, real_path
 from cudalint.runtime.timeline.model import AddressMap, Moment, Site, SpaceSeries, Timeline
 from cudalint.runtime.trace import Mode
 

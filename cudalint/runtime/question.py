@@ -1,0 +1,101 @@
+"""What a finding asks of a run: its lines, and those of its steps."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cudalint.findings.finding import Finding
+from cudalint.runtime.events import Frame
+from cudalint.source import Span
+
+_FAILS = re.compile(r"\b(?:fails|throws)\b")
+
+
+@functools.lru_cache(maxsize=8192)
+def real_path(name: str) -> str:
+    """A path that can be compared with a frame's."""
+    return os.path.realpath(name)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Lines of a file."""
+
+    filename: str
+    first: int
+    last: int
+
+    @classmethod
+    def of(cls, filename: str, span: Span) -> Place:
+        """The lines of a span."""
+        path = real_path(filename)
+        return cls(path, _call_start(path, span.row), max(span.row, span.end_row))
+
+    def holds(self, frame: Frame) -> bool:
+        """Whether a frame is on these lines."""
+        return self.first <= frame.line <= self.last and real_path(frame.filename) == self.filename
+
+    def shares(self, frame: Frame, function: str) -> bool:
+        """Whether a frame is in the same file and in a function of that name."""
+        return (
+            frame.function.partition("<")[0] == function
+            and real_path(frame.filename) == self.filename
+        )
+
+    def index(self, stack: Sequence[Frame]) -> int | None:
+        """Which frame of a stack is on these lines: the outermost, whose function is meant."""
+        found = None
+        for number, frame in enumerate(stack):
+            if self.holds(frame):
+                found = number
+        return found
+
+
+_TEXT = re.compile(r'//.*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
+_MOST_LINES_OF_A_CALL = 12
+
+
+def _call_start(path: str, row: int) -> int:
+    """Where the call begins whose arguments a row stands in: a compiler gives the whole of a macro
+    the line on which it begins."""
+    start, depth = row, 0
+    for above in range(row - 1, max(0, row - _MOST_LINES_OF_A_CALL), -1):
+        text = _TEXT.sub("", linecache.getline(path, above))
+        depth += text.count("(") - text.count(")")
+        if depth > 0:
+            start, depth = above, 0
+    return start
+
+
+@dataclass(frozen=True)
+class Question:
+    """A finding, with its places looked up."""
+
+    finding: Finding
+    place: Place
+    steps: tuple[Place, ...]
+
+    @classmethod
+    def of(cls, finding: Finding) -> Question:
+        """The question that a finding asks of a run."""
+        return cls(
+            finding,
+            Place.of(finding.filename, finding.span),
+            tuple(Place.of(step.filename, step.span) for step in finding.steps),
+        )
+
+    @property
+    def failing(self) -> tuple[Place, ...]:
+        """Where a call must fail for its path to be taken, as its steps say."""
+        steps = zip(self.finding.steps, self.steps, strict=True)
+        return tuple(place for step, place in steps if _FAILS.search(step.message))
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """All lines that it speaks of, its own first."""
+        return (self.place, *self.steps)
