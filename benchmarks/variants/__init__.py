@@ -1,0 +1,1 @@
+"""Small programs with one known flaw each, three flaws through many ways, and correct twins."""
