@@ -7,15 +7,6 @@ from pathlib import Path
 import pytest
 
 from cudalint.frontends.cuda import parse as parsing
-from cudalint.frontends.cuda.cursors import (
-    children,
-    extent,
-    in_main_file,
-    kind_of,
-    location,
-    main_file_children,
-    spelling,
-)
 from cudalint.frontends.cuda.parse import MissingHeader, ParsedUnit, ParseOptions, parse
 from cudalint.frontends.cuda.toolchain import OWN_CUDA, OWN_LIBC, Toolchain, find_toolchain
 from cudalint.source import Span
@@ -75,7 +66,9 @@ def without_wheels(monkeypatch: pytest.MonkeyPatch) -> Toolchain:
 
 
 def names(parsed: ParsedUnit) -> list[str]:
-    return [spelling(child) for child in main_file_children(parsed.unit)]
+    unit = parsed.unit
+    located = [child for child in unit.cursor.get_children() if child.location.file is not None]
+    return [child.spelling for child in located if child.location.file.name == unit.spelling]
 
 
 def assert_clean(parsed: ParsedUnit) -> None:
@@ -316,23 +309,6 @@ def test_a_header_that_includes_itself(options: ParseOptions, tmp_path: Path) ->
     (tmp_path / "loop.h").write_text('#include "loop.h"\n', encoding="utf-8")
     parsed = parse(str(tmp_path / "a.cu"), '#include "loop.h"\n' + MAIN, options)
     assert names(parsed) == ["scale", "main"]
-
-
-def test_cursors(options: ParseOptions) -> None:
-    text = "#define CALL(x) x\n/* é */ void f(int *p) { CALL(cudaFree(p)); }\n"
-    parsed = parse("a.cu", text, options)
-    (function,) = main_file_children(parsed.unit)
-    assert in_main_file(function)
-    assert spelling(function) == "f"
-    assert kind_of(function).name == "FUNCTION_DECL"
-    assert location(function) == ("a.cu", 2, 15, 32)
-    start, end = extent(function)
-    assert (start.row, start.column) == (2, 10)
-    assert text.encode()[start.offset : end.offset].decode().startswith("void f(")
-    parameter, body = children(function)
-    assert spelling(parameter) == "p"
-    (call,) = children(body)
-    assert location(call).column == text.splitlines()[1].encode().index(b"cudaFree") + 1
 
 
 def test_the_same_with_and_without_precompiled_headers(options: ParseOptions) -> None:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 from clang import cindex
 
-from cudalint.frontends.cuda.cursors import forget_files
 from cudalint.frontends.cuda.deep_stack import with_deep_stack
 from cudalint.frontends.cuda.flags import (
     all_system_folders,
@@ -165,8 +164,6 @@ def _translation_unit(
         return with_deep_stack(run)
     except cindex.TranslationUnitLoadError:
         return None
-    finally:
-        forget_files()
 
 
 def _with_diagnostics(

@@ -7,7 +7,7 @@ from typing import Any
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.context import Context
-from cudalint.frontends.cuda.lowering.emission import emit_call, emit_indirect
+from cudalint.frontends.cuda.lowering.emission import emit_indirect, emit_resolved
 from cudalint.frontends.cuda.lowering.launches import is_configuration, launch
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
@@ -93,7 +93,7 @@ def _named_call(
         kind = "destructor"
     elif facts.record is not None:
         kind = "method"
-    return emit_call(context, cursor, facts, function, arguments, kind, receiver, wanted)
+    return emit_resolved(context, cursor, facts, function, arguments, kind, receiver, wanted)
 
 
 def _indirect(context: Context, cursor: Cursor, operands: list[Cursor], wanted: bool) -> Expression:

@@ -1,4 +1,4 @@
-"""Emits calls, by what is called: a function, or a value."""
+"""Emits the calls of functions, methods and callable values."""
 
 from __future__ import annotations
 
@@ -23,50 +23,73 @@ from cudalint.program import (
 def emit_call(
     context: Context,
     cursor: Cursor,
+    name: str,
+    arguments: tuple[Argument, ...],
+    wanted: bool,
+    facts: FunctionFacts | None = None,
+    *,
+    kind: Any,
+    key: str | None = None,
+    receiver: Expression | None = None,
+    callee: Expression | None = None,
+    record: str | None = None,
+    template_bytes: int | None = None,
+) -> Expression:
+    """Emit a call; ``facts``: of the function, where it is known."""
+    span, result = context.positions.span(cursor), context.types.of(cursor)
+    noreturn = facts is not None and facts.noreturn
+    has_value = wanted and result.kind != "void" and not noreturn
+    target = context.temporary(result) if has_value else None
+    if record is None and facts is not None and facts.record is not None:
+        record = context.types.record_key(facts.record)
+    context.graph.emit(
+        Call(
+            name,
+            arguments,
+            span,
+            target,
+            key,
+            receiver,
+            callee,
+            kind,
+            facts.may_throw if facts is not None else None,
+            noreturn,
+            record,
+            template_bytes,
+            context.positions.macro(cursor),
+        )
+    )
+    if noreturn:
+        context.graph.finish(Unreachable(span))
+    return target if target is not None else Unknown("void")
+
+
+def emit_resolved(
+    context: Context,
+    cursor: Cursor,
     facts: FunctionFacts,
     function: Cursor,
     arguments: tuple[Argument, ...],
     kind: Any,
     receiver: Expression | None,
     wanted: bool,
-    name: str | None = None,
 ) -> Expression:
-    """Emit the call of a function."""
-    span = context.positions.span(cursor)
-    result = context.types.of(cursor)
-    target = None
-    if wanted and result.kind != "void" and not facts.noreturn:
-        target = context.temporary(result)
-    record = None
-    if facts.record is not None:
-        record = context.types.record_key(facts.record)
-    context.graph.emit(
-        Call(
-            name or facts.name,
-            arguments,
-            span,
-            target,
-            facts.key,
-            receiver,
-            None,
-            kind,
-            facts.may_throw,
-            facts.noreturn,
-            record,
-            _template_bytes(context, function),
-            context.positions.macro(cursor),
-        )
+    """Emit the call of a function; of an instantiation, with the size of its first argument."""
+    size = -1
+    if function._kind_id == Kind.FUNCTION and context.library.template_arguments(function) > 0:
+        size = context.library.size(context.library.template_argument(function, 0))
+    return emit_call(
+        context,
+        cursor,
+        facts.name,
+        arguments,
+        wanted,
+        facts,
+        kind=kind,
+        key=facts.key,
+        receiver=receiver,
+        template_bytes=int(size) if size > 0 else None,
     )
-    if facts.noreturn:
-        context.graph.finish(Unreachable(span))
-    return target if target is not None else Unknown("void")
-
-
-def _template_bytes(context: Context, function: Cursor) -> int | None:
-    if function._kind_id != Kind.FUNCTION or context.library.template_arguments(function) < 1:
-        return None
-    size = context.library.size(context.library.template_argument(function, 0))
-    return int(size) if size > 0 else None
 
 
 def emit_indirect(
@@ -76,21 +99,13 @@ def emit_indirect(
     arguments: tuple[Argument, ...],
     wanted: bool,
 ) -> Expression:
-    """A call of a function pointer, a lambda or a callable object."""
-    span, result = context.positions.span(cursor), context.types.of(cursor)
-    target = context.temporary(result) if wanted and result.kind != "void" else None
-    direct = callee if isinstance(callee, FunctionReference) else None
-    context.graph.emit(
-        Call(
-            direct.name if direct else render(callee),
-            arguments,
-            span,
-            target,
-            direct.key if direct else context.unit.lambda_key(callee),
-            None,
-            None if direct and not direct.name.startswith("<") else callee,
-            "function" if direct and not direct.name.startswith("<") else "indirect",
-            expansion=context.positions.macro(cursor),
+    """Emit the call of a function pointer, a lambda or a callable object."""
+    if isinstance(callee, FunctionReference) and not callee.name.startswith("<"):
+        return emit_call(
+            context, cursor, callee.name, arguments, wanted, kind="function", key=callee.key
         )
+    name = callee.name if isinstance(callee, FunctionReference) else render(callee)
+    key = context.unit.lambda_key(callee)
+    return emit_call(
+        context, cursor, name, arguments, wanted, kind="indirect", key=key, callee=callee
     )
-    return target if target is not None else Unknown("void")

@@ -1,7 +1,8 @@
 """What the lowering asks of libclang, as plain numbers and strings.
 
-The bindings' objects cost several times the call itself; here kinds and operators stay integers
-and a declaration is known by its address.
+The bindings' objects cost several times the call itself, make a native callback for each child and
+raise on kinds that they do not know; here kinds and operators stay integers and a declaration is
+known by its address.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ from typing import Any
 
 from clang import cindex
 from clang.cindex import Cursor
-
-from cudalint.frontends.cuda.cursors import children
 
 __all__ = [
     "BINARY_OPERATORS",
@@ -209,6 +208,12 @@ class _String(ctypes.Structure):
     _fields_ = (("data", ctypes.c_void_p), ("flags", ctypes.c_uint))
 
 
+class _Visit(ctypes.Structure):
+    """A cursor that nobody looks at: the parent in the visitor's arguments."""
+
+    _fields_ = (("words", ctypes.c_void_p * 4),)
+
+
 class Library:
     """libclang's functions with light prototypes."""
 
@@ -280,6 +285,11 @@ class Library:
         places = [ctypes.POINTER(pointer)] + [ctypes.POINTER(unsigned)] * 3
         self.file_location = self._function("getFileLocation", None, location, *places)
         self.expansion_location = self._function("getExpansionLocation", None, location, *places)
+        visitor = ctypes.CFUNCTYPE(ctypes.c_int, Cursor, _Visit, pointer)
+        self.visit = self._function("visitChildren", unsigned, Cursor, visitor)
+        self.collected: list[Cursor] = []
+        # Kept alive as long as the library may call it:
+        self.collector = visitor(self._collect)
         self._evaluate = self._function("Cursor_Evaluate", pointer, Cursor)
         self._result_kind = self._function("EvalResult_getKind", integer, pointer)
         self._result_integer = self._function(
@@ -298,6 +308,10 @@ class Library:
         function.restype = result
         function.argtypes = list(arguments)
         return function
+
+    def _collect(self, child: Cursor, parent: _Visit, data: None) -> int:
+        self.collected.append(child)
+        return 1
 
     def evaluate(self, cursor: Cursor) -> int | float | None:
         """The value of a constant expression, if clang can compute it."""
@@ -324,6 +338,18 @@ def library() -> Library:
     if _library is None:
         _library = Library()
     return _library
+
+
+def children(cursor: Cursor) -> list[Cursor]:
+    """The children, in the order of the source (mostly)."""
+    functions = library()
+    found: list[Cursor] = []
+    functions.collected = found
+    functions.visit(cursor, functions.collector, None)
+    unit = cursor._tu
+    for child in found:
+        child._tu = unit
+    return found
 
 
 def string(value: Any) -> str:

@@ -6,7 +6,7 @@ from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.context import Context, is_place
 from cudalint.frontends.cuda.lowering.dimensions import as_dim3, is_dim3
-from cudalint.frontends.cuda.lowering.emission import emit_call, emit_indirect
+from cudalint.frontends.cuda.lowering.emission import emit_indirect, emit_resolved
 from cudalint.frontends.cuda.lowering.libclang import Kind, referenced
 from cudalint.frontends.cuda.lowering.names import FunctionFacts
 from cudalint.frontends.cuda.lowering.objects import is_plain, lower_arguments
@@ -63,8 +63,8 @@ def operator_call(
     arguments = lower_arguments(context, rest)
     if facts.record is None:
         arguments = (Argument(receiver), *arguments)
-        return emit_call(context, cursor, facts, function, arguments, "operator", None, wanted)
-    return emit_call(context, cursor, facts, function, arguments, "operator", receiver, wanted)
+        return emit_resolved(context, cursor, facts, function, arguments, "operator", None, wanted)
+    return emit_resolved(context, cursor, facts, function, arguments, "operator", receiver, wanted)
 
 
 def _without_callee(context: Context, operands: list[Cursor], function: Cursor) -> list[Cursor]:
@@ -114,7 +114,7 @@ def _called_object(
         if key is not None and not isinstance(receiver, FunctionReference):
             context.unit.note_lambda(receiver, key)
         return emit_indirect(context, cursor, receiver, arguments, wanted)
-    return emit_call(context, cursor, facts, function, arguments, "method", receiver, wanted)
+    return emit_resolved(context, cursor, facts, function, arguments, "method", receiver, wanted)
 
 
 def _assigned_object(
@@ -131,9 +131,13 @@ def _assigned_object(
             span = context.positions.span(cursor)
             context.graph.emit(Assign(receiver, arguments[0].value, span))
         else:
-            emit_call(context, cursor, facts, function, arguments, "copy", receiver, wanted=False)
+            emit_resolved(
+                context, cursor, facts, function, arguments, "copy", receiver, wanted=False
+            )
     elif is_plain(context, function, facts) and arguments:
         context.graph.emit(Assign(receiver, arguments[0].value, context.positions.span(cursor)))
     else:
-        emit_call(context, cursor, facts, function, arguments, "operator", receiver, wanted=False)
+        emit_resolved(
+            context, cursor, facts, function, arguments, "operator", receiver, wanted=False
+        )
     return receiver

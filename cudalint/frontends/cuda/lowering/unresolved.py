@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.context import Context
-from cudalint.frontends.cuda.lowering.emission import emit_indirect
+from cudalint.frontends.cuda.lowering.emission import emit_call, emit_indirect
 from cudalint.frontends.cuda.lowering.launches import is_configuration, launch
 from cudalint.frontends.cuda.lowering.libclang import Kind, name_of, referenced, values_of
 from cudalint.frontends.cuda.lowering.names import FUNCTIONS, FunctionFacts
@@ -18,13 +17,10 @@ from cudalint.frontends.cuda.lowering.syntax import MEMBER_NAME, unwrapped
 from cudalint.frontends.cuda.lowering.text import recover_arguments
 from cudalint.program import (
     THIS,
-    Argument,
     Binary,
-    Call,
     Expression,
     Member,
     Unknown,
-    Unreachable,
     Variable,
     render,
 )
@@ -61,7 +57,10 @@ def unresolved_call(
             recovered = lower_arguments(context, operands[1:])
         if isinstance(value, Member) and callee._kind_id != Kind.MEMBER:
             # A method of a class that clang does not know.
-            return _emit_method(context, cursor, value.base, value.field, recovered, wanted)
+            name = f".{value.field}"
+            return emit_call(
+                context, cursor, name, recovered, wanted, kind="method", receiver=value.base
+            )
         return emit_indirect(context, cursor, value, recovered, wanted)
     if declaration._kind_id != Kind.OVERLOADED:
         facts = context.names.function(declaration)
@@ -133,32 +132,15 @@ def _emit_unresolved(
     else:
         recovered = None
     arguments = recovered if recovered is not None else lower_arguments(context, operands)
-    span = context.positions.span(cursor)
-    target = context.temporary(context.types.of(cursor)) if wanted else None
     is_method = facts is not None and facts.record is not None and not facts.is_static
-    kind: Any = "method" if is_method else "function"
+    kind = "method" if is_method else "function"
     if facts is None and "::" not in name:
         kind = "macro"
-    noreturn = facts is not None and facts.noreturn
-    context.graph.emit(
-        Call(
-            name,
-            arguments,
-            span,
-            target,
-            facts.key if facts is not None and resolved else None,
-            THIS if is_method else None,
-            None,
-            kind,
-            facts.may_throw if facts is not None else None,
-            noreturn,
-            context.types.record_key(facts.record) if facts and facts.record else None,
-            expansion=context.positions.macro(cursor),
-        )
+    key = facts.key if facts is not None and resolved else None
+    receiver = THIS if is_method else None
+    return emit_call(
+        context, cursor, name, arguments, wanted, facts, kind=kind, key=key, receiver=receiver
     )
-    if noreturn:
-        context.graph.finish(Unreachable(span))
-    return target if target is not None else Unknown("void")
 
 
 def _unresolved_member(
@@ -178,34 +160,15 @@ def _unresolved_member(
         record = type_.record
     facts = context.unit.method_named(record, name) if record else None
     arguments = lower_arguments(context, operands[1:])
-    return _emit_method(context, cursor, receiver, name, arguments, wanted, facts, record)
-
-
-def _emit_method(
-    context: Context,
-    cursor: Cursor,
-    receiver: Expression,
-    name: str,
-    arguments: tuple[Argument, ...],
-    wanted: bool,
-    facts: FunctionFacts | None = None,
-    record: str | None = None,
-) -> Expression:
-    span = context.positions.span(cursor)
-    target = context.temporary(context.types.of(cursor)) if wanted else None
-    context.graph.emit(
-        Call(
-            facts.name if facts else f".{name}",
-            arguments,
-            span,
-            target,
-            facts.key if facts else None,
-            receiver,
-            None,
-            "method",
-            facts.may_throw if facts else None,
-            record=record,
-            expansion=context.positions.macro(cursor),
-        )
+    return emit_call(
+        context,
+        cursor,
+        facts.name if facts else f".{name}",
+        arguments,
+        wanted,
+        facts,
+        kind="method",
+        key=facts.key if facts else None,
+        receiver=receiver,
+        record=record,
     )
-    return target if target is not None else Unknown("void")
