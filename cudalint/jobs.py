@@ -67,7 +67,7 @@ def preload(languages: set[Language]) -> None:
         import cudalint.frontends.cuda.lowering.program
         import cudalint.frontends.cuda.parse
     if "python" in languages:
-        import cudalint.frontends.python.lowering.dispatch
+        import cudalint.frontends.python.lowering.parts
         import cudalint.frontends.python.parsing  # noqa: F401
 
 

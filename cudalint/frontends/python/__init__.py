@@ -29,9 +29,9 @@ def read(
     from cudalint.apis.loader import load
     from cudalint.frontends.python.declarations import Declarations
     from cudalint.frontends.python.embedded.sources import EmbeddedSources
+    from cudalint.frontends.python.lowering.context import FileContext
     from cudalint.frontends.python.lowering.definitions import lower_module
-    from cudalint.frontends.python.lowering.dispatch import Dispatch
-    from cudalint.frontends.python.lowering.state import FileState
+    from cudalint.frontends.python.lowering.parts import AllParts
     from cudalint.frontends.python.module import Module
     from cudalint.frontends.python.names import module_name
     from cudalint.frontends.python.parsing import parse
@@ -51,7 +51,7 @@ def read(
         sources = None
         if options is not None and may_embed(text):
             sources = EmbeddedSources(declarations, options)
-        file = FileState(declarations, sources, Dispatch())
+        file = FileContext(declarations, sources, AllParts())
         lower_module(file, Span(1, 1, *source.position(len(text))))
         return Program(
             filename,

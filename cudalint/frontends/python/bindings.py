@@ -291,6 +291,16 @@ class Collector:
                     self._pattern(keyword.pattern)
 
 
+def argument_of(call: cst.Call, position: int, name: str) -> cst.BaseExpression | None:
+    """The argument that a call gives a parameter, by its name or its position."""
+    for argument in call.args:
+        if argument.keyword is not None and argument.keyword.value == name:
+            return argument.value
+    if position < len(call.args) and call.args[position].keyword is None:
+        return call.args[position].value
+    return None
+
+
 def all_parameters(parameters: cst.Parameters) -> list[cst.Param]:
     """All parameters in the order in which they are written."""
     found = [*parameters.posonly_params, *parameters.params]

@@ -7,7 +7,7 @@ from typing import Literal
 
 import libcst as cst
 
-from cudalint.frontends.python.bindings import all_parameters, children
+from cudalint.frontends.python.bindings import all_parameters, argument_of, children
 from cudalint.frontends.python.constants import fold
 from cudalint.frontends.python.declarations import Declarations
 from cudalint.frontends.python.element_types import item_bytes
@@ -155,7 +155,7 @@ def _array_call(call: cst.Call, name: str, scope: Scope) -> tuple[str, int | Non
     if model is None or model.makes not in ("shared", "local"):
         return "", None
     given = {
-        parameter: _argument(call, position, parameter)
+        parameter: argument_of(call, position, parameter)
         for position, parameter in enumerate(model.parameters)
     }
     shape, dtype = given.get("shape", given.get("size")), given.get("dtype")
@@ -165,15 +165,6 @@ def _array_call(call: cst.Call, name: str, scope: Scope) -> tuple[str, int | Non
         return kind, 0
     item = item_bytes(fold(dtype, scope)) if dtype is not None else None
     return kind, elements * item if elements is not None and item is not None else None
-
-
-def _argument(call: cst.Call, position: int, name: str) -> cst.BaseExpression | None:
-    for argument in call.args:
-        if argument.keyword is not None and argument.keyword.value == name:
-            return argument.value
-    if position < len(call.args) and call.args[position].keyword is None:
-        return call.args[position].value
-    return None
 
 
 def _elements(shape: Expression | None) -> int | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from cudalint.frontends.python.bindings import all_parameters, children
+from cudalint.frontends.python.bindings import all_parameters, argument_of, children
 from cudalint.frontends.python.constants import fold
 from cudalint.frontends.python.module import Module
 from cudalint.frontends.python.scopes import Dotted, Scope
@@ -146,12 +146,12 @@ class _Reading:
         if name == "load":
             return self._loaded(node, first)
         if name in _BLOCKS:
-            shape = _argument(node, _BLOCKS[name], "block_shape")
-            pointer = _argument(node, 0, "base")
+            shape = argument_of(node, _BLOCKS[name], "block_shape")
+            pointer = argument_of(node, 0, "base")
             origin = self._value(pointer).pointer if pointer is not None else ""
             return _Block(self._shape(shape), origin)
         if name in _SHAPED:
-            return _Block(self._shape(_argument(node, 0, "shape")))
+            return _Block(self._shape(argument_of(node, 0, "shape")))
         if name == "trans":
             return replace(first, shape=first.shape[::-1])
         if name == "dot":
@@ -188,14 +188,6 @@ class _Reading:
             return Variable(node.value, node.value)
         folded = fold(node, self.scope)
         return folded if isinstance(folded, Constant) and isinstance(folded.value, int) else None
-
-
-def _argument(call: cst.Call, position: int, name: str) -> cst.BaseExpression | None:
-    for argument in call.args:
-        if argument.keyword is not None and argument.keyword.value == name:
-            return argument.value
-    positional = [argument for argument in call.args if argument.keyword is None]
-    return positional[position].value if position < len(positional) else None
 
 
 def _broadcast(one: _Block, other: _Block) -> _Block:

@@ -1,1 +1,1 @@
-"""Lowers the syntax tree of one file: each part knows the state of a function, and parts below."""
+"""Lowers the syntax tree of one file: each part knows the context, and parts below itself."""

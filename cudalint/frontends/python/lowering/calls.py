@@ -6,8 +6,9 @@ import libcst as cst
 
 from cudalint.frontends.python.constants import string_value
 from cudalint.frontends.python.inference import Held
-from cudalint.frontends.python.lowering.launches import arguments_of, lower_launch
-from cudalint.frontends.python.lowering.state import FunctionState
+from cudalint.frontends.python.lowering.call_sites import CallSite, arguments_of
+from cudalint.frontends.python.lowering.context import Context
+from cudalint.frontends.python.lowering.launches import lower_launch
 from cudalint.frontends.python.lowering.targets import lower_into
 from cudalint.frontends.python.names import (
     CONTAINER_METHODS,
@@ -39,54 +40,47 @@ _LOGGER_NAMES = frozenset(["log", "logger", "_log", "_logger", "LOG", "LOGGER", 
 
 
 def lower_call(
-    state: FunctionState,
-    node: cst.Call,
-    target: Expression | None = None,
-    wanted: bool = True,
+    context: Context, node: cst.Call, target: Expression | None = None, wanted: bool = True
 ) -> Expression:
     """Lower a call. The result is its target: the given one, or a temporary if wanted."""
-    launched = lower_launch(state, node, target, wanted)
+    site = CallSite(node, target, wanted)
+    launched = lower_launch(context, site)
     if launched is not None:
         return launched
     function = node.func
-    meaning = state.scope.meaning(function)
+    meaning = context.scope.meaning(function)
     if meaning is None and isinstance(function, cst.Attribute):
-        return _method(state, node, function, target, wanted)
+        return _method(context, site, function)
     if isinstance(meaning, Dotted):
-        return _api(state, node, meaning, target, wanted)
+        return _api(context, site, meaning)
     if isinstance(meaning, ClassInfo):
-        return _construct(state, node, meaning, target, wanted)
+        return _construct(context, site, meaning)
     if isinstance(meaning, Receiver) and meaning.is_class:
-        return _construct(state, node, meaning.owner, target, wanted)
+        return _construct(context, site, meaning.owner)
     if isinstance(meaning, Defined):
-        return _defined(state, node, meaning, target, wanted)
+        return _defined(context, site, meaning)
     if isinstance(meaning, ClassMember) and isinstance(function, cst.Attribute):
-        return _inherited(state, node, meaning, target, wanted)
+        return _inherited(context, site, meaning)
     if meaning is None and isinstance(function, cst.Name):
-        return _finish(state, node, function.value, target, wanted)
-    callee = state.lower(function)
-    return _finish(state, node, render(callee), target, wanted, kind="indirect", callee=callee)
+        return _finish(context, site, function.value)
+    callee = context.lower(function)
+    return _finish(context, site, render(callee), kind="indirect", callee=callee)
 
 
-def _api(
-    state: FunctionState, node: cst.Call, meaning: Dotted, target: Expression | None, wanted: bool
-) -> Expression:
+def _api(context: Context, site: CallSite, meaning: Dotted) -> Expression:
     name = meaning.name
-    if state.file.sources is not None:
-        state.file.sources.of_call(node, name, state.scope)
+    if context.file.sources is not None:
+        context.file.sources.of_call(site.node, name, context.scope)
     if name.startswith("builtins."):
-        special = _builtin(state, node, name.removeprefix("builtins."))
+        special = _builtin(context, site.node, name.removeprefix("builtins."))
         if special is not None:
-            if target is None:
-                return special
-            state.store(target, special, state.span(node))
-            return target
-    if name in ("typing.cast", "cast") and len(node.args) == 2:
-        return _stored(state, state.lower(node.args[1].value), target, node)
+            return _stored(context, site, special)
+    if name in ("typing.cast", "cast") and len(site.node.args) == 2:
+        return _stored(context, site, context.lower(site.node.args[1].value))
     may_throw: bool | None = None
     if name.startswith("builtins."):
         short = name.removeprefix("builtins.")
-        if short in SAFE_BUILTINS or short in EXCEPTIONS or _converts_constant(node, short):
+        if short in SAFE_BUILTINS or short in EXCEPTIONS or _converts_constant(site.node, short):
             may_throw = False
     elif name.startswith(("logging.", "warnings.warn")):
         may_throw = False
@@ -96,37 +90,37 @@ def _api(
         # Defined in another file, if at all: by its spelling, a class.
         kind, record = "constructor", meaning.key
     return _finish(
-        state, node, name, target, wanted, kind=kind, key=meaning.key, record=record,
-        may_throw=may_throw, noreturn=name in NORETURN,
+        context, site, name, kind=kind, key=meaning.key, record=record, may_throw=may_throw,
+        noreturn=name in NORETURN,
     )  # fmt: skip
 
 
-def _builtin(state: FunctionState, node: cst.Call, name: str) -> Expression | None:
+def _builtin(context: Context, node: cst.Call, name: str) -> Expression | None:
     """Builtins that are expressions: ``len``, ``super``, ``getattr`` of a known name."""
     if any(argument.star or argument.keyword for argument in node.args):
         return None
     match name, len(node.args):
         case "len", 1:
-            return Unary("len", state.lower(node.args[0].value))
-        case "super", _ if receiver_of(state) is not None:
+            return Unary("len", context.lower(node.args[0].value))
+        case "super", _ if receiver_of(context) is not None:
             return THIS
         case "getattr", 2 | 3:
-            attribute = _attribute_name(state, node.args[1].value)
+            attribute = _attribute_name(context, node.args[1].value)
             if attribute is not None:
-                return Member(state.lower(node.args[0].value), attribute)
+                return Member(context.lower(node.args[0].value), attribute)
         case "setattr", 3:
-            attribute = _attribute_name(state, node.args[1].value)
+            attribute = _attribute_name(context, node.args[1].value)
             if attribute is not None:
-                place = Member(state.lower(node.args[0].value), attribute)
-                lower_into(state, node.args[2].value, place, state.span(node))
+                place = Member(context.lower(node.args[0].value), attribute)
+                lower_into(context, node.args[2].value, place, context.span(node))
                 return Constant(None)
     return None
 
 
-def _attribute_name(state: FunctionState, node: cst.BaseExpression) -> str | None:
+def _attribute_name(context: Context, node: cst.BaseExpression) -> str | None:
     """The attribute that ``getattr`` is asked for, if it is known."""
     if isinstance(node, cst.Name):
-        return state.known_texts.get(node.value)
+        return context.known_texts.get(node.value)
     return string_value(node)
 
 
@@ -138,77 +132,58 @@ def _converts_constant(node: cst.Call, name: str) -> bool:
     )
 
 
-def _construct(
-    state: FunctionState, node: cst.Call, owner: ClassInfo, target: Expression | None, wanted: bool
-) -> Expression:
-    return _finish(
-        state, node, owner.key, target, wanted, kind="constructor", key=owner.key, record=owner.key
-    )
+def _construct(context: Context, site: CallSite, owner: ClassInfo) -> Expression:
+    key = owner.key
+    return _finish(context, site, key, kind="constructor", key=key, record=key)
 
 
-def _defined(
-    state: FunctionState, node: cst.Call, meaning: Defined, target: Expression | None, wanted: bool
-) -> Expression:
+def _defined(context: Context, site: CallSite, meaning: Defined) -> Expression:
     """A function of this file, or ``Class.method``."""
     owner = None
-    if isinstance(node.func, cst.Attribute):
-        owner = state.scope.meaning(node.func.value)
-    unbound = isinstance(owner, ClassInfo) and state.file.declarations.is_instance_method(meaning)
-    if unbound and isinstance(owner, ClassInfo) and node.args and not node.args[0].star:
+    if isinstance(site.node.func, cst.Attribute):
+        owner = context.scope.meaning(site.node.func.value)
+    unbound = isinstance(owner, ClassInfo) and context.file.declarations.is_instance_method(meaning)
+    if unbound and isinstance(owner, ClassInfo) and site.node.args and not site.node.args[0].star:
         # Base.method(self, ...): the receiver is the first argument.
-        receiver = state.lower(node.args[0].value)
+        receiver = context.lower(site.node.args[0].value)
         return _finish(
-            state, node, f".{_last_name(node.func)}", target, wanted, kind="method",
-            key=meaning.key, receiver=receiver, record=owner.key, skip=1,
+            context, site, f".{_last_name(site.node.func)}", kind="method", key=meaning.key,
+            receiver=receiver, record=owner.key, skip=1,
         )  # fmt: skip
     record = owner.key if isinstance(owner, ClassInfo) else None
-    return _finish(state, node, meaning.key, target, wanted, key=meaning.key, record=record)
+    return _finish(context, site, meaning.key, key=meaning.key, record=record)
 
 
-def _inherited(
-    state: FunctionState,
-    node: cst.Call,
-    meaning: ClassMember,
-    target: Expression | None,
-    wanted: bool,
-) -> Expression:
+def _inherited(context: Context, site: CallSite, meaning: ClassMember) -> Expression:
     """A class attribute that is called, or a method of a base in another file."""
-    owner = FunctionReference(meaning.owner.key, meaning.owner.key)
-    return _finish(
-        state, node, f".{meaning.attribute}", target, wanted, kind="method", receiver=owner,
-        record=meaning.owner.key,
-    )  # fmt: skip
+    key = meaning.owner.key
+    owner, name = FunctionReference(key, key), f".{meaning.attribute}"
+    return _finish(context, site, name, kind="method", receiver=owner, record=key)
 
 
-def _method(
-    state: FunctionState,
-    node: cst.Call,
-    function: cst.Attribute,
-    target: Expression | None,
-    wanted: bool,
-) -> Expression:
+def _method(context: Context, site: CallSite, function: cst.Attribute) -> Expression:
     name = function.attr.value
     base = function.value
-    if _is_super(state, base):
-        return _super(state, node, name, target, wanted)
-    owner, may_throw = _owner(state, base, name)
-    receiver = state.lower(base)
+    if _is_super(context, base):
+        return _super(context, site, name)
+    owner, may_throw = _owner(context, base, name)
+    receiver = context.lower(base)
     key = record = None
     if owner is not None:
         record = owner.key
         found = owner.method(name)
         key = found[1].key if found is not None else None
     return _finish(
-        state, node, f".{name}", target, wanted, kind="method", key=key, receiver=receiver,
-        record=record, may_throw=may_throw,
+        context, site, f".{name}", kind="method", key=key, receiver=receiver, record=record,
+        may_throw=may_throw,
     )  # fmt: skip
 
 
 def _owner(
-    state: FunctionState, base: cst.BaseExpression, name: str
+    context: Context, base: cst.BaseExpression, name: str
 ) -> tuple[ClassInfo | None, bool | None]:
     """The class of a method's receiver, and whether the method may raise."""
-    what: Held | None = state.held(base)
+    what: Held | None = context.held(base)
     if what is not None and what.kind == "instance":
         return what.owner, None
     if what is not None and what.kind == "container" and name in CONTAINER_METHODS:
@@ -219,19 +194,17 @@ def _owner(
     return None, None
 
 
-def _is_super(state: FunctionState, node: cst.BaseExpression) -> bool:
+def _is_super(context: Context, node: cst.BaseExpression) -> bool:
     return (
         isinstance(node, cst.Call)
         and isinstance(node.func, cst.Name)
         and node.func.value == "super"
-        and receiver_of(state) is not None
+        and receiver_of(context) is not None
     )
 
 
-def _super(
-    state: FunctionState, node: cst.Call, name: str, target: Expression | None, wanted: bool
-) -> Expression:
-    receiver = receiver_of(state)
+def _super(context: Context, site: CallSite, name: str) -> Expression:
+    receiver = receiver_of(context)
     key = record = None
     if receiver is not None:
         for base in receiver.owner.bases():
@@ -242,15 +215,12 @@ def _super(
                     break
             elif isinstance(base, Dotted) and base.key is not None and key is None:
                 key, record = f"{base.key}.{name}", base.key
-    return _finish(
-        state, node, f".{name}", target, wanted, kind="method", key=key, receiver=THIS,
-        record=record,
-    )  # fmt: skip
+    return _finish(context, site, f".{name}", kind="method", key=key, receiver=THIS, record=record)
 
 
-def receiver_of(state: FunctionState) -> Receiver | None:
+def receiver_of(context: Context) -> Receiver | None:
     """The receiver of the method around this code."""
-    scope: Scope | None = state.scope
+    scope: Scope | None = context.scope
     while scope is not None:
         if scope.receiver is not None and scope.owner is not None:
             return Receiver(scope.receiver, scope.owner, scope.receiver_is_class)
@@ -258,21 +228,17 @@ def receiver_of(state: FunctionState) -> Receiver | None:
     return None
 
 
-def _stored(
-    state: FunctionState, value: Expression, target: Expression | None, node: cst.CSTNode
-) -> Expression:
-    if target is None:
+def _stored(context: Context, site: CallSite, value: Expression) -> Expression:
+    if site.given is None:
         return value
-    state.store(target, value, state.span(node))
-    return target
+    context.store(site.given, value, context.span(site.node))
+    return site.given
 
 
 def _finish(
-    state: FunctionState,
-    node: cst.Call,
+    context: Context,
+    site: CallSite,
     name: str,
-    target: Expression | None,
-    wanted: bool,
     *,
     kind: CalleeKind = "function",
     key: str | None = None,
@@ -283,11 +249,10 @@ def _finish(
     noreturn: bool = False,
     skip: int = 0,
 ) -> Expression:
-    arguments = arguments_of(state, list(node.args[skip:]))
-    if target is None and wanted:
-        target = state.temporary()
-    span = state.span(node)
-    state.graph.emit(
+    arguments = arguments_of(context, site.node.args[skip:])
+    target = site.target(context)
+    span = context.span(site.node)
+    context.graph.emit(
         Call(
             name,
             arguments,
@@ -303,7 +268,7 @@ def _finish(
         )
     )
     if noreturn:
-        state.graph.end(Unreachable(span))
+        context.graph.end(Unreachable(span))
     return target if target is not None else Constant(None)
 
 

@@ -11,7 +11,7 @@ from cudalint.frontends.python.constants import encodable
 from cudalint.frontends.python.declarations import method_kind
 from cudalint.frontends.python.graph import GraphTooLarge
 from cudalint.frontends.python.kernels import kernel_kind
-from cudalint.frontends.python.lowering.state import FileState, FunctionState
+from cudalint.frontends.python.lowering.context import Context, FileContext
 from cudalint.frontends.python.module import OBJECT
 from cudalint.frontends.python.scopes import ClassInfo, Defined, Dotted, Local, Scope
 from cudalint.program.expressions import Expression, FunctionReference, Type, Unknown, variables
@@ -32,52 +32,52 @@ _TOO_LARGE = "too many paths through its clean-up code"
 # -- bodies ----------------------------------------------------------------------------------
 
 
-def top_level(state: FunctionState, statements: Sequence[cst.CSTNode]) -> None:
+def top_level(context: Context, statements: Sequence[cst.CSTNode]) -> None:
     """Lower the statements of a body; one that is nested too deeply is dropped."""
     for statement in statements:
-        frames, unwind, scope = list(state.frames), state.graph.unwind, state.scope
+        frames, unwind, scope = list(context.frames), context.graph.unwind, context.scope
         try:
-            state.file.lowering.statement(state, statement)
+            context.file.parts.statement(context, statement)
         except RecursionError:
-            state.file.dropped.append(Dropped(state.span(statement), "statement", _TOO_DEEP))
-            state.frames, state.scope = frames, scope
-            state.graph.set_unwind(unwind)
+            context.file.dropped.append(Dropped(context.span(statement), "statement", _TOO_DEEP))
+            context.frames, context.scope = frames, scope
+            context.graph.set_unwind(unwind)
 
 
 # -- functions -------------------------------------------------------------------------------
 
 
-def function_definition(state: FunctionState, node: cst.FunctionDef) -> None:
+def function_definition(context: Context, node: cst.FunctionDef) -> None:
     """Lower a nested function, a method or a function of the module."""
-    defined = state.scope.functions.get(id(node))
+    defined = context.scope.functions.get(id(node))
     if defined is None:
         return
-    _decorator_calls(state, node.decorators)
-    if not state.file.begin(node):
+    _decorator_calls(context, node.decorators)
+    if not context.file.begin(node):
         return
-    if kernel_kind(node, state.scope) is not None:
-        state.file.kernels.of(defined)
+    if kernel_kind(node, context.scope) is not None:
+        context.file.kernels.of(defined)
         return
-    lower_function(state, defined)
-    meaning = state.scope.lookup(node.name.value)
+    lower_function(context, defined)
+    meaning = context.scope.lookup(node.name.value)
     if isinstance(meaning, Local):
         # Bound in several ways: which function it is depends on the path.
-        place = state.note(meaning)
+        place = context.note(meaning)
         reference = FunctionReference(defined.key, defined.key)
-        state.store(place, reference, state.span(node.name))
+        context.store(place, reference, context.span(node.name))
 
 
-def _decorator_calls(state: FunctionState, decorators: Sequence[cst.Decorator]) -> None:
+def _decorator_calls(context: Context, decorators: Sequence[cst.Decorator]) -> None:
     """What the arguments of decorators call. The decorators' own calls are not written: they
     stand in ``Function.decorators``."""
     for decorator in decorators:
         if isinstance(decorator.decorator, cst.Call):
             for argument in decorator.decorator.args:
                 if isinstance(argument.value, cst.Call):
-                    state.call(argument.value, None, wanted=False)
+                    context.call(argument.value, None, wanted=False)
 
 
-def lower_lambda(outer: FunctionState, node: cst.Lambda) -> Expression:
+def lower_lambda(outer: Context, node: cst.Lambda) -> Expression:
     """Lower a lambda to a function of its own."""
     file = outer.file
     known = file.lambda_keys.get(id(node))
@@ -89,30 +89,30 @@ def lower_lambda(outer: FunctionState, node: cst.Lambda) -> Expression:
     key = file.declarations.unique_key(f"{home.prefix}<lambda>")
     file.lambda_keys[id(node)] = key
     inner = file.declarations.function_scope(node, outer.scope, key)
-    state = FunctionState(file, inner, key)
+    context = Context(file, inner, key)
     parameters = parameters_of(outer, node.params, inner, None)
-    span = state.span(node)
-    value = state.lower(node.body)
-    state.graph.end(Return(value, state.span(node.body)))
+    span = context.span(node)
+    value = context.lower(node.body)
+    context.graph.end(Return(value, context.span(node.body)))
     file.functions.append(
         Function(
             key,
             "<lambda>",
-            state.module.source.filename,
+            context.module.source.filename,
             span,
             parameters,
-            state.graph.finish(span),
-            state.variables,
+            context.graph.finish(span),
+            context.variables,
             kind="lambda",
             parent=outer.key,
-            is_generator=state.is_generator,
+            is_generator=context.is_generator,
         )
     )
     return FunctionReference("<lambda>", key)
 
 
 def parameters_of(
-    state: FunctionState, node: cst.Parameters, scope: Scope, receiver: str | None
+    context: Context, node: cst.Parameters, scope: Scope, receiver: str | None
 ) -> tuple[Parameter, ...]:
     """The parameters of a function, its receiver left out. Defaults are evaluated here."""
     found: list[Parameter] = []
@@ -123,14 +123,14 @@ def parameters_of(
             continue
         default: Expression | None = None
         if item.default is not None:
-            default = state.lower(item.default)
+            default = context.lower(item.default)
             if any(not symbol.startswith("::") for symbol in variables(default)):
                 default = Unknown("default", (default,))
         found.append(
             Parameter(
                 name,
                 scope.symbol(name),
-                type_of(state, item.annotation),
+                type_of(context, item.annotation),
                 by="reference",
                 default=default,
                 keyword_only=id(item) in keyword_only,
@@ -140,34 +140,34 @@ def parameters_of(
     return tuple(found)
 
 
-def type_of(state: FunctionState, annotation: cst.Annotation | None) -> Type:
+def type_of(context: Context, annotation: cst.Annotation | None) -> Type:
     """The type that an annotation names: resolved if it is a name, else as written."""
     if annotation is None:
         return OBJECT
     node = annotation.annotation
-    meaning = state.scope.meaning(node)
+    meaning = context.scope.meaning(node)
     if isinstance(meaning, Dotted):
         return Type(meaning.name.removeprefix("builtins."))
     if isinstance(meaning, ClassInfo):
         return Type(meaning.key, "record", record=meaning.key)
-    return Type(state.short_text(node).strip("\"'"))
+    return Type(context.short_text(node).strip("\"'"))
 
 
-def decorator_names(state: FunctionState, nodes: Sequence[cst.Decorator]) -> tuple[str, ...]:
+def decorator_names(context: Context, nodes: Sequence[cst.Decorator]) -> tuple[str, ...]:
     """The names of decorators, imports resolved, with their arguments as written."""
     found: list[str] = []
     for decorator in nodes:
         node = decorator.decorator
         target = node.func if isinstance(node, cst.Call) else node
-        meaning = state.scope.meaning(target)
-        name = state.short_text(target)
+        meaning = context.scope.meaning(target)
+        name = context.short_text(target)
         if isinstance(meaning, Dotted):
             name = meaning.name
         elif isinstance(meaning, Defined | ClassInfo):
             name = meaning.key
         if isinstance(node, cst.Call):
-            whole = " ".join(state.module.text(node).split())
-            name += encodable(whole[len(" ".join(state.module.text(target).split())) :])
+            whole = " ".join(context.module.text(node).split())
+            name += encodable(whole[len(" ".join(context.module.text(target).split())) :])
         found.append(name)
     return tuple(found)
 
@@ -175,48 +175,48 @@ def decorator_names(state: FunctionState, nodes: Sequence[cst.Decorator]) -> tup
 # -- classes ---------------------------------------------------------------------------------
 
 
-def class_definition(state: FunctionState, node: cst.ClassDef) -> None:
+def class_definition(context: Context, node: cst.ClassDef) -> None:
     """Lower a class: its body here, its methods as functions."""
-    owner = state.scope.classes.get(id(node))
+    owner = context.scope.classes.get(id(node))
     if owner is None:
         return
-    _decorator_calls(state, node.decorators)
-    if not state.file.begin(node):
+    _decorator_calls(context, node.decorators)
+    if not context.file.begin(node):
         return
-    outer = state.scope
-    state.scope = owner.scope
+    outer = context.scope
+    context.scope = owner.scope
     try:
-        top_level(state, node.body.body)
+        top_level(context, node.body.body)
     finally:
-        state.scope = outer
-    state.file.records.append(_record(state, owner))
-    meaning = state.scope.lookup(node.name.value)
+        context.scope = outer
+    context.file.records.append(_record(context, owner))
+    meaning = context.scope.lookup(node.name.value)
     if isinstance(meaning, Local):
         reference = FunctionReference(owner.key, owner.key)
-        state.store(state.note(meaning), reference, state.span(node.name))
+        context.store(context.note(meaning), reference, context.span(node.name))
 
 
-def _record(state: FunctionState, owner: ClassInfo) -> Record:
+def _record(context: Context, owner: ClassInfo) -> Record:
     fields: dict[str, Field] = {}
     for name, bindings in owner.scope.bindings.names.items():
         if name not in owner.methods and bindings:
-            fields[name] = Field(name, OBJECT, state.span(bindings[0].node))
+            fields[name] = Field(name, OBJECT, context.span(bindings[0].node))
     for name, targets in owner.attributes.items():
-        fields.setdefault(name, Field(name, OBJECT, state.span(targets[0][0])))
+        fields.setdefault(name, Field(name, OBJECT, context.span(targets[0][0])))
     bases: list[str] = []
     for base in owner.node.bases:
-        meaning = state.scope.meaning(base.value)
+        meaning = context.scope.meaning(base.value)
         if isinstance(meaning, Dotted):
             bases.append(meaning.name)
         elif isinstance(meaning, ClassInfo | Defined):
             bases.append(meaning.key)
         else:
-            bases.append(state.short_text(base.value))
+            bases.append(context.short_text(base.value))
     return Record(
         owner.key,
         owner.name,
-        state.module.source.filename,
-        state.span(owner.node),
+        context.module.source.filename,
+        context.span(owner.node),
         tuple(fields.values()),
         tuple(bases),
         tuple(method.key for methods in owner.methods.values() for method in methods),
@@ -227,13 +227,13 @@ def _record(state: FunctionState, owner: ClassInfo) -> Record:
 _METHOD_KINDS: dict[str, FunctionKind] = {"__init__": "constructor", "__del__": "destructor"}
 
 
-def lower_function(outer: FunctionState, defined: Defined) -> None:
+def lower_function(outer: Context, defined: Defined) -> None:
     """Lower a function that stands in another's body, a class's or the module's."""
     file, node = outer.file, defined.node
     home = file.declarations.home_of(defined)
     scope = file.declarations.scope_of(defined)
-    state = FunctionState(file, scope, defined.key)
-    span = state.span(node)
+    context = Context(file, scope, defined.key)
+    span = context.span(node)
     record: str | None = None
     kind: FunctionKind = "function"
     is_static = False
@@ -244,11 +244,11 @@ def lower_function(outer: FunctionState, defined: Defined) -> None:
     parameters = parameters_of(outer, node.params, scope, scope.receiver)
     end = file.module.positions.span_after(node.body)
     try:
-        top_level(state, node.body.body)
-        state.graph.end(Return(None, end, implicit=True))
-        blocks = state.graph.finish(span)
+        top_level(context, node.body.body)
+        context.graph.end(Return(None, end, implicit=True))
+        blocks = context.graph.finish(span)
     except GraphTooLarge:
-        file.dropped.append(Dropped(state.span(node.name), defined.name, _TOO_LARGE))
+        file.dropped.append(Dropped(context.span(node.name), defined.name, _TOO_LARGE))
         return
     around = home.function_scope
     file.functions.append(
@@ -259,31 +259,31 @@ def lower_function(outer: FunctionState, defined: Defined) -> None:
             span,
             parameters,
             blocks,
-            state.variables,
+            context.variables,
             kind=kind,
             record=record,
             parent=outer.key if around is not None else None,
             # A script's `main` is its program: the process ends with it.
             is_main=defined.name == "main" and record is None and around is None,
             is_static=is_static,
-            is_generator=state.is_generator,
+            is_generator=context.is_generator,
             decorators=decorator_names(outer, node.decorators),
-            decorator_spans=tuple(state.span(d.decorator) for d in node.decorators),
+            decorator_spans=tuple(context.span(d.decorator) for d in node.decorators),
             returns=type_of(outer, node.returns) if node.returns is not None else None,
-            handlers=tuple(state.handlers),
+            handlers=tuple(context.handlers),
         )
     )
 
 
-def lower_module(file: FileState, span: Span) -> None:
+def lower_module(file: FileContext, span: Span) -> None:
     """Lower a module: its own code is a function, too."""
     key = f"{file.module.dotted.name}.<module>"
-    state = FunctionState(file, file.declarations.scope, key)
+    context = Context(file, file.declarations.scope, key)
     try:
-        top_level(state, file.module.tree.body)
+        top_level(context, file.module.tree.body)
         end = Span(span.end_row, span.end_column, span.end_row, span.end_column)
-        state.graph.end(Return(None, end, implicit=True))
-        blocks = state.graph.finish(span)
+        context.graph.end(Return(None, end, implicit=True))
+        blocks = context.graph.finish(span)
     except GraphTooLarge:
         file.dropped.append(Dropped(span, "module", _TOO_LARGE))
         return
@@ -296,9 +296,9 @@ def lower_module(file: FileState, span: Span) -> None:
             span,
             (),
             blocks,
-            state.variables,
+            context.variables,
             kind="module",
             is_main=True,
-            handlers=tuple(state.handlers),
+            handlers=tuple(context.handlers),
         ),
     )

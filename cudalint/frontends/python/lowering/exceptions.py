@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from cudalint.frontends.python.graph import OpenBlock, OpenBranch, OpenJump
-from cudalint.frontends.python.lowering.state import CleanupFrame, FunctionState
+from cudalint.frontends.python.lowering.context import CleanupFrame, Context
 from cudalint.frontends.python.lowering.targets import place_of, store_to
 from cudalint.frontends.python.scopes import ClassInfo, Dotted
 from cudalint.program.expressions import Constant, Expression, Member, Unknown, Variable
@@ -17,79 +17,79 @@ _EXPECTING = frozenset(["raises", "assertRaises", "assertRaisesRegex", "assert_r
 _NONE = Argument(Constant(None))
 
 
-def try_statement(state: FunctionState, node: cst.Try | cst.TryStar) -> None:
+def try_statement(context: Context, node: cst.Try | cst.TryStar) -> None:
     """Lower ``try``. Exceptions of the body go to the handlers in turn, those of the handlers
     and those that none takes to ``finally``, and on from there."""
-    graph = state.graph
+    graph = context.graph
     outer = graph.unwind
     normal = graph.block()
     raised = outer
     final = node.finalbody
     if final is not None:
         raised = graph.block()
-        state.frames.append(CleanupFrame(lambda: state.body(final.body.body), outer))
+        context.frames.append(CleanupFrame(lambda: context.body(final.body.body), outer))
     dispatch = graph.block() if node.handlers else raised
-    before, entry = _guarded_body(state, node, dispatch)
+    before, entry = _guarded_body(context, node, dispatch)
     graph.set_unwind(raised)
     if node.orelse is not None:
-        state.body(node.orelse.body.body)
+        context.body(node.orelse.body.body)
     graph.jump(normal)
     if node.handlers and dispatch is not None:
         if entry is not None:
             # Nothing in the body calls, yet an element or attribute may be missing.
             condition = Unknown("raises")
-            before.terminator = OpenBranch(condition, dispatch, entry, state.span(node))
+            before.terminator = OpenBranch(condition, dispatch, entry, context.span(node))
         graph.start(dispatch)
-        _handlers(state, node, normal)
+        _handlers(context, node, normal)
     if final is not None:
-        state.frames.pop()
+        context.frames.pop()
     graph.unwind = outer
     if final is not None and raised is not None:
         graph.start(raised)
-        state.body(final.body.body)
-        graph.end(Throw(None, state.module.positions.span_after(final), rethrow=True))
+        context.body(final.body.body)
+        graph.end(Throw(None, context.module.positions.span_after(final), rethrow=True))
     graph.start(normal)
     if final is not None:
-        state.body(final.body.body)
+        context.body(final.body.body)
 
 
 def _guarded_body(
-    state: FunctionState, node: cst.Try | cst.TryStar, dispatch: OpenBlock | None
+    context: Context, node: cst.Try | cst.TryStar, dispatch: OpenBlock | None
 ) -> tuple[OpenBlock, OpenBlock | None]:
     """Lower the body. The block before it, and its entry where it has no calls."""
-    graph = state.graph
+    graph = context.graph
     before, entry = graph.current, graph.block()
     before.terminator = OpenJump(entry)
     graph.unwind = dispatch
     graph.start(entry)
     effects = graph.effects
-    state.body(node.body.body)
+    context.body(node.body.body)
     return before, entry if graph.effects == effects else None
 
 
-def _handlers(state: FunctionState, node: cst.Try | cst.TryStar, normal: OpenBlock) -> None:
+def _handlers(context: Context, node: cst.Try | cst.TryStar, normal: OpenBlock) -> None:
     for handler in node.handlers:
-        state.handlers.append(_handler(state, node, handler))
+        context.handlers.append(_handler(context, node, handler))
         following: OpenBlock | None = None
-        if not _catches_all(state, handler.type):
-            taken, following = state.graph.block(), state.graph.block()
-            text = state.short_text(handler.type) if handler.type is not None else ""
-            span = state.span(handler.type or handler)
-            state.graph.branch(Unknown(f"except {text}"), taken, following, span)
-            state.graph.start(taken)
+        if not _catches_all(context, handler.type):
+            taken, following = context.graph.block(), context.graph.block()
+            text = context.short_text(handler.type) if handler.type is not None else ""
+            span = context.span(handler.type or handler)
+            context.graph.branch(Unknown(f"except {text}"), taken, following, span)
+            context.graph.start(taken)
         if handler.name is not None:
-            span = state.span(handler.name.name)
-            store_to(state, handler.name.name, Unknown("exception"), span)
-        state.body(handler.body.body)
-        state.graph.jump(normal)
+            span = context.span(handler.name.name)
+            store_to(context, handler.name.name, Unknown("exception"), span)
+        context.body(handler.body.body)
+        context.graph.jump(normal)
         if following is None:
             return
-        state.graph.start(following)
-    state.graph.end(Throw(None, state.module.positions.span_after(node), rethrow=True))
+        context.graph.start(following)
+    context.graph.end(Throw(None, context.module.positions.span_after(node), rethrow=True))
 
 
 def _handler(
-    state: FunctionState,
+    context: Context,
     node: cst.Try | cst.TryStar,
     handler: cst.ExceptHandler | cst.ExceptStarHandler,
 ) -> Handler:
@@ -97,92 +97,92 @@ def _handler(
     kinds = [e.value for e in kind.elements] if isinstance(kind, cst.Tuple) else [kind]
     names = []
     for one in kinds:
-        meaning = state.scope.meaning(one) if one is not None else None
+        meaning = context.scope.meaning(one) if one is not None else None
         if one is not None:
-            names.append(meaning.name if isinstance(meaning, Dotted) else state.short_text(one))
+            names.append(meaning.name if isinstance(meaning, Dotted) else context.short_text(one))
     return Handler(
         tuple(names),
-        state.span(handler.body),
-        state.span(node.body),
-        state.span(kind or handler),
+        context.span(handler.body),
+        context.span(node.body),
+        context.span(kind or handler),
     )
 
 
-def _catches_all(state: FunctionState, kind: cst.BaseExpression | None) -> bool:
+def _catches_all(context: Context, kind: cst.BaseExpression | None) -> bool:
     if kind is None:
         return True
     if isinstance(kind, cst.Tuple):
-        return any(_catches_all(state, element.value) for element in kind.elements)
-    meaning = state.scope.meaning(kind)
+        return any(_catches_all(context, element.value) for element in kind.elements)
+    meaning = context.scope.meaning(kind)
     return isinstance(meaning, Dotted) and meaning.name in _CATCH_ALL
 
 
 # -- with ------------------------------------------------------------------------------------
 
 
-def with_statement(state: FunctionState, node: cst.With, position: int = 0) -> None:
+def with_statement(context: Context, node: cst.With, position: int = 0) -> None:
     """Lower ``with``, its items from the given one on."""
     if position == len(node.items):
-        state.body(node.body.body)
+        context.body(node.body.body)
         return
-    graph = state.graph
+    graph = context.graph
     item = node.items[position]
-    span = state.span(item.item)
-    if _takes_exceptions(state, item.item) is True and _expects(state, item.item):
+    span = context.span(item.item)
+    if _takes_exceptions(context, item.item) is True and _expects(context, item.item):
         # The body is there to fail: what it would do is not done.
-        state.lower(item.item)
+        context.lower(item.item)
         return
-    context = state.lower(item.item)
-    if not isinstance(context, Variable | Member):
-        context = state.keep(context, span)
-    what = state.held(item.item)
+    manager = context.lower(item.item)
+    if not isinstance(manager, Variable | Member):
+        manager = context.keep(manager, span)
+    what = context.held(item.item)
     owner = what.owner if what is not None and what.kind == "instance" else None
-    target, unpacked = _as_target(state, item)
-    _context_call(state, "__enter__", context, span, owner, target)
+    target, unpacked = _as_target(context, item)
+    _context_call(context, "__enter__", manager, span, owner, target)
     outer, raised, after = graph.unwind, graph.block(), graph.block()
 
     def leave() -> None:
-        _context_call(state, "__exit__", context, span, owner, None)
+        _context_call(context, "__exit__", manager, span, owner, None)
 
-    state.frames.append(CleanupFrame(leave, outer))
+    context.frames.append(CleanupFrame(leave, outer))
     graph.set_unwind(raised)
     if unpacked is not None and target is not None:
-        store_to(state, unpacked, target, span)
-    with_statement(state, node, position + 1)
-    state.frames.pop()
+        store_to(context, unpacked, target, span)
+    with_statement(context, node, position + 1)
+    context.frames.pop()
     graph.set_unwind(outer)
     leave()
     graph.jump(after)
     graph.start(raised)
     leave()
-    _pass_on(state, item.item, after, span)
+    _pass_on(context, item.item, after, span)
     graph.start(after)
 
 
 def _as_target(
-    state: FunctionState, item: cst.WithItem
+    context: Context, item: cst.WithItem
 ) -> tuple[Expression | None, cst.CSTNode | None]:
     """Where ``__enter__``'s result goes, and the tuple that it is unpacked to."""
     if item.asname is None:
         return None, None
     name = item.asname.name
     if isinstance(name, cst.Tuple | cst.List):
-        return state.temporary(), name
-    return place_of(state, name), None
+        return context.temporary(), name
+    return place_of(context, name), None
 
 
 def _context_call(
-    state: FunctionState,
+    context: Context,
     name: str,
-    context: Expression,
+    manager: Expression,
     span: Span,
     owner: ClassInfo | None,
     target: Expression | None,
 ) -> None:
     found = owner.method(name) if owner is not None else None
-    state.method_call(
+    context.method_call(
         f".{name}",
-        context,
+        manager,
         span,
         (_NONE, _NONE, _NONE) if name == "__exit__" else (),
         target=target,
@@ -192,39 +192,37 @@ def _context_call(
     )
 
 
-def _pass_on(
-    state: FunctionState, context: cst.BaseExpression, after: OpenBlock, span: Span
-) -> None:
+def _pass_on(context: Context, manager: cst.BaseExpression, after: OpenBlock, span: Span) -> None:
     """Behind the exit of a context manager that an exception left: it goes on, unless the
     context manager is one that takes exceptions."""
-    taken = _takes_exceptions(state, context)
+    taken = _takes_exceptions(context, manager)
     if taken is True:
-        state.graph.jump(after)
+        context.graph.jump(after)
         return
     if taken is None:
-        on = state.graph.block()
-        state.graph.branch(Unknown("suppressed"), after, on, span)
-        state.graph.start(on)
-    state.graph.end(Throw(None, span, rethrow=True))
+        on = context.graph.block()
+        context.graph.branch(Unknown("suppressed"), after, on, span)
+        context.graph.start(on)
+    context.graph.end(Throw(None, span, rethrow=True))
 
 
-def _expects(state: FunctionState, context: cst.BaseExpression) -> bool:
+def _expects(context: Context, manager: cst.BaseExpression) -> bool:
     """``with pytest.raises(...)``, ``with self.assertRaises(...)``: a test's, not
     ``contextlib.suppress``."""
-    if not isinstance(context, cst.Call):
+    if not isinstance(manager, cst.Call):
         return False
-    meaning = state.scope.meaning(context.func)
+    meaning = context.scope.meaning(manager.func)
     return not isinstance(meaning, Dotted) or meaning.name != "contextlib.suppress"
 
 
-def _takes_exceptions(state: FunctionState, context: cst.BaseExpression) -> bool | None:
+def _takes_exceptions(context: Context, manager: cst.BaseExpression) -> bool | None:
     """``None``: some of them."""
-    if not isinstance(context, cst.Call):
+    if not isinstance(manager, cst.Call):
         return False
-    meaning = state.scope.meaning(context.func)
+    meaning = context.scope.meaning(manager.func)
     if isinstance(meaning, Dotted):
         if meaning.name == "contextlib.suppress":
-            kinds = [argument.value for argument in context.args]
-            return True if any(_catches_all(state, kind) for kind in kinds) else None
+            kinds = [argument.value for argument in manager.args]
+            return True if any(_catches_all(context, kind) for kind in kinds) else None
         return meaning.name in ("pytest.raises", "numpy.testing.assert_raises")
-    return isinstance(context.func, cst.Attribute) and context.func.attr.value in _EXPECTING
+    return isinstance(manager.func, cst.Attribute) and manager.func.attr.value in _EXPECTING

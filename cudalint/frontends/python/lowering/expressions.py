@@ -16,7 +16,7 @@ from cudalint.frontends.python.constants import (
     string_value,
 )
 from cudalint.frontends.python.integers import integer_type
-from cudalint.frontends.python.lowering.state import FunctionState
+from cudalint.frontends.python.lowering.context import Context
 from cudalint.frontends.python.scopes import (
     ClassInfo,
     ClassMember,
@@ -95,7 +95,7 @@ def augmented_operator(operator: cst.BaseAugOp) -> str:
 # -- names -----------------------------------------------------------------------------------
 
 
-def reference(state: FunctionState, meaning: Meaning) -> Expression:
+def reference(context: Context, meaning: Meaning) -> Expression:
     """The value that something fixed stands for."""
     match meaning:
         case Dotted():
@@ -103,7 +103,7 @@ def reference(state: FunctionState, meaning: Meaning) -> Expression:
         case Defined() | ClassInfo():
             return FunctionReference(meaning.key, meaning.key)
         case Local():
-            return state.note(meaning)
+            return context.note(meaning)
         case Receiver():
             if meaning.is_class:
                 return FunctionReference(meaning.owner.key, meaning.owner.key)
@@ -116,98 +116,98 @@ def reference(state: FunctionState, meaning: Meaning) -> Expression:
             return Member(owner, meaning.attribute)
 
 
-def _name(state: FunctionState, node: cst.Name) -> Expression:
+def _name(context: Context, node: cst.Name) -> Expression:
     """A name: a variable, or what it is fixed to."""
     name = node.value
     if name in _SINGLETONS:
         return _SINGLETONS[name]
-    meaning = state.scope.lookup(name)
+    meaning = context.scope.lookup(name)
     if meaning is None:
         return FunctionReference(name)
-    return reference(state, meaning)
+    return reference(context, meaning)
 
 
-def _attribute(state: FunctionState, node: cst.Attribute) -> Expression:
+def _attribute(context: Context, node: cst.Attribute) -> Expression:
     """``base.name``: a part of a module, a class's member, or a member of an object."""
-    meaning = state.scope.meaning(node)
+    meaning = context.scope.meaning(node)
     if meaning is not None:
-        return reference(state, meaning)
-    base = state.scope.meaning(node.value)
+        return reference(context, meaning)
+    base = context.scope.meaning(node.value)
     if isinstance(base, Receiver):
         value = member_constant(ClassMember(base.owner, node.attr.value))
         if isinstance(value, Constant):
             return Constant(value.value, f"{base.name}.{node.attr.value}")
     if isinstance(node.value, cst.Call):
-        known = fold(node, state.scope)  # the size of an element type
+        known = fold(node, context.scope)  # the size of an element type
         if isinstance(known, Constant):
             return known
-    return Member(state.lower(node.value), node.attr.value)
+    return Member(context.lower(node.value), node.attr.value)
 
 
 # -- literals and displays -------------------------------------------------------------------
 
 
-def _integer(state: FunctionState, node: cst.Integer) -> Expression:
+def _integer(context: Context, node: cst.Integer) -> Expression:
     value = integer_value(node)
     folded = constant(value) if value is not None else None
-    return folded if folded is not None else state.unknown(node)
+    return folded if folded is not None else context.unknown(node)
 
 
-def _float(state: FunctionState, node: cst.Float) -> Expression:
+def _float(context: Context, node: cst.Float) -> Expression:
     value = float_value(node)
-    return Constant(value) if value is not None else state.unknown(node)
+    return Constant(value) if value is not None else context.unknown(node)
 
 
-def _string(state: FunctionState, node: cst.SimpleString | cst.ConcatenatedString) -> Expression:
+def _string(context: Context, node: cst.SimpleString | cst.ConcatenatedString) -> Expression:
     value = string_value(node)
     if value is not None:
         folded = constant(value)
         if folded is not None:
             return folded
     if isinstance(node, cst.ConcatenatedString):
-        return state.unknown(node, state.lower(node.left), state.lower(node.right))
-    return state.unknown(node)
+        return context.unknown(node, context.lower(node.left), context.lower(node.right))
+    return context.unknown(node)
 
 
-def _formatted(state: FunctionState, node: cst.FormattedString) -> Expression:
+def _formatted(context: Context, node: cst.FormattedString) -> Expression:
     reads: list[Expression] = []
     pending: list[cst.BaseFormattedStringContent] = list(node.parts)
     while pending:
         part = pending.pop(0)
         if isinstance(part, cst.FormattedStringExpression):
-            reads.append(state.lower(part.expression))
+            reads.append(context.lower(part.expression))
             pending[:0] = part.format_spec or ()
-    return state.unknown(node, *(read for read in reads if not isinstance(read, Constant)))
+    return context.unknown(node, *(read for read in reads if not isinstance(read, Constant)))
 
 
-def _display(state: FunctionState, node: cst.Tuple | cst.List | cst.Set) -> Expression:
+def _display(context: Context, node: cst.Tuple | cst.List | cst.Set) -> Expression:
     kind = type(node).__name__.lower()
     items: list[Expression] = []
     for element in node.elements:
-        value = state.lower(element.value)
+        value = context.lower(element.value)
         if isinstance(element, cst.StarredElement):
             value = Unknown("*", (value,))
         items.append(value)
     return Tuple(tuple(items), kind)
 
 
-def _dict(state: FunctionState, node: cst.Dict) -> Expression:
+def _dict(context: Context, node: cst.Dict) -> Expression:
     items: list[Expression] = []
     for element in node.elements:
         if isinstance(element, cst.DictElement):
-            items.append(state.lower(element.key))
-            items.append(state.lower(element.value))
+            items.append(context.lower(element.key))
+            items.append(context.lower(element.value))
         else:
             items.append(Unknown("**"))
-            items.append(Unknown("**", (state.lower(element.value),)))
+            items.append(Unknown("**", (context.lower(element.value),)))
     return Tuple(tuple(items), "dict")
 
 
 # -- operators -------------------------------------------------------------------------------
 
 
-def _unary(state: FunctionState, node: cst.UnaryOperation) -> Expression:
-    operand = state.lower(node.expression)
+def _unary(context: Context, node: cst.UnaryOperation) -> Expression:
+    operand = context.lower(node.expression)
     match node.operator:
         case cst.Not():
             return negated(operand)
@@ -220,18 +220,18 @@ def _unary(state: FunctionState, node: cst.UnaryOperation) -> Expression:
     return operand
 
 
-def _binary(state: FunctionState, node: cst.BinaryOperation) -> Expression:
-    left = state.lower(node.left)
-    right = state.lower(node.right)
+def _binary(context: Context, node: cst.BinaryOperation) -> Expression:
+    left = context.lower(node.left)
+    right = context.lower(node.right)
     operator = _BINARY.get(type(node.operator), "+")
-    return Binary(operator, left, right, integer_type(node, state.scope))
+    return Binary(operator, left, right, integer_type(node, context.scope))
 
 
-def _comparison(state: FunctionState, node: cst.Comparison) -> Expression:
-    left = state.lower(node.left)
+def _comparison(context: Context, node: cst.Comparison) -> Expression:
+    left = context.lower(node.left)
     result: Expression | None = None
     for target in node.comparisons:
-        right = state.lower(target.comparator)
+        right = context.lower(target.comparator)
         operator, inverted = _COMPARISONS.get(type(target.operator), ("==", False))
         link: Expression = Binary(operator, left, right)
         if inverted:
@@ -244,9 +244,9 @@ def _comparison(state: FunctionState, node: cst.Comparison) -> Expression:
 # -- subscripts ------------------------------------------------------------------------------
 
 
-def subscript(state: FunctionState, node: cst.Subscript) -> Expression:
+def subscript(context: Context, node: cst.Subscript) -> Expression:
     """``base[...]``: an element, or a view where a slice is among the indices."""
-    base = state.lower(node.value)
+    base = context.lower(node.value)
     indices: list[Expression] = []
     view: Slice | None = None
     subscripts: list[Expression] = []
@@ -254,14 +254,14 @@ def subscript(state: FunctionState, node: cst.Subscript) -> Expression:
         part = element.slice
         if isinstance(part, cst.Slice):
             lower, upper, step = (
-                state.lower(bound) if bound is not None else None
+                context.lower(bound) if bound is not None else None
                 for bound in (part.lower, part.upper, part.step)
             )
             subscripts.append(Slice(Unknown(), lower, upper, step))
             if view is None:
                 view = Slice(base, lower, upper, step) if not indices else Slice(base)
         elif isinstance(part, cst.Index):
-            value = state.lower(part.value)
+            value = context.lower(part.value)
             if isinstance(part.value, cst.Ellipsis) or value == NONE:
                 view = view or Slice(base)
             indices.append(value)
@@ -277,20 +277,20 @@ def subscript(state: FunctionState, node: cst.Subscript) -> Expression:
 # -- what suspends or binds ------------------------------------------------------------------
 
 
-def _await(state: FunctionState, node: cst.Await) -> Expression:
-    value = state.lower(node.expression)
-    state.graph.emit(Use(value, state.span(node), "await"))
+def _await(context: Context, node: cst.Await) -> Expression:
+    value = context.lower(node.expression)
+    context.graph.emit(Use(value, context.span(node), "await"))
     return value
 
 
-def _yield(state: FunctionState, node: cst.Yield) -> Expression:
-    state.is_generator = True
+def _yield(context: Context, node: cst.Yield) -> Expression:
+    context.is_generator = True
     value: Expression = NONE
     if isinstance(node.value, cst.From):
-        value = state.lower(node.value.item)
+        value = context.lower(node.value.item)
     elif node.value is not None:
-        value = state.lower(node.value)
-    state.graph.emit(Use(value, state.span(node), "yield"))
+        value = context.lower(node.value)
+    context.graph.emit(Use(value, context.span(node), "yield"))
     return Unknown("yield")
 
 
@@ -301,7 +301,7 @@ def negated(value: Expression) -> Expression:
     return Unary("!", value)
 
 
-def _ellipsis(state: FunctionState, node: cst.Ellipsis) -> Expression:
+def _ellipsis(context: Context, node: cst.Ellipsis) -> Expression:
     return FunctionReference("builtins.Ellipsis")
 
 

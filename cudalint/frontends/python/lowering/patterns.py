@@ -6,7 +6,7 @@ import libcst as cst
 
 from cudalint.frontends.python.graph import OpenBlock
 from cudalint.frontends.python.lowering.branches import branch_on
-from cudalint.frontends.python.lowering.state import FunctionState
+from cudalint.frontends.python.lowering.context import Context
 from cudalint.frontends.python.lowering.targets import store_to
 from cudalint.program.expressions import (
     Binary,
@@ -20,102 +20,100 @@ from cudalint.program.expressions import (
 )
 
 
-def match_statement(state: FunctionState, node: cst.Match) -> None:
+def match_statement(context: Context, node: cst.Match) -> None:
     """Lower a ``match``: cases are tried in order."""
-    subject = state.lower(node.subject)
+    subject = context.lower(node.subject)
     if not isinstance(subject, Constant):
-        subject = state.keep(subject, state.span(node.subject))
-    after = state.graph.block()
+        subject = context.keep(subject, context.span(node.subject))
+    after = context.graph.block()
     for case in node.cases:
-        following = state.graph.block()
-        _pattern(state, case.pattern, subject, following)
+        following = context.graph.block()
+        _pattern(context, case.pattern, subject, following)
         if case.guard is not None:
-            passed = state.graph.block()
-            branch_on(state, case.guard, passed, following)
-            state.graph.start(passed)
-        state.body(case.body.body)
-        state.graph.jump(after)
-        state.graph.start(following)
-    state.graph.jump(after)
-    state.graph.start(after)
+            passed = context.graph.block()
+            branch_on(context, case.guard, passed, following)
+            context.graph.start(passed)
+        context.body(case.body.body)
+        context.graph.jump(after)
+        context.graph.start(following)
+    context.graph.jump(after)
+    context.graph.start(after)
 
 
-def _test(
-    state: FunctionState, condition: Expression, node: cst.CSTNode, failed: OpenBlock
-) -> None:
-    passed = state.graph.block()
-    state.graph.branch(condition, passed, failed, state.span(node))
-    state.graph.start(passed)
+def _test(context: Context, condition: Expression, node: cst.CSTNode, failed: OpenBlock) -> None:
+    passed = context.graph.block()
+    context.graph.branch(condition, passed, failed, context.span(node))
+    context.graph.start(passed)
 
 
-def _capture(state: FunctionState, name: cst.Name | None, value: Expression) -> None:
+def _capture(context: Context, name: cst.Name | None, value: Expression) -> None:
     if name is not None:
-        store_to(state, name, value, state.span(name))
+        store_to(context, name, value, context.span(name))
 
 
 def _pattern(
-    state: FunctionState, pattern: cst.MatchPattern, subject: Expression, failed: OpenBlock
+    context: Context, pattern: cst.MatchPattern, subject: Expression, failed: OpenBlock
 ) -> None:
     match pattern:
         case cst.MatchValue():
-            _test(state, Binary("==", subject, state.lower(pattern.value)), pattern, failed)
+            _test(context, Binary("==", subject, context.lower(pattern.value)), pattern, failed)
         case cst.MatchSingleton():
-            _test(state, Binary("is", subject, state.lower(pattern.value)), pattern, failed)
+            _test(context, Binary("is", subject, context.lower(pattern.value)), pattern, failed)
         case cst.MatchAs():
             if pattern.pattern is not None:
-                _pattern(state, pattern.pattern, subject, failed)
-            _capture(state, pattern.name, subject)
+                _pattern(context, pattern.pattern, subject, failed)
+            _capture(context, pattern.name, subject)
         case cst.MatchOr():
-            _alternatives(state, pattern, subject, failed)
+            _alternatives(context, pattern, subject, failed)
         case cst.MatchList() | cst.MatchTuple():
-            _sequence(state, pattern, subject, failed)
+            _sequence(context, pattern, subject, failed)
         case cst.MatchMapping():
-            _test(state, state.unknown(pattern, subject), pattern, failed)
+            _test(context, context.unknown(pattern, subject), pattern, failed)
             for entry in pattern.elements:
-                _pattern(state, entry.pattern, Index(subject, state.lower(entry.key)), failed)
-            _capture(state, pattern.rest, Unknown("rest", (subject,)))
+                _pattern(context, entry.pattern, Index(subject, context.lower(entry.key)), failed)
+            _capture(context, pattern.rest, Unknown("rest", (subject,)))
         case cst.MatchClass():
-            _test(state, state.unknown(pattern, subject), pattern, failed)
+            _test(context, context.unknown(pattern, subject), pattern, failed)
             for positional in pattern.patterns:
-                _pattern(state, positional.value, Unknown("part", (subject,)), failed)
+                _pattern(context, positional.value, Unknown("part", (subject,)), failed)
             for keyword in pattern.kwds:
-                _pattern(state, keyword.pattern, Member(subject, keyword.key.value), failed)
+                _pattern(context, keyword.pattern, Member(subject, keyword.key.value), failed)
         case _:
-            _test(state, state.unknown(pattern, subject), pattern, failed)
+            _test(context, context.unknown(pattern, subject), pattern, failed)
 
 
 def _alternatives(
-    state: FunctionState, pattern: cst.MatchOr, subject: Expression, failed: OpenBlock
+    context: Context, pattern: cst.MatchOr, subject: Expression, failed: OpenBlock
 ) -> None:
-    matched = state.graph.block()
+    matched = context.graph.block()
     last = len(pattern.patterns) - 1
     for position, alternative in enumerate(pattern.patterns):
-        following = failed if position == last else state.graph.block()
-        _pattern(state, alternative.pattern, subject, following)
-        state.graph.jump(matched)
+        following = failed if position == last else context.graph.block()
+        _pattern(context, alternative.pattern, subject, following)
+        context.graph.jump(matched)
         if position != last:
-            state.graph.start(following)
-    state.graph.start(matched)
+            context.graph.start(following)
+    context.graph.start(matched)
 
 
 def _sequence(
-    state: FunctionState,
+    context: Context,
     pattern: cst.MatchList | cst.MatchTuple,
     subject: Expression,
     failed: OpenBlock,
 ) -> None:
     count = len(pattern.patterns)
     if any(isinstance(item, cst.MatchStar) for item in pattern.patterns):
-        _test(state, state.unknown(pattern, subject), pattern, failed)
+        _test(context, context.unknown(pattern, subject), pattern, failed)
     else:
         length = Binary("==", Unary("len", subject), Constant(count))
-        _test(state, length, pattern, failed)
+        _test(context, length, pattern, failed)
     star: int | None = None
     for position, item in enumerate(pattern.patterns):
         if isinstance(item, cst.MatchStar):
             star = position
             rest = Slice(subject, Constant(position))
-            _capture(state, item.name, rest)
+            _capture(context, item.name, rest)
         else:
             index = position if star is None else position - count
-            _pattern(state, item.value, Index(subject, Constant(index)), failed)
+            _pattern(context, item.value, Index(subject, Constant(index)), failed)

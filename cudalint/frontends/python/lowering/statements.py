@@ -10,9 +10,9 @@ from cudalint.frontends.python.bindings import imports_of
 from cudalint.frontends.python.constants import string_value
 from cudalint.frontends.python.graph import OpenBlock
 from cudalint.frontends.python.lowering.branches import branch_on
+from cudalint.frontends.python.lowering.context import Context, LoopFrame
 from cudalint.frontends.python.lowering.expressions import augmented_operator
 from cudalint.frontends.python.lowering.iteration import bind, iterate, start_loop
-from cudalint.frontends.python.lowering.state import FunctionState, LoopFrame
 from cudalint.frontends.python.lowering.targets import assign, place_of, store_to
 from cudalint.frontends.python.scopes import Dotted, Local
 from cudalint.program.expressions import Binary, Constant, Expression, FunctionReference, Variable
@@ -26,182 +26,182 @@ _LONGEST_BODY = 3_000
 # -- simple statements -----------------------------------------------------------------------
 
 
-def _assign(state: FunctionState, node: cst.Assign) -> None:
-    span = state.span(node)
+def _assign(context: Context, node: cst.Assign) -> None:
+    span = context.span(node)
     first, *others = [item.target for item in node.targets]
     if not others:
-        assign(state, first, node.value, span)
+        assign(context, first, node.value, span)
         return
-    value = state.lower(node.value)
+    value = context.lower(node.value)
     if not isinstance(value, Constant | FunctionReference | Variable):
-        value = state.keep(value, span)
+        value = context.keep(value, span)
     for target in (first, *others):
-        store_to(state, target, value, span)
+        store_to(context, target, value, span)
 
 
-def _annotated(state: FunctionState, node: cst.AnnAssign) -> None:
+def _annotated(context: Context, node: cst.AnnAssign) -> None:
     if node.value is not None:
-        assign(state, node.target, node.value, state.span(node))
+        assign(context, node.target, node.value, context.span(node))
 
 
-def _augmented(state: FunctionState, node: cst.AugAssign) -> None:
-    place = place_of(state, node.target)
-    value = state.lower(node.value)
+def _augmented(context: Context, node: cst.AugAssign) -> None:
+    place = place_of(context, node.target)
+    value = context.lower(node.value)
     if place is not None:
         result = Binary(augmented_operator(node.operator), place, value)
-        state.graph.emit(Assign(place, result, state.span(node), augmented=True))
+        context.graph.emit(Assign(place, result, context.span(node), augmented=True))
 
 
-def _expression(state: FunctionState, node: cst.Expr) -> None:
+def _expression(context: Context, node: cst.Expr) -> None:
     value = node.value
     if isinstance(value, cst.Call):
-        state.call(value, None, wanted=False)
+        context.call(value, None, wanted=False)
     elif isinstance(value, cst.Await) and isinstance(value.expression, cst.Call):
-        state.lower(value)
+        context.lower(value)
     elif not isinstance(value, cst.SimpleString | cst.ConcatenatedString | cst.Ellipsis):
-        lowered = state.lower(value)
+        lowered = context.lower(value)
         if not isinstance(lowered, Constant | FunctionReference) and not isinstance(
             value, cst.Yield | cst.Await | cst.NamedExpr
         ):
-            state.graph.emit(Use(lowered, state.span(node)))
+            context.graph.emit(Use(lowered, context.span(node)))
 
 
-def _return(state: FunctionState, node: cst.Return) -> None:
-    span = state.span(node)
+def _return(context: Context, node: cst.Return) -> None:
+    span = context.span(node)
     value: Expression | None = None
     if node.value is not None:
-        value = state.lower(node.value)
-        if state.has_cleanup() and not isinstance(value, Constant | Variable):
-            value = state.keep(value, span)
-    unwind = state.graph.unwind
-    state.leave(0)
-    state.graph.end(Return(value, span))
-    state.graph.set_unwind(unwind)
+        value = context.lower(node.value)
+        if context.has_cleanup() and not isinstance(value, Constant | Variable):
+            value = context.keep(value, span)
+    unwind = context.graph.unwind
+    context.leave(0)
+    context.graph.end(Return(value, span))
+    context.graph.set_unwind(unwind)
 
 
-def _raise(state: FunctionState, node: cst.Raise) -> None:
-    span = state.span(node)
-    value = state.lower(node.exc) if node.exc is not None else None
-    if node.exc is not None and _is_exit(state, node.exc):
+def _raise(context: Context, node: cst.Raise) -> None:
+    span = context.span(node)
+    value = context.lower(node.exc) if node.exc is not None else None
+    if node.exc is not None and _is_exit(context, node.exc):
         # Like sys.exit: the process ends, and what it holds with it.
-        state.graph.end(Unreachable(span))
+        context.graph.end(Unreachable(span))
     else:
-        state.graph.end(Throw(value, span, rethrow=value is None))
+        context.graph.end(Throw(value, span, rethrow=value is None))
 
 
-def _is_exit(state: FunctionState, node: cst.BaseExpression) -> bool:
-    meaning = state.scope.meaning(node.func if isinstance(node, cst.Call) else node)
+def _is_exit(context: Context, node: cst.BaseExpression) -> bool:
+    meaning = context.scope.meaning(node.func if isinstance(node, cst.Call) else node)
     return isinstance(meaning, Dotted) and meaning.name == "builtins.SystemExit"
 
 
-def _assert(state: FunctionState, node: cst.Assert) -> None:
-    passed, failed = state.graph.block(), state.graph.block()
-    branch_on(state, node.test, passed, failed)
-    state.graph.start(failed)
+def _assert(context: Context, node: cst.Assert) -> None:
+    passed, failed = context.graph.block(), context.graph.block()
+    branch_on(context, node.test, passed, failed)
+    context.graph.start(failed)
     if node.msg is not None:
-        state.lower(node.msg)
+        context.lower(node.msg)
     # As in C: who asserts declares that it cannot happen.
-    state.graph.end(Unreachable(state.span(node)))
-    state.graph.start(passed)
+    context.graph.end(Unreachable(context.span(node)))
+    context.graph.start(passed)
 
 
-def _delete(state: FunctionState, node: cst.Del) -> None:
-    _delete_target(state, node.target, state.span(node))
+def _delete(context: Context, node: cst.Del) -> None:
+    _delete_target(context, node.target, context.span(node))
 
 
-def _delete_target(state: FunctionState, target: cst.CSTNode, span: Span) -> None:
+def _delete_target(context: Context, target: cst.CSTNode, span: Span) -> None:
     if isinstance(target, cst.Tuple | cst.List):
         for element in target.elements:
-            _delete_target(state, element.value, span)
+            _delete_target(context, element.value, span)
         return
-    place = place_of(state, target)
+    place = place_of(context, target)
     if place is not None:
-        state.graph.emit(Delete(place, span))
+        context.graph.emit(Delete(place, span))
 
 
-def _break(state: FunctionState, node: cst.Break) -> None:
-    _leave_loop(state, node, again=False)
+def _break(context: Context, node: cst.Break) -> None:
+    _leave_loop(context, node, again=False)
 
 
-def _continue(state: FunctionState, node: cst.Continue) -> None:
-    _leave_loop(state, node, again=True)
+def _continue(context: Context, node: cst.Continue) -> None:
+    _leave_loop(context, node, again=True)
 
 
-def _leave_loop(state: FunctionState, node: cst.CSTNode, again: bool) -> None:
-    for depth in range(len(state.frames) - 1, -1, -1):
-        frame = state.frames[depth]
+def _leave_loop(context: Context, node: cst.CSTNode, again: bool) -> None:
+    for depth in range(len(context.frames) - 1, -1, -1):
+        frame = context.frames[depth]
         if isinstance(frame, LoopFrame):
-            state.leave_to(depth + 1, frame.again if again else frame.after)
+            context.leave_to(depth + 1, frame.again if again else frame.after)
             return
 
 
-def _import(state: FunctionState, node: cst.Import | cst.ImportFrom) -> None:
+def _import(context: Context, node: cst.Import | cst.ImportFrom) -> None:
     """An import stores only where the name is a variable: it is bound in other ways, too."""
     for item in imports_of(node):
-        meaning = state.scope.lookup(item.name)
+        meaning = context.scope.lookup(item.name)
         if isinstance(meaning, Local):
-            base = state.module.dotted.absolute(item.module, item.level) or item.module
+            base = context.module.dotted.absolute(item.module, item.level) or item.module
             dotted = base if item.attribute is None else f"{base}.{item.attribute}".lstrip(".")
-            value = FunctionReference(dotted, state.scope.dotted(dotted).key)
-            state.store(state.note(meaning), value, state.span(node))
+            value = FunctionReference(dotted, context.scope.dotted(dotted).key)
+            context.store(context.note(meaning), value, context.span(node))
 
 
 # -- compound statements ---------------------------------------------------------------------
 
 
-def _if(state: FunctionState, node: cst.If) -> None:
-    after = state.graph.block()
+def _if(context: Context, node: cst.If) -> None:
+    after = context.graph.block()
     branch: cst.If | cst.Else | None = node
     while isinstance(branch, cst.If):
         if _is_main_guard(branch.test):
-            state.body(branch.body.body)
-            state.graph.jump(after)
+            context.body(branch.body.body)
+            context.graph.jump(after)
             branch = None
             break
-        then, otherwise = state.graph.block(), state.graph.block()
-        branch_on(state, branch.test, then, otherwise)
-        state.graph.start(then)
-        state.body(branch.body.body)
-        state.graph.jump(after)
-        state.graph.start(otherwise)
+        then, otherwise = context.graph.block(), context.graph.block()
+        branch_on(context, branch.test, then, otherwise)
+        context.graph.start(then)
+        context.body(branch.body.body)
+        context.graph.jump(after)
+        context.graph.start(otherwise)
         branch = branch.orelse
     if branch is not None:
-        state.body(branch.body.body)
-    state.graph.jump(after)
-    state.graph.start(after)
+        context.body(branch.body.body)
+    context.graph.jump(after)
+    context.graph.start(after)
 
 
-def _while(state: FunctionState, node: cst.While) -> None:
-    header, body = state.graph.block(), state.graph.block()
-    exhausted, after = state.graph.block(), state.graph.block()
+def _while(context: Context, node: cst.While) -> None:
+    header, body = context.graph.block(), context.graph.block()
+    exhausted, after = context.graph.block(), context.graph.block()
     header.loop = True
-    state.graph.jump(header)
-    state.graph.start(header)
+    context.graph.jump(header)
+    context.graph.start(header)
     if _is_always_true(node.test):
-        state.graph.jump(body)
+        context.graph.jump(body)
     else:
-        branch_on(state, node.test, body, exhausted)
-    state.graph.start(body)
-    _loop_body(state, node.body.body, after, header)
-    state.graph.jump(header)
-    _loop_else(state, node.orelse, exhausted, after)
+        branch_on(context, node.test, body, exhausted)
+    context.graph.start(body)
+    _loop_body(context, node.body.body, after, header)
+    context.graph.jump(header)
+    _loop_else(context, node.orelse, exhausted, after)
 
 
-def _for(state: FunctionState, node: cst.For) -> None:
-    if _is_unrolled(state, node):
-        _unrolled(state, node)
+def _for(context: Context, node: cst.For) -> None:
+    if _is_unrolled(context, node):
+        _unrolled(context, node)
         return
-    iteration = iterate(state, node.iter)
-    exhausted_after = start_loop(state, iteration.over, state.span(node.iter))
+    iteration = iterate(context, node.iter)
+    exhausted_after = start_loop(context, iteration.over, context.span(node.iter))
     header, exhausted = exhausted_after
-    after = state.graph.block()
-    bind(state, node.target, iteration.element, state.span(node.target))
-    _loop_body(state, node.body.body, after, header)
-    state.graph.jump(header)
-    _loop_else(state, node.orelse, exhausted, after)
+    after = context.graph.block()
+    bind(context, node.target, iteration.element, context.span(node.target))
+    _loop_body(context, node.body.body, after, header)
+    context.graph.jump(header)
+    _loop_else(context, node.orelse, exhausted, after)
 
 
-def _is_unrolled(state: FunctionState, node: cst.For) -> bool:
+def _is_unrolled(context: Context, node: cst.For) -> bool:
     """A loop over a few places, ``for pointer in (a, b):``, or over attribute names."""
     display = node.iter
     if not isinstance(display, cst.Tuple | cst.List) or not isinstance(node.target, cst.Name):
@@ -211,7 +211,7 @@ def _is_unrolled(state: FunctionState, node: cst.For) -> bool:
     values = [element.value for element in display.elements]
     if any(isinstance(element, cst.StarredElement) for element in display.elements):
         return False
-    text = state.module.text(node.body)
+    text = context.module.text(node.body)
     if len(text) > _LONGEST_BODY:
         return False
     if all(isinstance(value, cst.SimpleString) for value in values):
@@ -219,41 +219,41 @@ def _is_unrolled(state: FunctionState, node: cst.For) -> bool:
     return all(_is_place(value) for value in values)
 
 
-def _unrolled(state: FunctionState, node: cst.For) -> None:
+def _unrolled(context: Context, node: cst.For) -> None:
     """Write the body once for each element, so that each is followed by itself."""
-    after = state.graph.block()
+    after = context.graph.block()
     elements = node.iter.elements if isinstance(node.iter, cst.Tuple | cst.List) else ()
     name = node.target.value if isinstance(node.target, cst.Name) else ""
-    span = state.span(node.target)
+    span = context.span(node.target)
     for element in elements:
-        following = state.graph.block()
-        store_to(state, node.target, state.lower(element.value), span)
+        following = context.graph.block()
+        store_to(context, node.target, context.lower(element.value), span)
         text = string_value(element.value)
         if text is not None:
-            state.known_texts[name] = text
-        _loop_body(state, node.body.body, after, following)
-        state.graph.jump(following)
-        state.graph.start(following)
-    state.known_texts.pop(name, None)
-    _loop_else(state, node.orelse, state.graph.current, after)
+            context.known_texts[name] = text
+        _loop_body(context, node.body.body, after, following)
+        context.graph.jump(following)
+        context.graph.start(following)
+    context.known_texts.pop(name, None)
+    _loop_else(context, node.orelse, context.graph.current, after)
 
 
 def _loop_body(
-    state: FunctionState, statements: Sequence[cst.CSTNode], after: OpenBlock, again: OpenBlock
+    context: Context, statements: Sequence[cst.CSTNode], after: OpenBlock, again: OpenBlock
 ) -> None:
-    state.frames.append(LoopFrame(after, again))
-    state.body(statements)
-    state.frames.pop()
+    context.frames.append(LoopFrame(after, again))
+    context.body(statements)
+    context.frames.pop()
 
 
 def _loop_else(
-    state: FunctionState, orelse: cst.Else | None, exhausted: OpenBlock, after: OpenBlock
+    context: Context, orelse: cst.Else | None, exhausted: OpenBlock, after: OpenBlock
 ) -> None:
-    state.graph.start(exhausted)
+    context.graph.start(exhausted)
     if orelse is not None:
-        state.body(orelse.body.body)
-    state.graph.jump(after)
-    state.graph.start(after)
+        context.body(orelse.body.body)
+    context.graph.jump(after)
+    context.graph.start(after)
 
 
 def _is_place(node: cst.BaseExpression) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from cudalint.frontends.python.lowering.branches import choice
+from cudalint.frontends.python.lowering.context import Context
 from cudalint.frontends.python.lowering.expressions import subscript
 from cudalint.frontends.python.lowering.launches import opt_in
-from cudalint.frontends.python.lowering.state import FunctionState
 from cudalint.frontends.python.scopes import ClassInfo, ClassMember, Local
 from cudalint.program.expressions import (
     Constant,
@@ -22,53 +22,51 @@ from cudalint.program.functions import Use
 from cudalint.source import Span
 
 
-def lower_into(
-    state: FunctionState, node: cst.BaseExpression, target: Expression, span: Span
-) -> None:
+def lower_into(context: Context, node: cst.BaseExpression, target: Expression, span: Span) -> None:
     """Lower an expression and store it: a call writes to the target itself."""
     match node:
         case cst.Call():
-            value = state.call(node, target)
+            value = context.call(node, target)
         case cst.IfExp():
-            value = choice(state, node, target)
+            value = choice(context, node, target)
         case cst.Await(expression=cst.Call() as call):
-            value = state.call(call, target)
-            state.graph.emit(Use(value, state.span(node), "await"))
+            value = context.call(call, target)
+            context.graph.emit(Use(value, context.span(node), "await"))
         case _:
-            value = state.lower(node)
+            value = context.lower(node)
     if value is not target:
-        state.store(target, value, span)
+        context.store(target, value, span)
 
 
-def walrus(state: FunctionState, node: cst.NamedExpr) -> Expression:
+def walrus(context: Context, node: cst.NamedExpr) -> Expression:
     """``(name := value)``."""
-    assign(state, node.target, node.value, state.span(node))
-    return state.lower(node.target)
+    assign(context, node.target, node.value, context.span(node))
+    return context.lower(node.target)
 
 
-def place_of(state: FunctionState, node: cst.CSTNode) -> Expression | None:
+def place_of(context: Context, node: cst.CSTNode) -> Expression | None:
     """The place that a simple target names; ``None`` for a name that is not stored to,
     because every use of it resolves to what it stands for."""
     match node:
         case cst.Name():
-            meaning = state.scope.lookup(node.value)
+            meaning = context.scope.lookup(node.value)
             if isinstance(meaning, Local):
-                return state.note(meaning)
+                return context.note(meaning)
             if isinstance(meaning, ClassMember):
                 owner = FunctionReference(meaning.owner.key, meaning.owner.key)
                 return Member(owner, meaning.attribute)
             return None
         case cst.Attribute():
-            base = state.scope.meaning(node.value)
+            base = context.scope.meaning(node.value)
             if isinstance(base, ClassInfo):
                 return Member(FunctionReference(base.key, base.key), node.attr.value)
-            return Member(state.lower(node.value), node.attr.value)
+            return Member(context.lower(node.value), node.attr.value)
         case cst.Subscript():
-            return subscript(state, node)
+            return subscript(context, node)
     return None
 
 
-def store_to(state: FunctionState, target: cst.CSTNode, value: Expression, span: Span) -> None:
+def store_to(context: Context, target: cst.CSTNode, value: Expression, span: Span) -> None:
     """Store a value to a target, which may nest."""
     if isinstance(target, cst.Tuple | cst.List):
         count = len(target.elements)
@@ -82,52 +80,52 @@ def store_to(state: FunctionState, target: cst.CSTNode, value: Expression, span:
             else:
                 index = position if star is None else position - count
                 part = Index(value, Constant(index))
-            store_to(state, element.value, part, span)
+            store_to(context, element.value, part, span)
         return
-    place = place_of(state, target)
+    place = place_of(context, target)
     if place is not None:
-        state.store(place, value, span)
-        opt_in(state, target, place, span)
+        context.store(place, value, span)
+        opt_in(context, target, place, span)
 
 
 def assign(
-    state: FunctionState, target: cst.BaseExpression, value: cst.BaseExpression, span: Span
+    context: Context, target: cst.BaseExpression, value: cst.BaseExpression, span: Span
 ) -> None:
     """Lower ``target = value``."""
     if isinstance(target, cst.Tuple | cst.List):
-        _unpack(state, target, value, span)
+        _unpack(context, target, value, span)
         return
-    place = place_of(state, target)
+    place = place_of(context, target)
     if place is not None:
-        lower_into(state, value, place, span)
-        opt_in(state, target, place, span)
+        lower_into(context, value, place, span)
+        opt_in(context, target, place, span)
     else:
-        state.lower(value)
+        context.lower(value)
 
 
 def _unpack(
-    state: FunctionState, target: cst.Tuple | cst.List, value: cst.BaseExpression, span: Span
+    context: Context, target: cst.Tuple | cst.List, value: cst.BaseExpression, span: Span
 ) -> None:
     if isinstance(value, cst.Tuple | cst.List) and len(value.elements) == len(target.elements):
         elements = [*value.elements, *target.elements]
         if not any(isinstance(element, cst.StarredElement) for element in elements):
-            _pairwise(state, target, value, span)
+            _pairwise(context, target, value, span)
             return
-    lowered = state.lower(value)
+    lowered = context.lower(value)
     if not isinstance(lowered, Variable) or len(target.elements) > 1:
-        lowered = state.keep(lowered, span)
-    store_to(state, target, lowered, span)
+        lowered = context.keep(lowered, span)
+    store_to(context, target, lowered, span)
 
 
 def _pairwise(
-    state: FunctionState, target: cst.Tuple | cst.List, value: cst.Tuple | cst.List, span: Span
+    context: Context, target: cst.Tuple | cst.List, value: cst.Tuple | cst.List, span: Span
 ) -> None:
     """``a, b = c, d``: all values first, each to its own target then."""
     values: list[Expression] = []
     last = len(value.elements) - 1
     for position, element in enumerate(value.elements):
-        lowered = state.lower(element.value)
+        lowered = context.lower(element.value)
         fixed = isinstance(lowered, Constant | FunctionReference) or position == last == 0
-        values.append(lowered if fixed else state.keep(lowered, span))
+        values.append(lowered if fixed else context.keep(lowered, span))
     for element, item in zip(target.elements, values, strict=True):
-        store_to(state, element.value, item, span)
+        store_to(context, element.value, item, span)

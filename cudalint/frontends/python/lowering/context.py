@@ -1,4 +1,4 @@
-"""The state of one function while it is lowered, and what every part of the lowering uses."""
+"""What the parts of the lowering share: what is known of the file, and one function being built."""
 
 from __future__ import annotations
 
@@ -52,26 +52,26 @@ class CleanupFrame:
 Frame = LoopFrame | CleanupFrame
 
 
-class Lowering(Protocol):
+class Parts(Protocol):
     """What the parts of the lowering ask of each other, whichever stands above."""
 
-    def expression(self, state: FunctionState, node: cst.BaseExpression) -> Expression:
+    def expression(self, context: Context, node: cst.BaseExpression) -> Expression:
         """Lower an expression: its calls become operations, the rest is the result."""
 
     def call(
-        self, state: FunctionState, node: cst.Call, target: Expression | None, wanted: bool
+        self, context: Context, node: cst.Call, target: Expression | None, wanted: bool
     ) -> Expression:
         """Lower a call. The result is its target: the given one, or a temporary if wanted."""
 
-    def statement(self, state: FunctionState, node: cst.CSTNode) -> None:
+    def statement(self, context: Context, node: cst.CSTNode) -> None:
         """Lower one statement, simple or compound."""
 
 
-class FileState:
+class FileContext:
     """What is known of a file, and what has been made of it."""
 
     def __init__(
-        self, declarations: Declarations, sources: EmbeddedSources | None, lowering: Lowering
+        self, declarations: Declarations, sources: EmbeddedSources | None, parts: Parts
     ) -> None:
         text = declarations.module.source.text
         self.declarations = declarations
@@ -80,7 +80,7 @@ class FileState:
         self.sources = sources
         """Where the file may hold CUDA sources in its strings."""
         self.inference = Inference(declarations, self.kernels, sources)
-        self.lowering = lowering
+        self.parts = parts
         self.uses_numba = "numba" in text and "cuda" in text
         self.functions: list[Function] = []
         self.records: list[Record] = []
@@ -97,10 +97,10 @@ class FileState:
         return True
 
 
-class FunctionState:
+class Context:
     """One function (or module body) under construction: the context of all parts."""
 
-    def __init__(self, file: FileState, scope: Scope, key: str) -> None:
+    def __init__(self, file: FileContext, scope: Scope, key: str) -> None:
         self.file = file
         self.module = file.module
         self.span = self.module.span
@@ -119,18 +119,18 @@ class FunctionState:
 
     def lower(self, node: cst.BaseExpression) -> Expression:
         """Lower an expression: its calls become operations, the rest is the result."""
-        return self.file.lowering.expression(self, node)
+        return self.file.parts.expression(self, node)
 
     def call(
         self, node: cst.Call, target: Expression | None = None, wanted: bool = True
     ) -> Expression:
         """Lower a call. The result is its target: the given one, or a temporary if wanted."""
-        return self.file.lowering.call(self, node, target, wanted)
+        return self.file.parts.call(self, node, target, wanted)
 
     def body(self, statements: Sequence[cst.CSTNode]) -> None:
         """Lower statements in order."""
         for statement in statements:
-            self.file.lowering.statement(self, statement)
+            self.file.parts.statement(self, statement)
 
     def held(self, node: cst.CSTNode) -> Held | None:
         """What an expression's value is, if the file says so plainly."""

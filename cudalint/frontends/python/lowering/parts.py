@@ -6,6 +6,7 @@ import libcst as cst
 
 from cudalint.frontends.python.lowering.branches import boolean, choice
 from cudalint.frontends.python.lowering.calls import lower_call
+from cudalint.frontends.python.lowering.context import Context
 from cudalint.frontends.python.lowering.definitions import (
     class_definition,
     function_definition,
@@ -15,7 +16,6 @@ from cudalint.frontends.python.lowering.exceptions import try_statement, with_st
 from cudalint.frontends.python.lowering.expressions import EXPRESSIONS
 from cudalint.frontends.python.lowering.iteration import lower_comprehension
 from cudalint.frontends.python.lowering.patterns import match_statement
-from cudalint.frontends.python.lowering.state import FunctionState
 from cudalint.frontends.python.lowering.statements import STATEMENTS
 from cudalint.frontends.python.lowering.targets import walrus
 from cudalint.program.expressions import Expression
@@ -41,26 +41,26 @@ _STATEMENTS = STATEMENTS | {
 }
 
 
-class Dispatch:
+class AllParts:
     """Leads from one part of the lowering to another."""
 
-    def expression(self, state: FunctionState, node: cst.BaseExpression) -> Expression:
+    def expression(self, context: Context, node: cst.BaseExpression) -> Expression:
         """Lower an expression: its calls become operations, the rest is the result."""
         part = _EXPRESSIONS.get(type(node))
-        return part(state, node) if part is not None else state.unknown(node)
+        return part(context, node) if part is not None else context.unknown(node)
 
     def call(
-        self, state: FunctionState, node: cst.Call, target: Expression | None, wanted: bool
+        self, context: Context, node: cst.Call, target: Expression | None, wanted: bool
     ) -> Expression:
         """Lower a call. The result is its target: the given one, or a temporary if wanted."""
-        return lower_call(state, node, target, wanted)
+        return lower_call(context, node, target, wanted)
 
-    def statement(self, state: FunctionState, node: cst.CSTNode) -> None:
+    def statement(self, context: Context, node: cst.CSTNode) -> None:
         """Lower one statement, simple or compound."""
         if isinstance(node, cst.SimpleStatementLine | cst.SimpleStatementSuite):
             for small in node.body:
-                self.statement(state, small)
+                self.statement(context, small)
             return
         part = _STATEMENTS.get(type(node))
         if part is not None:
-            part(state, node)
+            part(context, node)
