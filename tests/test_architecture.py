@@ -1,10 +1,13 @@
-"""The parts of cudalint import downwards only: no circles, not even for types."""
+"""The parts of cudalint import downwards only: the layers of pyproject.toml, and no circles."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
+from importlinter import cli
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = {"cudalint": ROOT / "cudalint", "cudalint_rules": ROOT / "rules"}
@@ -63,6 +66,17 @@ def circles(graph: dict[str, list[str]]) -> list[list[str]]:
         if name not in order:
             visit(name)
     return found
+
+
+def test_layers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(ROOT)
+    status = cli.lint_imports(no_cache=True)
+    assert status == cli.EXIT_STATUS_SUCCESS, capsys.readouterr().out
+
+
+def test_a_circle_is_found() -> None:
+    graph = {"a": ["b"], "b": ["c"], "c": ["b", "d"], "d": []}
+    assert circles(graph) == [["b", "c"]]
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
