@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cudalint.analysis.facts import TensorFacts
 from cudalint.analysis.summaries import Linker
+from cudalint.analysis.tensors.knowledge import Known
 from cudalint.analysis.tensors.lattice import (
     NOTHING,
     Device,
@@ -23,7 +24,7 @@ from cudalint.analysis.tensors.lattice import (
     join_all,
 )
 from cudalint.analysis.tensors.places import is_inside, root_of
-from cudalint.analysis.tensors.run import Known, TensorRun
+from cudalint.analysis.tensors.run import TensorRun
 from cudalint.analysis.tensors.view import View
 from cudalint.apis.loader import load
 from cudalint.frontends.python import read

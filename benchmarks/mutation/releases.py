@@ -15,10 +15,10 @@ from benchmarks.mutation.model import (
     Target,
 )
 from cudalint.analysis import analyze
-from cudalint.analysis.domains.ownership.recorder import Acquired
+from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import ClassFacts
 from cudalint.analysis.interpreter.exits import is_outside
-from cudalint.analysis.interpreter.worklist import FunctionRun
 from cudalint.analysis.queries.classes import member_of
 from cudalint.analysis.shape.flow import successors
 from cudalint.analysis.summaries import Linker
@@ -164,7 +164,9 @@ class _Finder:
             return []
         seen |= {identity}
         found = [
-            record.acquired for record in run.recorder.records.values() if span in record.released
+            record.acquired
+            for record in run.log(Recorder).records.values()
+            if span in record.released
         ]
         if name:
             # A call may release several things: that of the name, if there is one.
@@ -204,7 +206,7 @@ class _Finder:
 
     def _acquired(self) -> Iterator[Acquired]:
         for run in self.runs.values():
-            for record in run.recorder.records.values():
+            for record in run.log(Recorder).records.values():
                 yield record.acquired
 
     def _guessed(self, effect: ReleaseEffect, handle: str) -> tuple[list[Acquired], str]:
@@ -224,7 +226,7 @@ class _Finder:
             (identity, one)
             for one in acquired
             for identity, run in self.runs.items()
-            for record in run.recorder.records.values()
+            for record in run.log(Recorder).records.values()
             if record.acquired is one
             # It may leave the function, by a struct, a reference, the result:
             and (record.handed_over or (one.location and is_outside(run, one.location)))
@@ -249,7 +251,7 @@ class _Finder:
         """Whether paths release the function's own resource of that name elsewhere only."""
         own = [
             record
-            for record in run.recorder.records.values()
+            for record in run.log(Recorder).records.values()
             if any(record.acquired is one for one in named)
         ]
         return bool(own) and all(record.released for record in own)

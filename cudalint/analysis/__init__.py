@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import ClassFacts, FileFacts, FunctionFacts, Unfinished
 from cudalint.apis.loader import ApiModels
 from cudalint.program import Program
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 
 @dataclass(frozen=True)

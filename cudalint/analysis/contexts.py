@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cudalint.analysis.domains.ordering.checks import LaunchChecks
+from cudalint.analysis.domains.native_peak import NativePeak
+from cudalint.analysis.domains.ordering.log import OrderingLog
+from cudalint.analysis.domains.ownership.recorder import Recorder
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import (
     Allocation,
     Capacity,
@@ -15,9 +18,10 @@ from cudalint.analysis.facts import (
     Site,
     Transfer,
 )
-from cudalint.analysis.interpreter.worklist import FunctionRun
+from cudalint.analysis.queries.launch_checks import LaunchChecks
 from cudalint.analysis.queries.lifetimes import lifetimes
 from cudalint.analysis.queries.loops import loop_facts
+from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Value
 from cudalint.findings.finding import Step
@@ -67,7 +71,7 @@ def function_facts(
         replace(
             facts[id(run)],
             misuses=(*facts[id(run)].misuses, *misuses.get(run.function.key, ())),
-            ordering=run.ordering.facts(checks.unchecked(run)),
+            ordering=run.log(OrderingLog).facts(checks.unchecked(run)),
         )
         for run in runs
     )
@@ -81,7 +85,7 @@ def _undecided(
     pending: list[tuple[str, str]] = []
     for run, known in zip(runs, facts, strict=True):
         identity = (run.function.key, run.filename)
-        if run.python and (run.filename, run.function.key) not in linker.subjects.dealing:
+        if run.python and (run.filename, run.function.key) not in linker.memo(Subjects).dealing:
             continue
         if _has_open_size(known):
             pending.append(identity)
@@ -127,15 +131,15 @@ def _step(
 
 
 def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
-    facts = run.recorder.facts(run.program.language, run.conditions.checked, run.statuses)
+    facts = run.log(Recorder).facts(run.program.language, run.conditions.checked)
     return replace(
         facts,
         launches=tuple(_opted_in(site, linker, facts.filename) for site in facts.launches),
         copies=tuple(copy for copy in map(linker_copy(linker), facts.copies) if copy),
         lifetimes=lifetimes(run, linker),
-        host_accesses=run.ordering.device_accesses(),
+        host_accesses=run.log(OrderingLog).device_accesses(),
         loops=loop_facts(run),
-        capacity=Capacity(peak=peak) if (peak := run.native_peak.peak()) is not None else None,
+        capacity=Capacity(peak=peak) if (peak := run.log(NativePeak).peak()) is not None else None,
     )
 
 

@@ -1,216 +1,29 @@
-"""Links the functions, classes and kernels of a run, and keeps their summaries."""
+"""Links the functions of a run: each is followed once, and its summary kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Sequence as Ordered
-from typing import Literal, TypeVar
+from collections.abc import Sequence
 
-from cudalint.analysis.engine.meeting import Subjects
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.summary import Summary, merge
-from cudalint.analysis.facts import LaunchSite
-from cudalint.analysis.interpreter.worklist import FunctionRun
-from cudalint.analysis.shape.flow import Flow, operands, targets
-from cudalint.analysis.shape.groups import shared_folders
+from cudalint.analysis.interpreter.worklist import follow
+from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.values.values import Value
 from cudalint.apis.loader import ApiModels
-from cudalint.program import (
-    Branch,
-    Call,
-    Function,
-    Kernel,
-    Launch,
-    Operation,
-    Program,
-    Record,
-    Return,
-    Throw,
-    variables,
-)
+from cudalint.program import Function, Program
 
 MOST_DEPTH = 12
 """Nested calls that are followed for a summary."""
 
 
-class Linker:
-    """All programs of a run. Where several files define the same name (each sample has a
-    ``main``), the definition in the same file counts, else the one that shares most of the path,
-    if there is only one such."""
+class Linker(Symbols):
+    """The symbols of a run, and what following their functions has shown."""
 
-    def __init__(self, programs: Ordered[Program], models: dict[str, ApiModels]) -> None:
-        self.programs: dict[str, Program] = {}
-        for program in programs:
-            # A file comes before the sources in its strings.
-            self.programs.setdefault(program.filename, program)
-        self._models = models
-        self._functions: dict[str, list[tuple[Function, Program]]] = {}
-        self._kernels: dict[str, list[Kernel]] = {}
-        self._records: dict[str, dict[str, Record]] = {}
-        self.opt_ins: dict[tuple[str, str], int] = {}
-        """By the kernel's name and the file that defines it, or that opts in."""
+    def __init__(self, programs: Sequence[Program], models: dict[str, ApiModels]) -> None:
+        super().__init__(programs, models)
         self._summaries: dict[tuple[str, str], Summary | None] = {}
         self._runs: dict[tuple[str, str], FunctionRun] = {}
-        self._touching: dict[tuple[str, str], bool] = {}
-        self.calm: dict[tuple[str, str, bool], bool] = {}
-        """Functions that wait for nothing (``ordering.calm``)."""
-        self.checkpoints: dict[str, Literal["device", "host", ""]] = {}
-        """From where files write checkpoints (``lifetimes.checkpoint_origins``)."""
-        self._subjects: Subjects | None = None
-        self._flows: dict[int, tuple[Function, Flow]] = {}
-        self._finalized: set[str | None] | None = None
         self._in_progress: list[tuple[str, str]] = []
-        for program in programs:
-            for function in program.functions:
-                known = self._functions.setdefault(function.key, [])
-                if not any(
-                    other.filename == function.filename and other.span == function.span
-                    for other, _ in known
-                ):
-                    known.append((function, program))
-            for record in program.records:
-                by_file = self._records.setdefault(record.key, {})
-                earlier = by_file.get(record.filename)
-                if earlier is None or len(record.fields) > len(earlier.fields):
-                    by_file[record.filename] = record
-            for kernel in program.kernels:
-                for name in dict.fromkeys((kernel.key, kernel.name)):
-                    kernels = self._kernels.setdefault(name, [])
-                    if kernel not in kernels:
-                        kernels.append(kernel)
-
-    def models(self, language: str) -> ApiModels:
-        """The API models of a language."""
-        return self._models[language]
-
-    def functions(self) -> list[tuple[Function, Program]]:
-        """Every function of the run once, in the order of the files."""
-        return [pair for pairs in self._functions.values() for pair in pairs]
-
-    def _definition(self, key: str, filename: str) -> tuple[Function, Program] | None:
-        return _nearest(self._functions.get(key, ()), filename, lambda pair: pair[0].filename)
-
-    def function(self, key: str, filename: str) -> Function | None:
-        """The definition that a call in a file means."""
-        found = self._definition(key, filename)
-        return found[0] if found else None
-
-    def record(self, key: str | None, filename: str) -> Record | None:
-        """The class or struct that a file means by a key."""
-        if not key or key not in self._records:
-            return None
-        return _nearest(list(self._records[key].values()), filename, lambda record: record.filename)
-
-    def kernel(self, key: str | None, name: str, filename: str) -> Kernel | None:
-        """The kernel that a launch in a file means."""
-        for known in (key, name):
-            if known and known in self._kernels:
-                kernels = self._kernels[known]
-                here = [kernel for kernel in kernels if kernel.filename == filename]
-                if known != key and len(here) > 1:
-                    return None  # strings of one file may each define a kernel of that name
-                return _nearest(kernels, filename, lambda kernel: kernel.filename)
-        return None
-
-    def opt_in(self, kernel: str, amount: int, filename: str) -> None:
-        """A kernel's dynamic shared memory limit is raised in a file; -1: by an unknown amount. A
-        kernel without a name may be any."""
-        name = short_name(kernel)
-        where = (name, self._home(None, kernel, filename))
-        earlier = self.opt_ins.get(where)
-        unknown = amount < 0 or not name or (earlier is not None and earlier < 0)
-        self.opt_ins[where] = -1 if unknown else max(amount, earlier or 0)
-
-    def opted_in(self, launch: LaunchSite, filename: str) -> int | None:
-        """What ``opt_in`` said of a launch's kernel; -1 too where the kernel of either side cannot
-        be told."""
-        name = short_name(launch.kernel_name)
-        home = launch.kernel.filename if launch.kernel is not None else filename
-        found = [
-            amount if other == name else -1
-            for (other, where), amount in self.opt_ins.items()
-            if (other in ("", name) or (name == "kernel" and launch.kernel is None))
-            and (where == home or self._know(where, home))
-        ]
-        return None if not found else -1 if -1 in found else max(found)
-
-    def _home(self, key: str | None, kernel: str, filename: str) -> str:
-        found = self.kernel(key, kernel, filename) or self.kernel(key, short_name(kernel), filename)
-        return found.filename if found is not None else filename
-
-    def _know(self, one: str, other: str) -> bool:
-        """Whether one of two files includes or imports the other."""
-        return any(
-            program is not None and name in program.includes
-            for program, name in ((self.programs.get(one), other), (self.programs.get(other), one))
-        )
-
-    def private_globals(self, function: Function, program: Program) -> frozenset[str]:
-        """The module variables that only the module's own code mentions."""
-        if function.kind != "module":
-            return frozenset()
-        shared = {
-            symbol
-            for other in program.functions
-            if other.kind != "module"
-            for symbol in mentioned(other)
-            if symbol.startswith("::")
-        }
-        return frozenset(mentioned(function) - shared)
-
-    def has_finalizer(self, function: Function) -> bool:
-        """Whether the class of a method has a destructor (``__del__``)."""
-        if self._finalized is None:
-            self._finalized = {
-                other.record
-                for pairs in self._functions.values()
-                for other, _ in pairs
-                if other.kind == "destructor"
-            }
-        return function.record in self._finalized
-
-    def flow(self, function: Function) -> Flow:
-        """The shape of a function of the run, made once."""
-        found = self._flows.get(id(function))
-        if found is None:
-            # The function is kept, so that no other one gets its identity.
-            found = self._flows[id(function)] = (function, Flow(function))
-        return found[1]
-
-    def touches_cuda(self, function: Function, program: Program) -> bool:
-        """Whether a function, or one that it calls, owns, moves or launches anything; how many
-        paths are worth following depends on it."""
-        identity = (function.filename, function.key)
-        if identity not in self._touching:
-            self._touching[identity] = False  # while a recursive call asks
-            self._touching[identity] = any(
-                self._is_work(operation, function.filename, program.language)
-                for block in function.blocks
-                for operation in block.operations
-            )
-        return self._touching[identity]
-
-    @property
-    def subjects(self) -> Subjects:
-        """What the Python functions of the run deal with."""
-        if self._subjects is None:
-            self._subjects = Subjects(self)
-        return self._subjects
-
-    def _is_work(self, operation: Operation, filename: str, language: str) -> bool:
-        if isinstance(operation, Launch):
-            return True
-        if not isinstance(operation, Call):
-            return False
-        model = self._models[language].lookup(operation.name) if operation.name else None
-        if model is not None:
-            return bool(
-                model.acquires or model.releases or model.copies or model.sets or model.launches
-                or model.resets or model.reads_last_error or model.status or model.returns
-            )  # fmt: skip
-        found = self._definition(operation.key, filename) if operation.key else None
-        return found is not None and self.touches_cuda(*found)
-
-    # Summaries --------------------------------------------------------------------------------
 
     def run_of(self, function: Function, program: Program) -> FunctionRun | None:
         """The analysis of a function, made once; ``None`` while it is being made."""
@@ -221,7 +34,7 @@ class Linker:
             return None
         self._in_progress.append(identity)
         try:
-            run = FunctionRun(function, program, self).run()
+            run = follow(FunctionRun(function, program, self, self))
         finally:
             self._in_progress.pop()
         self._runs[identity] = run
@@ -229,12 +42,12 @@ class Linker:
 
     def finished_run(self, key: str, filename: str) -> FunctionRun | None:
         """The analysis of the function that a call means, if it has been made already."""
-        found = self._definition(key, filename)
+        found = self.definition(key, filename)
         return self._runs.get((found[0].filename, key)) if found is not None else None
 
     def summary(self, key: str, filename: str) -> tuple[Summary | None, Function | None]:
         """What a function of the run does to its callers."""
-        found = self._definition(key, filename)
+        found = self.definition(key, filename)
         if found is None:
             return None, None
         function, program = found
@@ -248,13 +61,13 @@ class Linker:
 
     def run_with(self, key: str, filename: str, constants: dict[str, Value]) -> FunctionRun | None:
         """An analysis of a function with some parameters bound."""
-        found = self._definition(key, filename)
+        found = self.definition(key, filename)
         if found is None or len(self._in_progress) > MOST_DEPTH:
             return None
         function, program = found
         self._in_progress.append((filename, key))
         try:
-            return FunctionRun(function, program, self, constants).run()
+            return follow(FunctionRun(function, program, self, self, constants))
         finally:
             self._in_progress.pop()
 
@@ -270,47 +83,3 @@ def summarize(run: FunctionRun) -> Summary | None:
         resets=run.resets,
         complete=run.complete,
     )
-
-
-def mentioned(function: Function) -> set[str]:
-    """All variables that a function mentions."""
-    found: set[str] = set()
-    for block in function.blocks:
-        for operation in block.operations:
-            for operand in (*operands(operation), *targets(operation)):
-                found |= variables(operand)
-        match block.terminator:
-            case Branch(condition=expression):
-                found |= variables(expression)
-            case Return(value=value) | Throw(value=value) if value is not None:
-                found |= variables(value)
-            case _:
-                pass
-    return found
-
-
-def short_name(name: str) -> str:
-    """A kernel's name without its scope and template arguments."""
-    return name.partition("<")[0].rpartition("::")[2].rpartition(".")[2].strip("&() ")
-
-
-Candidate = TypeVar("Candidate")
-
-
-def _nearest(
-    candidates: Ordered[Candidate], filename: str, name_of: Callable[[Candidate], str]
-) -> Candidate | None:
-    """The candidate in the same file, else the one that shares most of the path; ``None`` where
-    two are as near."""
-    if len(candidates) == 1:
-        return candidates[0]
-    ranked = sorted(candidates, key=lambda item: -_shared(name_of(item), filename))
-    if not ranked:
-        return None
-    first, second = (_shared(name_of(item), filename) for item in ranked[:2])
-    same_file = name_of(ranked[0]) == filename
-    return ranked[0] if same_file or first > second else None
-
-
-def _shared(one: str, other: str) -> int:
-    return 1 << 30 if one == other else shared_folders(one, other)

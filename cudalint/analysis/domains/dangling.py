@@ -2,29 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.domain import Domain
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import DanglingPointer
 from cudalint.analysis.values.values import Array, Operation, Symbol
+from cudalint.apis.model import ApiFunction
 from cudalint.program import Assign, Binary, Call, Expression, Index, Member, Variable, render
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
-
 
 _ARITHMETIC = ("+", "-", "*", "true/", "//", "%", "**", "@")
 
 
-def stored(run: FunctionRun, operation: Assign, state: State) -> None:
+class DanglingLog:
+    """Temporaries that hold a raw pointer into an array that is about to die."""
+
+    def __init__(self, run: FunctionRun) -> None:
+        self.pointers: dict[str, DanglingPointer] = {}
+
+
+class Dangling(Domain):
+    """Looks at what becomes of raw pointers."""
+
+    def storing(self, run: FunctionRun, operation: Assign, state: State) -> None:
+        if run.python:
+            _stored(run, operation, state)
+
+    def calling_modelled(
+        self, run: FunctionRun, call: Call, name: str, model: ApiFunction, state: State
+    ) -> None:
+        if model.integer is not None:
+            _converted(run, call, state)
+
+    def modelled(
+        self, run: FunctionRun, binding: Binding, name: str, model: ApiFunction, state: State
+    ) -> None:
+        if model.dangles is not None:
+            _called(run, binding, model.dangles, name)
+
+
+def _stored(run: FunctionRun, operation: Assign, state: State) -> None:
     """``pointer = f(x).data.ptr``: is a pointer into a temporary array stored in a variable?"""
     target, source = operation.target, operation.value
-    if not run.python or (isinstance(target, Variable) and target.symbol.startswith("%")):
+    if isinstance(target, Variable) and target.symbol.startswith("%"):
         return
-    if isinstance(source, Variable) and source.symbol in run.dangling:
-        pointer = run.dangling[source.symbol]
-        run.recorder.dangling.setdefault(
+    if isinstance(source, Variable) and source.symbol in run.log(DanglingLog).pointers:
+        pointer = run.log(DanglingLog).pointers[source.symbol]
+        run.log(Recorder).dangling.setdefault(
             pointer.span,
             DanglingPointer(render(target), pointer.array_text, pointer.span, pointer.api),
         )
@@ -45,12 +70,12 @@ def stored(run: FunctionRun, operation: Assign, state: State) -> None:
                 api = "." + ".".join(names)
                 text = _text(run, base.base, state)
                 pointer = DanglingPointer(render(target), text, operation.span, api)
-                run.recorder.dangling.setdefault(operation.span, pointer)
+                run.log(Recorder).dangling.setdefault(operation.span, pointer)
                 return
         base = base.base
 
 
-def called(run: FunctionRun, binding: Binding, path: str, name: str) -> None:
+def _called(run: FunctionRun, binding: Binding, path: str, name: str) -> None:
     """``f(x).data_ptr()``: remember whose pointer the temporary result is."""
     base = binding.expression(path)
     target = binding.call.target
@@ -61,12 +86,12 @@ def called(run: FunctionRun, binding: Binding, path: str, name: str) -> None:
             render(target), _text(run, base, binding.state), binding.call.span, name
         )
         if target.symbol.startswith("%"):
-            run.dangling[target.symbol] = pointer
+            run.log(DanglingLog).pointers[target.symbol] = pointer
         else:
-            run.recorder.dangling.setdefault(binding.call.span, pointer)
+            run.log(Recorder).dangling.setdefault(binding.call.span, pointer)
 
 
-def converted(run: FunctionRun, call: Call, state: State) -> None:
+def _converted(run: FunctionRun, call: Call, state: State) -> None:
     """``int(f(x).gpudata)``: the object that owns the memory dies, its number is kept."""
     target = call.target
     argument = call.arguments[0].value if len(call.arguments) == 1 else None
@@ -80,9 +105,9 @@ def converted(run: FunctionRun, call: Call, state: State) -> None:
             render(target), _text(run, argument.base, state), call.span, f".{argument.field}"
         )
         if target.symbol.startswith("%"):
-            run.dangling[target.symbol] = pointer
+            run.log(DanglingLog).pointers[target.symbol] = pointer
         else:
-            run.recorder.dangling.setdefault(call.span, pointer)
+            run.log(Recorder).dangling.setdefault(call.span, pointer)
 
 
 def _dies(run: FunctionRun, base: Expression, libraries: tuple[str, ...], state: State) -> bool:

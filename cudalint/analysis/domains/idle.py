@@ -2,47 +2,57 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from cudalint.analysis.domains.ownership.recorder import live
+from cudalint.analysis.domains.ownership.recorder import Recorder, live
+from cudalint.analysis.engine.domain import Domain
 from cudalint.analysis.engine.evaluate import nbytes
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts.lifetimes import IdleHold
 from cudalint.analysis.facts.resources import Site
-from cudalint.analysis.queries.lifetimes.walk import argument, calls
 from cudalint.analysis.shape.flow import operands, successors
-from cudalint.analysis.values.values import Array, constant, integer
+from cudalint.analysis.shape.walk import argument, calls
+from cudalint.analysis.values.values import Array, Value, constant, integer
 from cudalint.program import (
     Branch,
     Call,
     Constant,
     Delete,
     Expression,
-    Function,
     ScopeEnd,
     Variable,
     variables,
 )
 from cudalint.source import Span
 
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
-    from cudalint.apis.loader import ApiModels
-
 LEAST_BYTES = 64 * 1024**2
 """Below this nobody counts what is held."""
 _DEVICE = ("device", "array", "managed")
 
 
-def waits(function: Function, models: ApiModels) -> bool:
-    """Whether a function waits anywhere."""
-    return any(
-        (effect := models.lifetime_effect(call.name)) is not None and effect.waits
-        for _, call in calls(function)
-    )
+class IdleLog:
+    """What one function holds where it waits."""
+
+    def __init__(self, run: FunctionRun) -> None:
+        self.waits = any(
+            (effect := run.models.lifetime_effect(call.name)) is not None and effect.waits
+            for _, call in calls(run.function)
+        )
+        """Whether it waits anywhere."""
+        self.holds: dict[tuple[str, Span], IdleHold] = {}
 
 
-def waiting(run: FunctionRun, call: Call, state: State) -> None:
+class Idle(Domain):
+    """Notes what a path holds where it waits."""
+
+    def calling(self, run: FunctionRun, call: Call, state: State) -> None:
+        if run.log(IdleLog).waits:
+            _waiting(run, call, state)
+
+    def keeps(self, run: FunctionRun, value: Value) -> bool:
+        return isinstance(value, Array) and run.log(IdleLog).waits
+
+
+def _waiting(run: FunctionRun, call: Call, state: State) -> None:
     """A path waits: note what it holds."""
     effect = run.models.lifetime_effect(call.name)
     if effect is None or effect.waits is None:
@@ -54,7 +64,7 @@ def waiting(run: FunctionRun, call: Call, state: State) -> None:
             return
     wait = Site(run.filename, call.span, call.name)
     for symbol, holding in state.resources.items():
-        record = run.recorder.records.get(symbol.origin)
+        record = run.log(Recorder).records.get(symbol.origin)
         if record is None or not live(holding.status) or record.acquired.managed:
             continue
         acquired = record.acquired
@@ -91,10 +101,10 @@ def _note(
 ) -> None:
     if size < LEAST_BYTES:
         return
-    earlier = run.idle.get((name, span))
+    earlier = run.log(IdleLog).holds.get((name, span))
     if earlier is not None and _length(earlier.seconds) >= _length(seconds):
         return
-    run.idle[(name, span)] = IdleHold(
+    run.log(IdleLog).holds[(name, span)] = IdleHold(
         name=name,
         api=api,
         span=span,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cudalint.analysis.domains.ownership import stores
-from cudalint.analysis.domains.ownership.recorder import Extent
+from cudalint.analysis.domains.ownership.recorder import Extent, Recorder
 from cudalint.analysis.domains.stages import staged_memory
 from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.domain import Domain
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import LaunchSite, StagedMemory
 from cudalint.analysis.values.values import (
@@ -25,11 +25,23 @@ from cudalint.apis.model import ApiFunction, KernelLookup
 from cudalint.apis.paths import parse_path
 from cudalint.program import Call, Constant, Expression, Kernel, Launch, render
 
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
+
+class Launches(Domain):
+    """Records launches, and what raises their limits."""
+
+    def launched(self, run: FunctionRun, launch: Launch, state: State) -> None:
+        _launch(run, launch, state)
+
+    def modelled(
+        self, run: FunctionRun, binding: Binding, name: str, model: ApiFunction, state: State
+    ) -> None:
+        if model.launches is not None:
+            _launch_call(run, binding, model, state)
+        if model.opts_in is not None:
+            _opt_in(run, binding, model)
 
 
-def launch(run: FunctionRun, operation: Launch, state: State) -> None:
+def _launch(run: FunctionRun, operation: Launch, state: State) -> None:
     """A kernel launch: its configuration as far as it is constant."""
     shared = (
         run.evaluator.value(operation.shared, state) if operation.shared is not None else Const(0)
@@ -62,7 +74,7 @@ def _record_launch(
     text: str,
     state: State,
 ) -> None:
-    kernel = run.linker.kernel(key, name, run.filename)
+    kernel = run.symbols.kernel(key, name, run.filename)
     warps: int | None = None
     staged: StagedMemory | None = None
     spaces: tuple[str | None, ...] = ()
@@ -71,7 +83,7 @@ def _record_launch(
         spaces = tuple(_array_space(run, a.value, state) for a in operation.arguments)
         if operation.warps is not None:
             warps = integer(run.evaluator.value(operation.warps, state))
-    run.recorder.launch(
+    run.log(Recorder).launch(
         LaunchSite(
             kernel_name=name,
             span=operation.span,
@@ -135,7 +147,7 @@ def _triple(value: Value) -> Extent:
     return (number, 1, 1) if number is not None else (None, None, None)
 
 
-def launch_call(run: FunctionRun, binding: Binding, model: ApiFunction, state: State) -> None:
+def _launch_call(run: FunctionRun, binding: Binding, model: ApiFunction, state: State) -> None:
     """A launch by function call (``cudaLaunchKernel``)."""
     effect = model.launches
     assert effect is not None
@@ -188,7 +200,7 @@ def found_kernel(
     return None
 
 
-def opt_in(run: FunctionRun, binding: Binding, model: ApiFunction) -> None:
+def _opt_in(run: FunctionRun, binding: Binding, model: ApiFunction) -> None:
     """A call that raises a kernel's limit of dynamic shared memory."""
     effect = model.opts_in
     assert effect is not None
@@ -204,7 +216,7 @@ def opt_in(run: FunctionRun, binding: Binding, model: ApiFunction) -> None:
     shown = binding.expression(effect.kernel)
     name = kernel.name if isinstance(kernel, FunctionValue) else render(shown) if shown else ""
     amount = integer(binding.value(effect.value))
-    run.linker.opt_in(name, -1 if amount is None else amount, run.filename)
+    run.symbols.opt_in(name, -1 if amount is None else amount, run.filename)
 
 
 def amount_text(binding: Binding, amount: str | None) -> str:

@@ -6,43 +6,46 @@ top of what its caller holds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from cudalint.analysis.domains.ownership.recorder import live
+from cudalint.analysis.domains.ownership.recorder import Recorder, live
+from cudalint.analysis.engine.domain import Domain
+from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import Holder, Peak
 from cudalint.analysis.values.values import integer
 from cudalint.program import Call
 from cudalint.source import Span
 
-if TYPE_CHECKING:
-    from cudalint.analysis.engine.state import State
-    from cudalint.analysis.interpreter.worklist import FunctionRun
-
 SPACES = ("device", "array")
+
+
+class NativePeaks(Domain):
+    """Looks at what is alive after each call. Python's arrays count references: not here."""
+
+    def called(self, run: FunctionRun, call: Call, states: Sequence[State]) -> None:
+        for state in states if not run.python else ():
+            if state.resources:
+                run.log(NativePeak).look(state, call)
 
 
 class NativePeak:
     """Collects the largest total over the paths of one function."""
 
-    def __init__(self) -> None:
+    def __init__(self, run: FunctionRun) -> None:
+        self.run = run
         self.bytes = 0
         self.span: Span | None = None
         self.holders: tuple[Holder, ...] = ()
         self.unknown: dict[str, None] = {}
 
-    def observe(self, run: FunctionRun, states: list[State], call: Call) -> None:
+    def look(self, state: State, call: Call) -> None:
         """A call came back; it may have acquired something."""
-        if run.python:
-            return  # arrays count references: that is another story
-        for state in states:
-            if state.resources:
-                self._look(run, state, call)
-
-    def _look(self, run: FunctionRun, state: State, call: Call) -> None:
+        run = self.run
         holders: list[Holder] = []
         total = 0
         for resource, holding in state.resources.items():
-            record = run.recorder.records.get(resource.origin)
+            record = run.log(Recorder).records.get(resource.origin)
             if record is None or record.acquired.managed or not live(holding.status):
                 continue
             acquired = record.acquired
@@ -77,12 +80,12 @@ class NativePeak:
 
 def _callee_peak(run: FunctionRun, call: Call) -> Peak | None:
     """What a function of the run needs while it runs, beyond what it hands out."""
-    callee = run.linker.finished_run(call.key, run.filename) if call.key else None
-    if callee is None or callee is run or callee.native_peak is None:
+    callee = run.summaries.finished_run(call.key, run.filename) if call.key else None
+    if callee is None or callee is run:
         return None
     if any(
         record.acquired.through is None and not record.released
-        for record in callee.recorder.records.values()
+        for record in callee.log(Recorder).records.values()
     ):
         return None  # what it acquires stays: the caller's state tells of it
-    return callee.native_peak.peak()
+    return callee.log(NativePeak).peak()

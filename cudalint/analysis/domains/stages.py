@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts.launches import StagedMemory
 from cudalint.analysis.values.values import Array, integer
 from cudalint.program import Constant, Expression, Kernel, Launch, StagedTile, Variable
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 _DEFAULT_STAGES = 3
 """What Triton takes for an NVIDIA device where a launch does not say."""

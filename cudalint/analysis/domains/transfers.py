@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from cudalint.analysis.domains import launches
 from cudalint.analysis.domains.launches import amount_text
-from cudalint.analysis.domains.ownership.recorder import Acquired, overflow_of
+from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, overflow_of
 from cudalint.analysis.domains.ownership.releases import plain
 from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.domain import Domain
 from cudalint.analysis.engine.evaluate import nbytes
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import (
     Endpoint,
@@ -18,6 +18,7 @@ from cudalint.analysis.facts import (
     Site,
     Transfer,
 )
+from cudalint.analysis.shape.loops import reads_each, varying
 from cudalint.analysis.values.arithmetic import apply, divide
 from cudalint.analysis.values.values import (
     Address,
@@ -41,9 +42,6 @@ from cudalint.program import (
     variables,
 )
 
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
-
 _KINDS = ("host-to-host", "host-to-device", "device-to-host", "device-to-device", "default")
 """Directions by the value of ``cudaMemcpyKind``."""
 _KIND_NAMES = {
@@ -61,19 +59,19 @@ _POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_p
 MANAGED_ARRAY = Family(kind="memory", noun="device array", space="device", managed=True)
 
 
-def record(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, state: State) -> None:
-    """Record what a modelled call copies, fills, launches or opts into."""
-    if model.copies is not None:
-        returned = "device"
-        if model.returns is not None:
-            returned = _space(run, binding, model.returns.space) or ""
-        _copy(run, binding, model.copies, name, state, returned or None)
-    if model.sets is not None:
-        _fill(run, binding, model, name, state)
-    if model.launches is not None:
-        launches.launch_call(run, binding, model, state)
-    if model.opts_in is not None:
-        launches.opt_in(run, binding, model)
+class Transfers(Domain):
+    """Records what a modelled call copies or fills."""
+
+    def modelled(
+        self, run: FunctionRun, binding: Binding, name: str, model: ApiFunction, state: State
+    ) -> None:
+        if model.copies is not None:
+            returned = "device"
+            if model.returns is not None:
+                returned = _space(run, binding, model.returns.space) or ""
+            _copy(run, binding, model.copies, name, state, returned or None)
+        if model.sets is not None:
+            _fill(run, binding, model, name, state)
 
 
 # Copies and fills -------------------------------------------------------------------------------
@@ -104,7 +102,7 @@ def _copy(
         and (copy.to == "return")
     ):
         direction = "device-to-device"
-    run.recorder.transfer(
+    run.log(Recorder).transfer(
         Transfer(
             api=name,
             span=binding.call.span,
@@ -125,8 +123,6 @@ def _copy(
 
 def _is_a_part(run: FunctionRun, source: Expression | None) -> bool:
     """Whether each iteration of a loop copies something else: a chunk at a time."""
-    from cudalint.analysis.queries.capacity.loops import reads_each, varying
-
     headers = run.flow.enclosing.get(run.position.block)
     if source is None or not headers:
         return False
@@ -166,7 +162,7 @@ def _fill(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, sta
         # `1.0f` or 0x1234 passed as a byte: what is written matters, not what is left of it.
         written = constant(run.evaluator.value(_written(expression), state))
         value = written if isinstance(written, int | float) else value
-    run.recorder.fills.setdefault(
+    run.log(Recorder).fills.setdefault(
         binding.call.span,
         Fill(
             api=name,
@@ -223,7 +219,7 @@ def endpoint(
     """What is known of one side of a copy of ``size`` bytes."""
     match value:
         case Pointer(resource=resource, offset=offset):
-            record = run.recorder.records.get(resource.origin)
+            record = run.log(Recorder).records.get(resource.origin)
             if record is None:
                 return Endpoint(name, None, None)
             acquired = record.acquired
@@ -353,7 +349,7 @@ def _managed_allocation(
 ) -> None:
     target = binding.call.target
     known = total if integer(total) is not None else None
-    run.recorder.acquired(
+    run.log(Recorder).acquired(
         Acquired(
             origin=origin,
             name=render(target) if target is not None else f"the result of {name}",

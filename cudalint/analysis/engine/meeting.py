@@ -9,78 +9,9 @@ block is still visited.
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
 
 from cudalint.analysis.engine.state import State, common
 from cudalint.analysis.values.values import Array, Location, Symbol, Value, bag, resources_in
-from cudalint.program import Call, Launch
-
-if TYPE_CHECKING:
-    from cudalint.analysis.summaries import Linker
-    from cudalint.apis.model import ApiFunction
-
-
-Identity = tuple[str, str]
-"""Of a function: its file and key."""
-
-# Which functions --------------------------------------------------------------------------------
-
-
-class Subjects:
-    """What the Python functions of a run deal with, themselves or through what they call."""
-
-    def __init__(self, linker: Linker) -> None:
-        self._callers: dict[Identity, set[Identity]] = {}
-        self._callees: dict[Identity, set[Identity]] = {}
-        owning: set[Identity] = set()
-        arrays: set[Identity] = set()
-        for function, program in linker.functions():
-            if program.language != "python":
-                continue
-            identity = (function.filename, function.key)
-            for block in function.blocks:
-                for operation in block.operations:
-                    if isinstance(operation, Launch):
-                        owning.add(identity)
-                    elif isinstance(operation, Call):
-                        model = linker.models("python").lookup(operation.name)
-                        if model is not None and _owns(model):
-                            owning.add(identity)
-                        if model is not None and (model.returns or model.copies):
-                            arrays.add(identity)
-                        self._note_call(linker, identity, operation)
-        self.owning = _closure(owning, self._callers)
-        """Those that own, release or launch anything."""
-        self.dealing = _closure(owning | arrays, self._callers)
-        """Those, and those that make or copy arrays: all others have no facts of sizes."""
-        self.telling = _closure(self.dealing, self._callees)
-        """Those, and those that tell any of them something."""
-
-    def _note_call(self, linker: Linker, caller: Identity, call: Call) -> None:
-        callee = linker.function(call.key, caller[0]) if call.key else None
-        if callee is not None:
-            identity = (callee.filename, callee.key)
-            self._callers.setdefault(identity, set()).add(caller)
-            self._callees.setdefault(caller, set()).add(identity)
-
-
-def _closure(start: set[Identity], following: dict[Identity, set[Identity]]) -> set[Identity]:
-    found, pending = set(start), list(start)
-    while pending:
-        new = following.get(pending.pop(), set()) - found
-        found |= new
-        pending.extend(new)
-    return found
-
-
-def _owns(model: ApiFunction) -> bool:
-    return bool(
-        model.acquires or model.releases or model.sets or model.launches or model.opts_in
-        or model.resets or model.status or model.reads_last_error or model.unwraps
-    )  # fmt: skip
-
-
-# Which paths ------------------------------------------------------------------------------------
 
 
 def can_meet(one: State, other: State) -> bool:
@@ -88,9 +19,14 @@ def can_meet(one: State, other: State) -> bool:
     both are in the same iteration, with the same work under way."""
     return not (one.resources or other.resources or one.inputs or other.inputs) and (
         one.visits == other.visits
-        and one.order == other.order
+        and all(_same(one, other, kind) for kind in {**one.parts, **other.parts})
         and (one.thrown and one.thrown.kind) == (other.thrown and other.thrown.kind)
     )
+
+
+def _same(one: State, other: State, kind: type) -> bool:
+    mine, theirs = one.parts.get(kind), other.parts.get(kind)
+    return bool((kind() if mine is None else mine) == (kind() if theirs is None else theirs))
 
 
 def meet(one: State, other: State, block: int) -> State:

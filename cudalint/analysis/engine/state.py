@@ -5,9 +5,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
-from cudalint.analysis.domains.ordering.order import NOTHING
 from cudalint.analysis.values.arithmetic import bounded, rewrite, rewrite_location
 from cudalint.analysis.values.values import (
     NULL,
@@ -82,6 +81,17 @@ class InputRelease(NamedTuple):
     api: str
 
 
+class Part(Protocol):
+    """What a domain keeps of one path: immutable, and made without arguments where it is empty."""
+
+    def join(self, other: Self) -> Self:
+        """What holds on both of two paths."""
+        ...
+
+
+PartOf = TypeVar("PartOf", bound=Part)
+
+
 class State:
     """One disjunct. Mutable while one block runs; copied at every fork."""
 
@@ -92,7 +102,7 @@ class State:
         "failure",
         "guards",
         "inputs",
-        "order",
+        "parts",
         "resources",
         "skipped",
         "stored",
@@ -116,8 +126,8 @@ class State:
         """Loops that ran zero times, where that was not certain."""
         self.guards: frozenset[str] = frozenset()
         """Functions, out of sight, that release what they captured (scope guards)."""
-        self.order = NOTHING
-        """The operations that the host has not waited for."""
+        self.parts: dict[type, Any] = {}
+        """What domains keep of this path: see ``part``."""
         self.trace: Trace | None = None
         self.visits: dict[int, int] = {}
         self.failure: Event | None = None
@@ -137,12 +147,23 @@ class State:
         other.stored = self.stored
         other.guards = self.guards
         other.skipped = self.skipped
-        other.order = self.order
+        other.parts = self.parts
         other.trace = self.trace
         other.visits = self.visits.copy()
         other.failure = self.failure
         other.thrown = self.thrown
         return other
+
+    # The domains ------------------------------------------------------------------------------
+
+    def part(self, empty: PartOf) -> PartOf:
+        """What a domain keeps of this path; ``empty`` while it has kept nothing."""
+        found: PartOf = self.parts.get(type(empty), empty)
+        return found
+
+    def keep(self, part: Part) -> None:
+        """Keep this for the domain from here on."""
+        self.parts = {**self.parts, type(part): part}
 
     # The path ---------------------------------------------------------------------------------
 
@@ -377,7 +398,8 @@ class State:
     def join(self, other: State) -> None:
         """Keep what holds on both; where a resource is absent on one side, the side that has it."""
         self.skipped &= other.skipped
-        self.order = self.order.join(other.order)
+        for kind, mine in self.parts.items():
+            self.keep(mine.join(other.parts.get(kind, kind())))
         if _absent(other) < _absent(self):
             self.conditions, self.equal = other.conditions, other.equal
             self.among = other.among

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cudalint.analysis.footprint.expressions import current_span
 from cudalint.analysis.footprint.objects import Array, Memory, Node
 from cudalint.analysis.footprint.state import State
-
-if TYPE_CHECKING:
-    from cudalint.analysis.footprint.machine import Machine
+from cudalint.analysis.footprint.surroundings import Surroundings
 
 
-def backward(machine: Machine, state: State, loss: Array) -> None:
+def backward(machine: Surroundings, state: State, loss: Array) -> None:
     """Walk the graph from the loss to its leaves. The gradient of an operation's operand is as
     large as the operand; it lives until the operand's own operation has used it."""
     if loss.node is None:

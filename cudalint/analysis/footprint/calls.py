@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cudalint.analysis.footprint.backward import backward
 from cudalint.analysis.footprint.builtin import BUILTINS
@@ -29,18 +29,16 @@ from cudalint.analysis.footprint.objects import (
 )
 from cudalint.analysis.footprint.results import Arguments, named_dtype
 from cudalint.analysis.footprint.state import Frame, State
+from cudalint.analysis.footprint.surroundings import Surroundings
 from cudalint.apis.model import ApiFunction
 from cudalint.apis.paths import parse_path
 from cudalint.program import Call, Function, Member, Variable, render, variables
-
-if TYPE_CHECKING:
-    from cudalint.analysis.footprint.machine import Machine
 
 _LIBRARIES = ("cupy", "torch", "numpy", "jax", "numba", "pycuda")
 _MODULE_CALLS = ("forward", "__call__")
 
 
-def call(machine: Machine, operation: Call, state: State) -> list[State]:
+def call(machine: Surroundings, operation: Call, state: State) -> list[State]:
     """All ways in which a call may come back."""
     depth = len(state.operands)
     receiver = None
@@ -86,7 +84,7 @@ def _forget_read(state: State, operation: Call) -> None:
 
 
 def _callee(
-    machine: Machine, operation: Call, receiver: Any, state: State
+    machine: Surroundings, operation: Call, receiver: Any, state: State
 ) -> tuple[Function | None, Any]:
     """The function of the run that a call means, and what it is called on."""
     if len(state.frames) > 8:
@@ -104,13 +102,13 @@ def _callee(
     elif isinstance(receiver, Instance) and operation.name.startswith("."):
         key = _method(machine, receiver, (operation.name[1:],), filename)
     elif operation.kind == "constructor" and key is not None:
-        record = machine.linker.record(key, filename)
+        record = machine.symbols.record(key, filename)
         if record is not None:
             this = Instance(record.key)
             key = _method(machine, this, ("__init__",), filename)
             if key is None and operation.target is not None:
                 store(machine, operation.target, this, state)
-    function = machine.linker.function(key, filename) if key else None
+    function = machine.symbols.function(key, filename) if key else None
     if function is None or not function.blocks or function.is_generator:
         return None, None
     if sum(frame.function is function for frame in state.frames) > 1:
@@ -119,18 +117,18 @@ def _callee(
 
 
 def _method(
-    machine: Machine, instance: Instance, names: tuple[str, ...], filename: str
+    machine: Surroundings, instance: Instance, names: tuple[str, ...], filename: str
 ) -> str | None:
-    record = machine.linker.record(instance.record, filename)
+    record = machine.symbols.record(instance.record, filename)
     for name in names if record is not None else ():
         key = f"{instance.record}.{name}"
-        if record is not None and machine.linker.function(key, filename) is not None:
+        if record is not None and machine.symbols.function(key, filename) is not None:
             return key
     return None
 
 
 def _enter(
-    machine: Machine,
+    machine: Surroundings,
     operation: Call,
     function: Function,
     this: Any,
@@ -172,7 +170,7 @@ def _enter(
 
 
 def _result(
-    machine: Machine, operation: Call, receiver: Any, arguments: Arguments, state: State
+    machine: Surroundings, operation: Call, receiver: Any, arguments: Arguments, state: State
 ) -> Any:
     name = operation.name
     model = _model(machine, name, receiver)
@@ -213,7 +211,7 @@ def _result(
     return _returned(machine, model, operation, arguments, state)
 
 
-def _model(machine: Machine, name: str, receiver: Any) -> ApiFunction | None:
+def _model(machine: Surroundings, name: str, receiver: Any) -> ApiFunction | None:
     if not name.startswith("."):
         return machine.models.lookup(name) if name else None
     family = (receiver.space or "array") if isinstance(receiver, Array) else None
@@ -221,7 +219,7 @@ def _model(machine: Machine, name: str, receiver: Any) -> ApiFunction | None:
     return model if model is None or model.receiver is None or family is not None else None
 
 
-def _unmodelled(machine: Machine, operation: Call, arguments: Arguments, state: State) -> Any:
+def _unmodelled(machine: Surroundings, operation: Call, arguments: Arguments, state: State) -> Any:
     """Nothing is known of it: what it returns, if it is given arrays, may be another array."""
     arrays = [value for value in arguments.all() if isinstance(value, Array)]
     if any(array.space == "device" for array in arrays) and operation.target is not None:
@@ -243,7 +241,7 @@ def _release(model: ApiFunction, arguments: Arguments) -> None:
 
 
 def _acquire(
-    machine: Machine, model: ApiFunction, operation: Call, arguments: Arguments, state: State
+    machine: Surroundings, model: ApiFunction, operation: Call, arguments: Arguments, state: State
 ) -> Any:
     acquisitions = model.acquires if isinstance(model.acquires, tuple) else (model.acquires,)
     for acquisition in acquisitions:
@@ -282,7 +280,7 @@ def _acquire(
 
 
 def _returned(
-    machine: Machine, model: ApiFunction, operation: Call, arguments: Arguments, state: State
+    machine: Surroundings, model: ApiFunction, operation: Call, arguments: Arguments, state: State
 ) -> Any:
     returns = model.returns
     assert returns is not None

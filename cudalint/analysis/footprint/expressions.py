@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cudalint.analysis.footprint.arrays import Shape, broadcast, multiplied
 from cudalint.analysis.footprint.objects import (
@@ -20,6 +20,7 @@ from cudalint.analysis.footprint.objects import (
 )
 from cudalint.analysis.footprint.results import combine, shape_of, whole
 from cudalint.analysis.footprint.state import State
+from cudalint.analysis.footprint.surroundings import Surroundings
 from cudalint.analysis.values.arithmetic import apply as fold
 from cudalint.analysis.values.values import Const, constant
 from cudalint.program import (
@@ -40,9 +41,6 @@ from cudalint.program import (
 )
 from cudalint.source import Span
 
-if TYPE_CHECKING:
-    from cudalint.analysis.footprint.machine import Machine
-
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _ELEMENTWISE = frozenset({"+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>"})
 _SAVING = frozenset({"*", "/", "**", "@"})
@@ -57,7 +55,7 @@ def current_span(state: State) -> Span:
 
 
 def allocate(
-    machine: Machine,
+    machine: Surroundings,
     state: State,
     shape: Shape | None,
     dtype: str | None,
@@ -81,7 +79,7 @@ def allocate(
 # Evaluation -------------------------------------------------------------------------------------
 
 
-def evaluate(machine: Machine, expression: Expression, state: State) -> Any:
+def evaluate(machine: Surroundings, expression: Expression, state: State) -> Any:
     """The value of an expression; its temporaries are alive while it is evaluated."""
     match expression:
         case Constant(value=value):
@@ -118,7 +116,7 @@ def evaluate(machine: Machine, expression: Expression, state: State) -> Any:
             return unknown(render(expression))
 
 
-def _items(machine: Machine, items: tuple[Expression, ...], kind: str, state: State) -> Items:
+def _items(machine: Surroundings, items: tuple[Expression, ...], kind: str, state: State) -> Items:
     depth = len(state.operands)
     for item in items:
         state.operands.append(evaluate(machine, item, state))
@@ -127,7 +125,7 @@ def _items(machine: Machine, items: tuple[Expression, ...], kind: str, state: St
     return Items(values[1::2] if kind == "dict" else values, kind)
 
 
-def _variable(machine: Machine, variable: Variable, state: State) -> Any:
+def _variable(machine: Surroundings, variable: Variable, state: State) -> Any:
     for frame in reversed(state.frames):
         if variable.symbol in frame.env:
             return frame.env[variable.symbol]
@@ -139,7 +137,7 @@ def _variable(machine: Machine, variable: Variable, state: State) -> Any:
     return unknown(variable.name)
 
 
-def _member(machine: Machine, expression: Member, base: Any, field: str) -> Any:
+def _member(machine: Surroundings, expression: Member, base: Any, field: str) -> Any:
     if isinstance(base, Name):
         return Name(f"{base.name}.{field}", base.key)
     if isinstance(base, Instance):
@@ -182,7 +180,7 @@ def _known(number: int | None, text: str) -> Plain:
 # Parts of arrays --------------------------------------------------------------------------------
 
 
-def _index(machine: Machine, base: Expression, index: Expression, state: State) -> Any:
+def _index(machine: Surroundings, base: Expression, index: Expression, state: State) -> Any:
     value = evaluate(machine, base, state)
     if isinstance(index, Unknown) and index.text == "each":
         symbol = base.symbol if isinstance(base, Variable) else ""
@@ -217,7 +215,7 @@ def _view(base: Array, shape: Shape | None) -> Array:
                  unknown=base.unknown)  # fmt: skip
 
 
-def _part(machine: Machine, state: State, base: Array, at: Any, text: str) -> Array:
+def _part(machine: Surroundings, state: State, base: Array, at: Any, text: str) -> Array:
     """``base[at]``: a view, or a copy where arrays or lists select."""
     keys = at.items if isinstance(at, Items) and at.kind == "tuple" else [at]
     selecting = [key for key in keys if isinstance(key, Array | Items)]
@@ -260,7 +258,7 @@ def _sliced(key: Range, extent: int | None) -> int | None:
 _END = 1 << 62
 
 
-def _bounds(machine: Machine, part: Slice, state: State) -> Range:
+def _bounds(machine: Surroundings, part: Slice, state: State) -> Range:
     def bound(expression: Expression | None, default: int) -> int | None:
         if expression is None:
             return default
@@ -270,13 +268,13 @@ def _bounds(machine: Machine, part: Slice, state: State) -> Range:
     return Range(bound(part.lower, 0), bound(part.upper, _END), bound(part.step, 1))
 
 
-def _subscript(machine: Machine, part: Expression, state: State) -> Any:
+def _subscript(machine: Surroundings, part: Expression, state: State) -> Any:
     if isinstance(part, Slice):
         return _bounds(machine, part, state)
     return unknown("...") if part == Unknown("...") else evaluate(machine, part, state)
 
 
-def _slice(machine: Machine, expression: Slice, state: State) -> Any:
+def _slice(machine: Surroundings, expression: Slice, state: State) -> Any:
     base = evaluate(machine, expression.base, state)
     state.operands.append(base)
     bounds = _bounds(machine, expression, state)
@@ -297,7 +295,7 @@ def _slice(machine: Machine, expression: Slice, state: State) -> Any:
 # Operators --------------------------------------------------------------------------------------
 
 
-def _unary(machine: Machine, whole_: Unary, operator: str, value: Any, state: State) -> Any:
+def _unary(machine: Surroundings, whole_: Unary, operator: str, value: Any, state: State) -> Any:
     if operator == "len":
         if isinstance(value, Items | Range) and not (isinstance(value, Range) and not value.known):
             return Plain(len(value.items) if isinstance(value, Items) else len(value))
@@ -319,7 +317,7 @@ def _unary(machine: Machine, whole_: Unary, operator: str, value: Any, state: St
     return unknown(text_of(value))
 
 
-def _binary(machine: Machine, expression: Binary, state: State) -> Any:
+def _binary(machine: Surroundings, expression: Binary, state: State) -> Any:
     left = evaluate(machine, expression.left, state)
     state.operands.append(left)
     right = evaluate(machine, expression.right, state)
@@ -349,7 +347,7 @@ def _plain_operation(operator: str, left: Any, right: Any) -> Any:
 
 
 def _array_operation(
-    machine: Machine, expression: Binary, left: Any, right: Any, state: State
+    machine: Surroundings, expression: Binary, left: Any, right: Any, state: State
 ) -> Any:
     operator = expression.operator
     arrays = [value for value in (left, right) if isinstance(value, Array)]
@@ -397,7 +395,7 @@ def connected(
 # Places -----------------------------------------------------------------------------------------
 
 
-def store(machine: Machine, target: Expression, value: Any, state: State) -> None:
+def store(machine: Surroundings, target: Expression, value: Any, state: State) -> None:
     """``target = value``."""
     match target:
         case Variable(symbol=symbol):

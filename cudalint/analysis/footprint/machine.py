@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cudalint.analysis.footprint import calls
 from cudalint.analysis.footprint.expressions import evaluate, store
@@ -17,14 +17,13 @@ from cudalint.analysis.footprint.objects import (
     Array,
     Instance,
     Items,
-    Memory,
     Plain,
     Range,
     unknown,
 )
-from cudalint.analysis.footprint.state import Frame, Peaks, State
+from cudalint.analysis.footprint.state import Frame, State
+from cudalint.analysis.footprint.surroundings import Surroundings
 from cudalint.analysis.shape.flow import Flow
-from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.program import (
     Assign,
     Block,
@@ -32,20 +31,14 @@ from cudalint.program import (
     Call,
     Delete,
     Expression,
-    Function,
     Jump,
     Launch,
-    Program,
     Return,
     Unary,
     Unknown,
     Use,
     Variable,
-    render,
 )
-
-if TYPE_CHECKING:
-    from cudalint.analysis.summaries import Linker
 
 MOST_STATES = 4
 MOST_RESULTS = 2
@@ -58,18 +51,8 @@ EXACT = 8
 """Iterations of a loop that are followed one by one; of longer ones the first and the last."""
 
 
-class Machine:
+class Machine(Surroundings):
     """Follows one function and what it calls."""
-
-    def __init__(self, function: Function, program: Program, linker: Linker) -> None:
-        self.function = function
-        self.program = program
-        self.linker = linker
-        self.models = linker.models(program.language)
-        self.peaks = Peaks(function.filename)
-        self.operations = 0
-        self._written: dict[int, Any] = {}
-        self._flows: dict[int, Flow] = {id(function): Flow(function)}
 
     def run(self) -> Machine:
         """Follow the function with nothing known of its parameters."""
@@ -81,12 +64,6 @@ class Machine:
                 frame.env[parameter.symbol] = unknown(parameter.name)
         self.follow(State([frame]))
         return self
-
-    def flow(self, function: Function) -> Flow:
-        """The shape of a function, made once."""
-        if id(function) not in self._flows:
-            self._flows[id(function)] = Flow(function)
-        return self._flows[id(function)]
 
     # Paths ------------------------------------------------------------------------------------
 
@@ -183,20 +160,6 @@ class Machine:
                 return self._branch(block, branch, state)
             case _:
                 return []
-
-    def show(self, state: State, expression: Expression) -> str:
-        """An expression as the source has it: calls in place of their temporaries."""
-        function = state.frame.function
-        if id(function) not in self._written:
-            self._written[id(function)] = written_calls(function)
-        return render(substitute(expression, self._written[id(function)]))
-
-    def keep(self, state: State, workspace: str) -> None:
-        """A library allocates a workspace, once."""
-        name, _, size = workspace.rpartition(":")
-        if name not in state.kept:
-            span = self.function.span
-            state.kept[name] = Memory(int(size), span, name, self.function.filename)
 
     # Branches ---------------------------------------------------------------------------------
 

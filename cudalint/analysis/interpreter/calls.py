@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from cudalint.analysis.domains import dangling, idle
-from cudalint.analysis.domains.ordering import effects as ordering
 from cudalint.analysis.domains.ownership import releases, stores
-from cudalint.analysis.domains.ownership.recorder import live
-from cudalint.analysis.engine.escape import escape_value, guard
+from cudalint.analysis.domains.ownership.escape import escape_value, guard
+from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.evaluate import is_status
+from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import OwnerCopy, Site
-from cudalint.analysis.interpreter import modelled as effects
+from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.instantiate import apply_summary
+from cudalint.analysis.interpreter.modelled import apply_model
 from cudalint.analysis.values.values import (
     NULL,
     Address,
@@ -28,20 +26,17 @@ from cudalint.analysis.values.values import (
     Symbol,
     Value,
 )
+from cudalint.apis.model import ApiFunction
 from cudalint.program import AddressOf, Argument, Call, Cast, Expression
 from cudalint.source import Span
 
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
-    from cudalint.apis.model import ApiFunction
 
-
-def call(run: FunctionRun, operation: Call, state: State) -> list[State]:
+def call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
     """All ways in which a call may come back; an exception goes to its handler from here."""
     name = operation.name
     key = operation.key
-    if run.waits:
-        idle.waiting(run, operation, state)
+    for domain in DOMAINS:
+        domain.calling(run, operation, state)
     receiver_family = _receiver_family(run, operation, state)
     if operation.kind == "indirect" or (operation.callee is not None and not name):
         value = (
@@ -52,23 +47,23 @@ def call(run: FunctionRun, operation: Call, state: State) -> list[State]:
     if operation.kind == "copy":
         return _copy(run, operation, state)
     model = _model(run, name, receiver_family)
-    if model is not None and model.integer is not None:
-        dangling.converted(run, operation, state)
     if (
         model is not None
         and model.guess
         and key
-        and (run.linker.function(key, run.filename) or run.linker.record(key, run.filename))
+        and (run.symbols.function(key, run.filename) or run.symbols.record(key, run.filename))
     ):
         model = None  # a body in the run says more than a name
     if model is not None and _fits(model, receiver_family):
-        ordering.modelled(run, operation, name, model, state)
+        for domain in DOMAINS:
+            domain.calling_modelled(run, operation, name, model, state)
         return _by_model(run, operation, name, model, state)
-    summary, definition = run.linker.summary(key, run.filename) if key else (None, None)
-    if definition is not None:
-        ordering.in_run(run, operation, definition, state)
-    else:
-        ordering.out_of_sight(run, operation, name, state)
+    summary, definition = run.summaries.summary(key, run.filename) if key else (None, None)
+    for domain in DOMAINS:
+        if definition is not None:
+            domain.calling_defined(run, operation, definition, state)
+        else:
+            domain.calling_unknown(run, operation, name, state)
     if summary is not None and definition is not None:
         if operation.noreturn or summary.never_returns:
             return []
@@ -88,7 +83,7 @@ def _receiver_family(run: FunctionRun, operation: Call, state: State) -> str | N
     if isinstance(value, Array):
         return value.space or "array"
     for resource in sorted(state.reachable([value])) if not isinstance(value, Address) else ():
-        record = run.recorder.records.get(resource.origin)
+        record = run.log(Recorder).records.get(resource.origin)
         if record is not None:
             return record.acquired.family
     return None
@@ -106,19 +101,20 @@ def _fits(model: ApiFunction, family: str | None) -> bool:
 
 def _by_model(
     run: FunctionRun, operation: Call, name: str, model: ApiFunction, state: State
-) -> list[State]:
+) -> list[Next]:
     if model.noreturn or operation.noreturn:
         return []
     throws = model.may_throw if model.may_throw is not None else operation.may_throw
     # Inside a `try` even `int(text)` may raise: that is what the handler is there for.
     handled = run.position.unwind is not None and operation.may_throw is None
     reports = model.status is not None
+    thrown: list[Next] = []
     if throws or (run.python and not reports and (throws is None or handled)):
-        _may_throw(run, operation, name, state)
+        thrown = _may_throw(run, operation, name, state)
     if not model.releases and _touches_memory(model):
         for argument in operation.arguments:
             releases.check_use(run, argument.value, name, operation.span, state)
-    return effects.apply_model(run, operation, name, model, state)
+    return [*thrown, *apply_model(run, operation, name, model, state)]
 
 
 def _touches_memory(model: ApiFunction) -> bool:
@@ -127,18 +123,18 @@ def _touches_memory(model: ApiFunction) -> bool:
     return model.status is not None or model.copies is not None or model.sets is not None
 
 
-def _may_throw(run: FunctionRun, operation: Call, name: str, state: State) -> None:
+def _may_throw(run: FunctionRun, operation: Call, name: str, state: State) -> list[Next]:
     if run.position.unwind is None and not any(
         live(holding.status) for holding in state.resources.values()
     ):
-        return
+        return []
     thrown = state.copy()
     for argument in operation.arguments:
         # A check that raises does so because what it checks has failed.
         for status in _statuses(run.evaluator.value(argument.value, state)):
             if not run.conditions.settle(thrown, status, False):
-                return
-    run.throw(thrown, operation.span, f"`{_short(name)}` may raise", explicit=False)
+                return []
+    return [Raised(thrown, operation.span, f"`{_short(name)}` may raise", False)]
 
 
 def _short(name: str) -> str:
@@ -158,7 +154,7 @@ def _statuses(value: Value) -> list[Symbol]:
 def _constant_arguments(
     run: FunctionRun, operation: Call, key: str, state: State
 ) -> list[tuple[str, str, tuple[tuple[str, Value], ...], Span]]:
-    definition = run.linker.function(key, run.filename)
+    definition = run.symbols.function(key, run.filename)
     if definition is None:
         return []
     bound: dict[str, Value] = {}
@@ -192,19 +188,20 @@ def _is_plain(value: Value) -> bool:
 # Unknown callees --------------------------------------------------------------------------------
 
 
-def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list[State]:
+def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list[Next]:
     """Nothing is known of the callee: a plain pointer passed by value stays where it is, unless
     the name says otherwise; what is passed by address may be anything afterwards."""
     throws = operation.may_throw
+    thrown: list[Next] = []
     if throws or (throws is None and run.python):
-        _may_throw(run, operation, name, state)
+        thrown = _may_throw(run, operation, name, state)
     elif (
         throws is None
         and run.position.unwind is not None
         and (operation.kind not in ("macro", "constructor"))
     ):
-        thrown = state.copy()
-        run.throw(thrown, operation.span, f"`{_short(name)}` may throw", explicit=False)
+        what = f"`{_short(name)}` may throw"
+        thrown = [Raised(state.copy(), operation.span, what, False)]
     values = [run.evaluator.value(argument.value, state) for argument in operation.arguments]
     states = _consume_statuses(run, values, state)
     result: Value = run.position.symbol(f"call:{name}")
@@ -230,7 +227,7 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
                 one.forget(location)
                 if converted:
                     one.values[location] = values[0]  # a const_iterator, say, of an iterator
-    return states
+    return [*thrown, *states]
 
 
 def _is_iterator(value: Value) -> bool:
@@ -297,7 +294,7 @@ def _pass(
     elif taking:
         if isinstance(value, Pointer):
             where = Site(run.filename, operation.span, short)
-            run.recorder.handed_over(value.resource.origin, where)
+            run.log(Recorder).handed_over(value.resource.origin, where)
         escape_value(run, argument.value, value, state)
 
 
@@ -323,11 +320,11 @@ def _pass_address(run: FunctionRun, location: tuple[object, ...], state: State) 
 # Copies of records ------------------------------------------------------------------------------
 
 
-def _copy(run: FunctionRun, operation: Call, state: State) -> list[State]:
-    record = run.linker.record(operation.record, run.filename)
+def _copy(run: FunctionRun, operation: Call, state: State) -> list[Next]:
+    record = run.symbols.record(operation.record, run.filename)
     source = operation.arguments[0].value if operation.arguments else None
     if record is not None and record.copy_constructor in ("implicit", "defaulted"):
-        run.recorder.copies.setdefault(
+        run.log(Recorder).copies.setdefault(
             operation.span,
             OwnerCopy(record, (), operation.span, operation.name or "copy construction"),
         )

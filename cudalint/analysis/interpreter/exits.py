@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from cudalint.analysis.domains.ownership import stores
 from cudalint.analysis.domains.ownership.counterparts import left_to_counterpart
-from cudalint.analysis.domains.ownership.recorder import live
-from cudalint.analysis.engine.escape import escape_captured
+from cudalint.analysis.domains.ownership.escape import escape_captured
+from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.evaluate import is_status
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import Event, State, Status
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.facts import Exit, LeakExit, Site
@@ -32,9 +32,6 @@ from cudalint.analysis.values.values import (
 from cudalint.findings.finding import Step
 from cudalint.program import Binary, Expression, Type, Unary, Variable, children
 from cudalint.source import Span
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 MOST_WRITES = 24
 _CALCULATED = (Operation, Polynomial)
@@ -202,7 +199,7 @@ def _hand_out(
     for resource in sorted(outside):
         if live(state.status(resource)):
             what = "is returned" if handed.get(resource, ("",))[0] == RETURN else "is stored"
-            run.recorder.handed_over(resource.origin, Site(run.filename, span, what))
+            run.log(Recorder).handed_over(resource.origin, Site(run.filename, span, what))
     return list(handed.items())
 
 
@@ -241,7 +238,7 @@ def _lose(
     implicit: bool,
     explicit: bool,
 ) -> None:
-    record = run.recorder.records.get(resource.origin)
+    record = run.log(Recorder).records.get(resource.origin)
     if record is None:
         return
     acquired = record.acquired
@@ -280,7 +277,7 @@ def _lose(
         reason = conditions[-1].step.message
     else:
         reason = "the function ends"
-    run.recorder.lost(
+    run.log(Recorder).lost(
         resource.origin,
         LeakExit(
             kind=exit_kind,
@@ -317,7 +314,7 @@ def _outcome(
     out: list[HandedOut] = []
     for resource, location in handed:
         holding = state.resources[resource]
-        record = run.recorder.records.get(resource.origin)
+        record = run.log(Recorder).records.get(resource.origin)
         if record is None or holding.status in (Status.RELEASED, Status.ABSENT):
             continue
         acquired = record.acquired

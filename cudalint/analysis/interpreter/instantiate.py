@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cudalint.analysis.domains.ownership import stores
+from cudalint.analysis.domains.ownership.escape import guard
 from cudalint.analysis.domains.ownership.pools import take_back
-from cudalint.analysis.domains.ownership.recorder import Acquired, live
+from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, live
 from cudalint.analysis.domains.ownership.releases import release_value
 from cudalint.analysis.engine.conditions import LAST_ERROR
-from cudalint.analysis.engine.escape import guard
 from cudalint.analysis.engine.evaluate import is_status
+from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Holding, InputRelease, State, Status, project
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome, Summary
 from cudalint.analysis.facts import Site
@@ -38,20 +37,18 @@ from cudalint.findings.finding import Step
 from cudalint.program import THIS, Call, Cast, Expression, Function, Parameter, render
 from cudalint.program import Tuple as ProgramTuple
 
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
-
 
 def apply_summary(
     run: FunctionRun, call: Call, definition: Function, summary: Summary, state: State
-) -> list[State]:
-    """The states after a call of a function of the run; thrown ones go to their handler."""
+) -> list[Next]:
+    """Where a call of a function of the run leads."""
     if summary.reads_last_error:
         run.reads_last_error = True
         for resource, holding in state.resources.items():
             if holding.status is Status.REQUESTED:
                 run.conditions.mark_checked(state, resource)
     after: list[State] = []
+    thrown: list[Next] = []
     applications = [
         _Application(run, call, definition, summary, outcome, number)
         for number, outcome in enumerate(summary.outcomes)
@@ -67,7 +64,7 @@ def apply_summary(
             if outcome.kind == "throw":
                 short = definition.name
                 if _blames(run, call, fork):
-                    run.throw(fork, call.span, f"`{short}` throws", explicit=outcome.explicit)
+                    thrown.append(Raised(fork, call.span, f"`{short}` throws", outcome.explicit))
             else:
                 after.append(fork)
     if not after and not summary.complete:
@@ -78,7 +75,7 @@ def apply_summary(
             _may_release_all(run, call, one)
     for one in after:
         take_back(run, call, definition, summary, one)
-    return after
+    return [*thrown, *after]
 
 
 def _may_release_all(run: FunctionRun, call: Call, state: State) -> None:
@@ -358,7 +355,7 @@ class _Application:
         )
         thrown_away = item.location[0] == RETURN and self.call.target is None
         shown = self._shown(target) if target else f"the result of {self.definition.name}"
-        run.recorder.acquired(
+        run.log(Recorder).acquired(
             Acquired(
                 origin=resource.origin,
                 name=shown,
@@ -384,17 +381,17 @@ class _Application:
         if item.escaped or elsewhere or (target is None and not thrown_away):
             status = Status.ESCAPED
         if isinstance(condition, Symbol):
-            run.statuses[resource.origin] = condition.origin
+            run.log(Recorder).statuses[resource.origin] = condition.origin
         state.resources[resource] = Holding(status, condition, None, None, since)
         if target is not None and is_outside(run, target) and live(status):
             # The caller's own input keeps it: the class or struct rule looks at that.
-            run.recorder.handed_over(
+            run.log(Recorder).handed_over(
                 resource.origin, Site(run.filename, self.call.span, "is stored")
             )
 
     def _is_owner_inside(self, written: Location, target: Location) -> bool:
         """Whether the callee is a method of a member that has a destructor of its own."""
-        record = self.run.linker.record(self.definition.record, self.run.filename)
+        record = self.run.symbols.record(self.definition.record, self.run.filename)
         inside = len(target) > len(written)
         return inside and record is not None and record.destructor in ("declared", "defined")
 
@@ -537,7 +534,7 @@ def _pointer_name(pointer: object, run: FunctionRun) -> str:
     if isinstance(pointer, Input):
         return shown_location(pointer.location, run)
     if isinstance(pointer, Pointer):
-        record = run.recorder.records.get(pointer.resource.origin)
+        record = run.log(Recorder).records.get(pointer.resource.origin)
         return record.acquired.name if record else "pointer"
     return "object"
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from cudalint.analysis.domains import dangling, launches
-from cudalint.analysis.domains import transfers as copies
+from cudalint.analysis.domains.launches import found_kernel
 from cudalint.analysis.domains.ownership import stores
-from cudalint.analysis.domains.ownership.recorder import Acquired
+from cudalint.analysis.domains.ownership.escape import escape_value, guard
+from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
 from cudalint.analysis.domains.ownership.releases import attachment, plain, release, reset
+from cudalint.analysis.domains.transfers import returned_array
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.conditions import LAST_ERROR
-from cudalint.analysis.engine.escape import escape_value, guard
 from cudalint.analysis.engine.evaluate import STATUS, is_status
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import Holding, State, Status
 from cudalint.analysis.facts import Site
+from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.values.values import (
     NULL,
     Address,
@@ -43,9 +45,6 @@ from cudalint.program import (
     render,
 )
 
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
-
 
 def apply_model(
     run: FunctionRun, call: Call, name: str, model: ApiFunction, state: State
@@ -66,11 +65,10 @@ def apply_model(
         _last_error(run, state)
     for effect in _each(model.releases):
         release(run, binding, effect, name, state, status)
-    copies.record(run, binding, model, name, state)
-    if model.dangles is not None:
-        dangling.called(run, binding, model.dangles, name)
+    for domain in DOMAINS:
+        domain.modelled(run, binding, name, model, state)
     if model.finds_kernel is not None:
-        kernel = launches.found_kernel(run, binding, model.finds_kernel, state)
+        kernel = found_kernel(run, binding, model.finds_kernel, state)
         if kernel is not None:
             results[_position(model.finds_kernel.handle)] = kernel
     for number, acquisition in enumerate(_each(model.acquires)):
@@ -112,7 +110,7 @@ def apply_model(
         if first is not None:
             results[None] = Address(first)
     if model.returns is not None:
-        array = copies.returned_array(run, binding, model, name, state)
+        array = returned_array(run, binding, model, name, state)
         if array is not None:
             results[None] = array
     _write_other_outputs(run, call, model, state)
@@ -241,9 +239,9 @@ def _acquire(
         element_count=_is_element_count(run, binding, acquisition, size),
         fallible=acquisition.status is not None,
     )
-    run.recorder.acquired(acquired)
+    run.log(Recorder).acquired(acquired)
     if status is not None:
-        run.statuses[resource.origin] = status.origin
+        run.log(Recorder).statuses[resource.origin] = status.origin
     fallible = condition is not None or acquisition.null_on_failure
     state.record(
         "acquire", run.filename, call.span, f"`{acquired.shown}` is acquired here", resource
@@ -332,7 +330,7 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
         state.escape(held)  # `blocks().push_back(p)`: somebody else has the container
         return
     for resource in sorted(held):
-        run.recorder.named(resource.origin, f"{run.show(receiver)}[...]", element)
+        run.log(Recorder).named(resource.origin, f"{run.show(receiver)}[...]", element)
     current = state.values.get(container)
     if isinstance(current, Sequence):
         # From here on its length is not known, only what it holds.
@@ -355,7 +353,7 @@ def _take(run: FunctionRun, binding: Binding, text: str, state: State) -> None:
     if isinstance(value, Pointer):
         last = binding.call.name.replace("::", ".").rpartition(".")[2]
         where = Site(run.filename, binding.call.span, last)
-        run.recorder.handed_over(value.resource.origin, where)
+        run.log(Recorder).handed_over(value.resource.origin, where)
     escape_value(run, expression, value, state)
 
 

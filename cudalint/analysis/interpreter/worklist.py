@@ -7,34 +7,23 @@ first, and what an operation produced before becomes ``older`` when it runs agai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import msgspec
 
-from cudalint.analysis.domains import launches
-from cudalint.analysis.domains.idle import waits
-from cudalint.analysis.domains.native_peak import NativePeak
-from cudalint.analysis.domains.ordering import observe as ordering
-from cudalint.analysis.domains.ordering.log import OrderingLog
 from cudalint.analysis.domains.ownership import counted, releases, stores
-from cudalint.analysis.domains.ownership.recorder import Recorder, live
-from cudalint.analysis.engine.conditions import Conditions, forget
-from cudalint.analysis.engine.evaluate import Evaluator
-from cudalint.analysis.engine.meeting import Subjects, can_meet, meet
+from cudalint.analysis.domains.ownership.recorder import live
+from cudalint.analysis.engine.conditions import forget
+from cudalint.analysis.engine.meeting import can_meet, meet
+from cudalint.analysis.engine.run import FunctionRun, Position, Raised
 from cudalint.analysis.engine.schedule import Schedule
 from cudalint.analysis.engine.state import Event, State, Status
-from cudalint.analysis.facts import DanglingPointer
-from cudalint.analysis.facts.lifetimes import IdleHold
 from cudalint.analysis.interpreter import calls
+from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.exits import leave
-from cudalint.analysis.shape.wording import substitute, written_calls
+from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.values.values import (
-    Array,
     Bag,
     Const,
     Input,
-    Location,
     Operation,
     Pointer,
     Polynomial,
@@ -49,29 +38,21 @@ from cudalint.program import (
     Branch,
     Call,
     Conditional,
-    Constant,
     Delete,
     Expression,
-    Function,
     Jump,
     Launch,
-    Program,
     Return,
     ScopeEnd,
     Throw,
     Unary,
     Unknown,
     Use,
-    render,
 )
 from cudalint.program import (
     Operation as ProgramOperation,
 )
 from cudalint.source import Span
-
-if TYPE_CHECKING:
-    from cudalint.analysis.engine.summary import Outcome
-    from cudalint.analysis.summaries import Linker
 
 HANDLER = ("catch (", "except ")
 """How the condition starts under which a handler takes an exception."""
@@ -85,143 +66,84 @@ MOST_STEPS = 4000
 """Block visits in one function, after which the remaining paths are cut."""
 
 
-@dataclass(frozen=True)
-class Position:
-    """The operation that runs: for the origins of symbols, which must not depend on the path."""
-
-    block: int
-    index: int
-    span: Span
-    unwind: int | None
-
-    def symbol(self, kind: str) -> Symbol:
-        """The symbol of what this operation produces."""
-        return Symbol(f"{kind}@{self.block}.{self.index}")
+def follow(run: FunctionRun) -> FunctionRun:
+    """Follow all paths of a function."""
+    if run.function.blocks:
+        Worklist(run).follow()
+    return run
 
 
-class FunctionRun:
-    """One analysis of one function, with some parameters bound to constants or none."""
+class Worklist:
+    """The disjuncts of one function that are still to be followed."""
 
-    def __init__(
-        self,
-        function: Function,
-        program: Program,
-        linker: Linker,
-        constants: dict[str, Value] | None = None,
-    ) -> None:
-        self.function = function
-        self.program = program
-        self.linker = linker
-        self.filename = function.filename
-        self.models = linker.models(program.language)
-        self.evaluator = Evaluator(
-            function, program.language, program.variables, self.models.constants
-        )
-        self.evaluator.constants = dict(constants or {})
-        self.conditions = Conditions()
-        self.recorder = Recorder(function, self.filename)
-        self.native_peak = NativePeak()
-        self.flow = linker.flow(function)
-        self.python = program.language == "python"
-        self.outcomes: list[Outcome] = []
-        self.tested: set[Location] = set()
-        self.statuses: dict[str, str] = {}
-        """Acquisition origins to the origins of their statuses."""
-        self.reads_last_error = False
-        self.resets = False
-        self.complete = True
-        """False where any path was left out."""
-        self.exhausted = False
-        """Whether the work that one function is worth was spent before its paths were."""
-        self.calls_made: list[tuple[str, str, tuple[tuple[str, Value], ...], Span]] = []
-        """Calls of functions of the run with constant arguments: key, file, arguments, where."""
-        self.touches_cuda = linker.touches_cuda(function, program)
-        self._most = MOST_DISJUNCTS if self.touches_cuda else FEW_DISJUNCTS
+    def __init__(self, run: FunctionRun) -> None:
+        self.run = run
+        function = run.function
+        self._most = MOST_DISJUNCTS if run.touches_cuda else FEW_DISJUNCTS
         self._meets = False
         """Whether disjuncts beyond that number go on together."""
-        if self.python:
-            self._join_idle_paths(linker.subjects)
-        self._schedule = Schedule(self.flow)
+        if run.python:
+            self._join_idle_paths(run.symbols.memo(Subjects))
+        self._schedule = Schedule(run.flow)
         self._most_work = MOST_WORK if self._most == MOST_DISJUNCTS else MOST_WORK // 10
         self._work_done = 0
         self._seen: dict[int, dict[object, int]] = {}
-        self.position = Position(0, 0, function.span, None)
-        self.ordering = OrderingLog(self)
-        self.idle: dict[tuple[str, Span], IdleHold] = {}
-        self.waits = waits(function, self.models)
-        self.dangling: dict[str, DanglingPointer] = {}
-        """Temporaries that hold a raw pointer into an array that is about to die."""
-        self.private_globals = linker.private_globals(function, program)
-        """Variables of a script's own code that no function of it mentions: as good as locals."""
-        self.has_finalizer = linker.has_finalizer(function)
-        self.last_return = _last_return(function)
-        self._work = _cuda_work(self)
-        self._resets_at = _resets(self)
-        self._written = written_calls(function)
         self._shown: dict[int, str] = {}
         self._mortal = frozenset(
             symbol
             for symbol, info in function.variables.items()
             if info.storage in ("local", "temporary")
-            and symbol not in self.flow.addressed
-            and not stores.is_owner(self, symbol)
+            and symbol not in run.flow.addressed
+            and not stores.is_owner(run, symbol)
         )
         """The variables that are gone where nothing reads them any more."""
         self._releasing_loops = frozenset(
             header
-            for header, body in self.flow.loops.items()
+            for header, body in run.flow.loops.items()
             if any(
                 self._may_release(operation)
                 for n in body
-                for operation in self.flow.blocks[n].operations
+                for operation in run.flow.blocks[n].operations
             )
         )
-
-    def skipped_work_on(self, state: State, symbol: object) -> bool:
-        """Whether a path went past a loop, without an iteration, that handles a variable: what it
-        would do there is not known to be missing."""
-        return any(symbol in self.flow.mentioned[header] for header in state.skipped)
 
     def _may_release(self, operation: object) -> bool:
         if not isinstance(operation, Call):
             return False
-        model = self.models.lookup(operation.name) if operation.name else None
+        model = self.run.models.lookup(operation.name) if operation.name else None
         if model is not None:
             return bool(model.releases)
         return operation.key is not None or operation.receiver is not None
 
     def _join_idle_paths(self, subjects: Subjects) -> None:
-        identity = (self.filename, self.function.key)
+        identity = (self.run.filename, self.run.function.key)
         if identity not in subjects.owning:
             self._meets = True
             self._most = FEW_DISJUNCTS if identity in subjects.telling else 1
 
     # The worklist -----------------------------------------------------------------------------
 
-    def run(self) -> FunctionRun:
+    def follow(self) -> None:
         """Follow all paths."""
-        if not self.function.blocks:
-            return self
         self.enqueue(0, State(), None)
         steps = 0
         while (turn := self._schedule.next()) is not None:
             steps += 1
             if steps > MOST_STEPS or self._work_done > self._most_work:
-                self.complete, self.exhausted = False, True
+                self.run.complete, self.run.exhausted = False, True
                 break
             number, states = turn
             for state in states.values():
-                self._visit(self.flow.blocks[number], state)
-        return self
+                self._visit(self.run.flow.blocks[number], state)
 
     def enqueue(self, target: int, state: State, source: int | None) -> None:
         """A disjunct arrives at a block; equal ones are joined."""
-        if target not in self.flow.order:
+        if target not in self.run.flow.order:
             return
         self._work_done += len(state.values)
-        enclosing = self.flow.enclosing[target]
-        if source is not None and target in self.flow.loops:
-            if source in self.flow.loops[target]:
+        enclosing = self.run.flow.enclosing[target]
+        if source is not None and target in self.run.flow.loops:
+            if source in self.run.flow.loops[target]:
                 state.visits[target] = state.visits.get(target, 0) + 1
                 if state.visits[target] > MOST_ITERATIONS:
                     return  # `while True`: no condition at its head ends it
@@ -237,7 +159,7 @@ class FunctionRun:
         if key in pending:
             pending[key].join(state)
             return
-        if target in self.flow.loops:
+        if target in self.run.flow.loops:
             # Of two that may be joined, the one that owns more comes by too.
             seen = self._seen.setdefault(target, {})
             missing = sum(one.status is Status.ABSENT for one in state.resources.values())
@@ -246,7 +168,7 @@ class FunctionRun:
             seen[key] = missing
         if len(pending) >= self._most:
             if not self._meet(pending, state, target):
-                self.complete = False
+                self.run.complete = False
             return
         pending[key] = state
 
@@ -263,7 +185,7 @@ class FunctionRun:
         """After an iteration nothing is known of what the loop counts."""
         fresh = {
             symbol: Symbol(f"loop{header}:{symbol}")
-            for symbol in sorted(self.flow.induction[header])
+            for symbol in sorted(self.run.flow.induction[header])
             if isinstance(
                 state.values.get((symbol,)), Const | Polynomial | Symbol | Input | Operation
             )
@@ -271,13 +193,13 @@ class FunctionRun:
         self._work_done += 20 * len(state.values)
         state.refresh(*fresh.values())
         for symbol, value in fresh.items():
-            if self.python and (symbol, "[]") in state.values:
+            if self.run.python and (symbol, "[]") in state.values:
                 state.values[(symbol,)] = value  # a list that grows keeps what it holds
             else:
                 state.write((symbol,), value)
 
     def _forget_dead(self, state: State, target: int) -> None:
-        live_here = self.flow.live[target]
+        live_here = self.run.flow.live[target]
         mortal = self._mortal
         dead = [
             location
@@ -285,20 +207,20 @@ class FunctionRun:
             if location[0] in mortal
             and location[0] not in live_here
             and not resources_in(value)
-            and not (self.waits and isinstance(value, Array))
+            and not any(domain.keeps(self.run, value) for domain in DOMAINS)
         ]
         for location in dead:
             del state.values[location]
 
     def _visit(self, block: Block, state: State) -> None:
         states = [state]
-        self.evaluator.inducing = self.flow.inducing[block.number]
+        self.run.evaluator.inducing = self.run.flow.inducing[block.number]
         for index, operation in enumerate(block.operations):
-            self.position = Position(block.number, index, operation.span, block.unwind)
+            self.run.position = Position(block.number, index, operation.span, block.unwind)
             before, states = states, []
             for one in before:
                 if len(states) >= self._most and not self._meets:
-                    self.complete = False
+                    self.run.complete = False
                     break  # there is no room for what comes of the others
                 states += self._operate(operation, one)
             if len(states) > self._most:
@@ -315,36 +237,36 @@ class FunctionRun:
             if self._meets and can_meet(kept[-1], state):
                 kept[-1] = meet(kept[-1], state, block.number)
             else:
-                self.complete = False
+                self.run.complete = False
         return kept
 
     def _operate(self, operation: ProgramOperation, state: State) -> list[State]:
-        ordering.operation(self, operation, state)
+        for domain in DOMAINS:
+            domain.operating(self.run, operation, state)
         match operation:
             case Assign(value=Conditional()):
                 after = self._split(operation.value, state)
                 for value, one in after:
-                    stores.assign(self, msgspec.structs.replace(operation, value=value), one)
+                    self._assign(msgspec.structs.replace(operation, value=value), one)
                 return [one for _, one in after]
             case Assign():
-                stores.assign(self, operation, state)
+                self._assign(operation, state)
                 return [state]
             case Call():
-                returned = calls.call(self, operation, state)
-                self.native_peak.observe(self, returned, operation)
-                return returned
+                return self._call(operation, state)
             case Launch():
                 for argument in operation.arguments:
                     releases.check_use(
-                        self, argument.value, "a kernel launch", operation.span, state
+                        self.run, argument.value, "a kernel launch", operation.span, state
                     )
-                launches.launch(self, operation, state)
+                for domain in DOMAINS:
+                    domain.launched(self.run, operation, state)
                 return [state]
             case Delete(place=place):
-                stores.delete(self, place, state)
+                stores.delete(self.run, place, state)
                 return [state]
             case ScopeEnd(symbols=symbols, span=span):
-                stores.end_scope(self, symbols, span, state)
+                stores.end_scope(self.run, symbols, span, state)
                 return [state]
             case Use(value=value, reason=reason, span=span):
                 if reason == "yield":
@@ -355,46 +277,45 @@ class FunctionRun:
 
     # Operations -------------------------------------------------------------------------------
 
+    def _assign(self, operation: Assign, state: State) -> None:
+        for domain in DOMAINS:
+            domain.storing(self.run, operation, state)
+        stores.assign(self.run, operation, state)
+
+    def _call(self, call: Call, state: State) -> list[State]:
+        returned: list[State] = []
+        for after in calls.call(self.run, call, state):
+            if isinstance(after, Raised):
+                self._throw(after)
+            else:
+                returned.append(after)
+        for domain in DOMAINS:
+            domain.called(self.run, call, returned)
+        return returned
+
+    def _read(self, expression: Expression | None, span: Span, state: State) -> None:
+        if expression is not None:
+            for domain in DOMAINS:
+                domain.reading(self.run, expression, span, state)
+
     def _yield(self, value: Expression, span: Span, state: State) -> None:
-        names = {decorator.partition("(")[0] for decorator in self.function.decorators}
-        known = [effect for name in sorted(names) if (effect := self.models.lifetime_effect(name))]
-        kinds = {effect.generator for effect in known}
-        if "resumed" in kinds or "fixture" in self.function.name.lower():
+        names = {decorator.partition("(")[0] for decorator in self.run.function.decorators}
+        known = [self.run.models.lifetime_effect(name) for name in names]
+        kinds = {effect.generator for effect in known if effect is not None}
+        if "resumed" in kinds or "fixture" in self.run.function.name.lower():
             return  # pytest resumes a fixture whatever the test did
         if "context" not in kinds:
-            state.escape(state.reachable([self.evaluator.value(value, state)]))
-        self.throw(state.copy(), span, "the consumer of the generator raises", explicit=False)
-
-    def show(self, expression: Expression) -> str:
-        """An expression as the source has it: calls in place of their temporaries."""
-        return render(substitute(expression, self._written))
-
-    def surroundings(self) -> tuple[bool, bool]:
-        """Whether other CUDA work may run before, and after, the operation that runs now. In a
-        destructor, or where a reset follows, it is not the first."""
-        here = (self.position.block, self.position.index)
-        after = any(
-            work != here and self.flow.reaches(here[0], here[1], work[0], work[1])
-            for work in self._work
-        )
-        if self.function.kind == "destructor" or any(
-            self.flow.reaches(here[0], here[1], reset[0], reset[1]) for reset in self._resets_at
-        ):
-            return True, after
-        before = any(
-            work != here and self.flow.reaches(work[0], work[1], here[0], here[1])
-            for work in self._work
-        )
-        return before, after
+            state.escape(state.reachable([self.run.evaluator.value(value, state)]))
+        self._throw(Raised(state.copy(), span, "the consumer of the generator raises", False))
 
     # Ways out ---------------------------------------------------------------------------------
 
     def _terminate(self, block: Block, state: State) -> None:
         terminator = block.terminator
-        self.position = Position(
+        self.run.position = Position(
             block.number,
             len(block.operations),
-            getattr(terminator, "span", self.function.span),
+            getattr(terminator, "span", self.run.function.span),
             block.unwind,
         )
         match terminator:
@@ -403,11 +324,11 @@ class FunctionRun:
             case Branch():
                 self._branch(block, terminator, state)
             case Return(value=value, span=span, implicit=implicit):
-                ordering.read(self, value, span, state)
+                self._read(value, span, state)
                 for given, one in self._split(value, state):
-                    leave(self, one, "return", given, span, implicit=implicit)
+                    leave(self.run, one, "return", given, span, implicit=implicit)
             case Throw(span=span, value=value, rethrow=rethrow):
-                self.throw(state, span, "", explicit=not rethrow, rethrow=rethrow)
+                self._throw(Raised(state, span, "", not rethrow), rethrow)
 
     def _split(
         self, expression: Expression | None, state: State
@@ -415,20 +336,20 @@ class FunctionRun:
         """The two values of ``c ? a : b``, each in the state in which it is the value."""
         if not isinstance(expression, Conditional):
             return [(expression, state)]
-        condition = self.evaluator.value(expression.condition, state)
+        condition = self.run.evaluator.value(expression.condition, state)
         self._note_tested(condition)
         return [
             pair
             for part, truth in ((expression.then, True), (expression.otherwise, False))
-            for one in self.conditions.assume(state.copy(), condition, truth)
+            for one in self.run.conditions.assume(state.copy(), condition, truth)
             for pair in self._split(part, one)
         ]
 
     def _branch(self, block: Block, branch: Branch, state: State) -> None:
-        ordering.read(self, branch.condition, branch.span, state)
-        condition = self.evaluator.value(branch.condition, state)
+        self._read(branch.condition, branch.span, state)
+        condition = self.run.evaluator.value(branch.condition, state)
         self._note_tested(condition)
-        body = self.flow.loops.get(block.number)
+        body = self.run.flow.loops.get(block.number)
         iterations = state.visits.get(block.number, 0)
         counts = isinstance(condition, Operation) and condition.operator == "more"
         failure = state.failure
@@ -451,7 +372,7 @@ class FunctionRun:
             if body is not None and iterations and counts:
                 taken = [fork]  # another element, or none: either way may be taken
             else:
-                taken = self.conditions.assume(fork, condition, truth)
+                taken = self.run.conditions.assume(fork, condition, truth)
             passed_by = body is not None and target not in body and not iterations
             if passed_by and not isinstance(condition, Const):
                 for after in taken:
@@ -460,10 +381,10 @@ class FunctionRun:
                 if after.failure is failure and not isinstance(condition, Const):
                     text = self._shown.get(block.number)
                     if text is None:
-                        text = self._shown[block.number] = self.show(branch.condition)
+                        text = self._shown[block.number] = self.run.show(branch.condition)
                     after.record(
                         "condition",
-                        self.filename,
+                        self.run.filename,
                         branch.span,
                         f"`{text}` is {'true' if truth else 'false'}",
                     )
@@ -471,11 +392,11 @@ class FunctionRun:
 
     def _must_enter(self, header: int, condition: Expression, counts: bool, state: State) -> bool:
         if counts and isinstance(condition, Unary):
-            location = self.evaluator.location(condition.operand, state)
+            location = self.run.evaluator.location(condition.operand, state)
             elements = state.read((*location, "[]")) if location is not None else None
             if isinstance(elements, Bag):
                 return any(live(state.status(resource)) for resource in elements.resources)
-            if counted.never_empty(self, condition.operand, state):
+            if counted.never_empty(self.run, condition.operand, state):
                 return True
         if header not in self._releasing_loops:
             return False
@@ -489,74 +410,27 @@ class FunctionRun:
         while pending:
             value = pending.pop()
             if isinstance(value, Input):
-                self.tested.add(value.location)
+                self.run.tested.add(value.location)
             if isinstance(value, Symbol):
-                self.conditions.checked.add(value.origin)
+                self.run.conditions.checked.add(value.origin)
             if isinstance(value, Pointer):
-                self.conditions.checked.add(value.resource.origin)
+                self.run.conditions.checked.add(value.resource.origin)
             pending.extend(parts(value))
 
-    def throw(
-        self, state: State, span: Span, what: str, explicit: bool, rethrow: bool = False
-    ) -> None:
+    def _throw(self, raised: Raised, rethrow: bool = False) -> None:
         """An exception leaves an operation: into a handler, or out of the function."""
+        state = raised.state
         if not rethrow or state.thrown is None:
-            message = what or "an exception is thrown here"
-            kind = "throw" if explicit else "may throw"
-            state.thrown = state.record(kind, self.filename, span, message)
-        unwind = self.position.unwind
+            message = raised.what or "an exception is thrown here"
+            kind = "throw" if raised.explicit else "may throw"
+            state.thrown = state.record(kind, self.run.filename, raised.span, message)
+        unwind = self.run.position.unwind
         if unwind is not None:
             self.enqueue(unwind, state, None)
         else:
-            leave(self, state, "throw", None, span, explicit=state.thrown.kind == "throw")
+            explicit = state.thrown.kind == "throw"
+            leave(self.run, state, "throw", None, raised.span, explicit=explicit)
 
 
 def _is_handler(condition: Expression) -> bool:
     return isinstance(condition, Unknown) and condition.text.startswith(HANDLER)
-
-
-def _last_return(function: Function) -> Span | None:
-    """The return at the very end; none where the closing brace is reached too."""
-    returns = [b.terminator for b in function.blocks if isinstance(b.terminator, Return)]
-    if any(leave.implicit for leave in returns):
-        return None
-    return max((leave.span for leave in returns), default=None)
-
-
-def _cuda_work(run: FunctionRun) -> list[tuple[int, int]]:
-    """Where a function allocates, frees, copies, launches, or calls a function that may."""
-    found = []
-    for block in run.function.blocks:
-        for index, operation in enumerate(block.operations):
-            if isinstance(operation, Launch):
-                found.append((block.number, index))
-            if not isinstance(operation, Call):
-                continue
-            model = run.models.lookup(operation.name) if operation.name else None
-            if model is None:
-                works = operation.key is not None
-            else:
-                works = not model.resets and bool(
-                    model.acquires or model.releases or model.copies or model.sets or model.launches
-                )
-                works = works and not _releases_null(operation)
-            if works:
-                found.append((block.number, index))
-    return found
-
-
-def _resets(run: FunctionRun) -> list[tuple[int, int]]:
-    return [
-        (block.number, index)
-        for block in run.function.blocks
-        for index, operation in enumerate(block.operations)
-        if isinstance(operation, Call)
-        and operation.name
-        and (model := run.models.lookup(operation.name)) is not None
-        and model.resets
-    ]
-
-
-def _releases_null(call: Call) -> bool:
-    first = call.arguments[0].value if call.arguments else None
-    return isinstance(first, Constant) and not first.value

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from cudalint.analysis.domains.ownership.recorder import Recorder
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease
 from cudalint.analysis.engine.summary import HandedOut, Outcome
 from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Misuse, MisuseKind, Site
-from cudalint.analysis.interpreter.worklist import FunctionRun
 from cudalint.analysis.queries.reachable_members import (
     forwards,
     methods_of,
@@ -61,7 +62,7 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
     fields: set[str] = set()
     for run in runs:
         _collect(run, linker, table)
-        fields |= run.recorder.released_fields
+        fields |= run.log(Recorder).released_fields
     _look_after(table, linker)
     _join_bases(table, linker)
     for members in table.values():
@@ -80,7 +81,8 @@ def _look_after(table: Table, linker: Linker) -> None:
     methods = methods_of(linker)
     for members in table.values():
         own = methods.get(members.record.key, [])
-        for name, site, function in released_by_own_methods(members, own, linker):
+        families = {one.member: one.resource.family for one in members.acquired.values()}
+        for name, site, function in released_by_own_methods(families, own, linker):
             ending = function.name.rpartition(".")[2] in CLOSING
             (members.by_destructor if ending else members.elsewhere).setdefault(name, site)
         if members.takes_back:  # an allocator, whose users say when
@@ -292,7 +294,7 @@ def _acquisition(
     function = run.function
     found = _place(run, linker, item.location)
     members = _members(table, linker, found[0], run.filename) if found else None
-    record = run.recorder.records.get(item.resource.origin)
+    record = run.log(Recorder).records.get(item.resource.origin)
     if members is None or found is None or item.managed or item.escaped or record is None:
         return
     if record.acquired.kept_by_callee:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from cudalint.analysis.facts import Site
-from cudalint.analysis.queries.lifetimes.walk import calls
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import calls
 from cudalint.program import Call, Function, Member, Variable
-
-if TYPE_CHECKING:
-    from cudalint.analysis.queries.classes import Members
-    from cudalint.analysis.summaries import Linker
 
 _FORWARDING = ("__getattr__", "__getattribute__")
 """Methods that make the members of one object look like those of another."""
 
 
-def methods_of(linker: Linker) -> dict[str, list[Function]]:
+def methods_of(symbols: Symbols) -> dict[str, list[Function]]:
     """The Python methods of a run, by the key of their class."""
     found: dict[str, list[Function]] = {}
-    for function, program in linker.functions():
+    for function, program in symbols.functions():
         if function.record and program.language == "python":
             found.setdefault(function.record, []).append(function)
     return found
@@ -32,14 +28,13 @@ def forwards(methods: list[Function]) -> bool:
 
 
 def released_by_own_methods(
-    members: Members, methods: list[Function], linker: Linker
+    families: dict[str, str], methods: list[Function], symbols: Symbols
 ) -> Iterator[tuple[str, Site, Function]]:
-    """Members with a call that ends them, ``self.context.detach()``: of what kind the member is,
-    which decides what that means, another method says."""
+    """Members, of these ``families``, with a call that ends them: ``self.context.detach()``. Of
+    what kind a member is, which decides what that means, another method says."""
     if not methods:
         return
-    models = linker.models("python")
-    families = {acquired.member: acquired.resource.family for acquired in members.acquired.values()}
+    models = symbols.models("python")
     for method in methods:
         for _, call in calls(method):
             name = _own_member(call)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cudalint.analysis.facts import FunctionFacts, TensorFacts
-from cudalint.analysis.summaries import Linker
+from cudalint.analysis.shape.symbols import Symbols
 from cudalint.program import Call, Function, Program
 from cudalint.source import Span
 
@@ -14,11 +14,11 @@ LIBRARIES = ("torch", "cupy", "jax", "lightning", "pytorch_lightning", "accelera
 
 
 def with_tensors(
-    linker: Linker, programs: Sequence[Program], facts: tuple[FunctionFacts, ...]
+    symbols: Symbols, programs: Sequence[Program], facts: tuple[FunctionFacts, ...]
 ) -> tuple[FunctionFacts, ...]:
     """The facts of all functions, with what is known of their tensors. A function whose paths were
     not followed gets facts of its own."""
-    found = _tensor_facts(linker, programs)
+    found = _tensor_facts(symbols, programs)
     if not found:
         return facts
     known = {(fact.filename, fact.span) for fact in facts}
@@ -38,7 +38,7 @@ def with_tensors(
 
 
 def _tensor_facts(
-    linker: Linker, programs: Sequence[Program]
+    symbols: Symbols, programs: Sequence[Program]
 ) -> Mapping[tuple[str, Span], tuple[Function, TensorFacts]]:
     """The facts of every Python function that has to do with tensors, by file and position."""
     relevant = [
@@ -55,7 +55,7 @@ def _tensor_facts(
     from cudalint.analysis.tensors.run import TensorRun
     from cudalint.analysis.tensors.view import View
 
-    run = TensorRun(linker)
+    run = TensorRun(symbols)
     filenames = {program.filename for program in relevant}
     wanted = run.interesting(filenames)
     run.run(wanted)

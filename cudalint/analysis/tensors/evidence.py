@@ -3,38 +3,17 @@ it; what is brought to the host was on the device."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
+from cudalint.analysis.tensors.knowledge import RETURNED, Callees, Evidence, Known
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
 from cudalint.analysis.tensors.places import place
 from cudalint.analysis.tensors.records import Form, Record, is_engine
 from cudalint.apis.model import TensorEffect
 from cudalint.program import Call, Constant
 
-if TYPE_CHECKING:
-    from cudalint.analysis.tensors.run import Known, TensorRun
-
 MOST_DEPTH = 60
-RETURNED = 0
-"""In place of a backward call: the caller computes the gradient of what is returned."""
 
 
-@dataclass
-class Evidence:
-    """What later operations say of earlier ones."""
-
-    attached: dict[int, frozenset[int]] = field(default_factory=dict)
-    """Operation to the backward calls that its result flows into."""
-    direct: dict[int, frozenset[int]] = field(default_factory=dict)
-    """As ``attached``, where the backward call is on the result itself."""
-    parameters: dict[int, frozenset[int]] = field(default_factory=dict)
-    """The same for parameters, by position."""
-    moved: frozenset[int] = frozenset()
-    """Operations whose result was on the device."""
-
-
-def gather(known: Known, run: TensorRun) -> Evidence:
+def gather(known: Known, run: Callees) -> Evidence:
     """The evidence in one solved function."""
     solution = known.solution
     if solution is None:
@@ -58,7 +37,7 @@ def gather(known: Known, run: TensorRun) -> Evidence:
     return gathering.evidence()
 
 
-def differentiated(record: Record, call: Call, run: TensorRun, known: Known) -> list[Value]:
+def differentiated(record: Record, call: Call, run: Callees, known: Known) -> list[Value]:
     """The values whose gradients a call computes."""
     effect = record.effect
     if not record.recording & Recording.ON and (effect is None or not effect.backward):

@@ -141,7 +141,7 @@ def _is_short(view: View, keeping: Keeping, value: Value) -> bool:
 
 
 def _is_emptied_anywhere(view: View, name: str) -> bool:
-    program = view.run.linker.programs.get(view.function.filename)
+    program = view.run.symbols.programs.get(view.function.filename)
     for function in program.functions if program is not None else ():
         scan = view.run.scan(function)
         if name in scan.clears or (function.kind != "module" and name in scan.assigned):

@@ -57,10 +57,10 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
 
 def _may_use_device(view: View) -> bool:
     """Whether the file of a function, or that of a caller, has anything that goes to a device."""
-    linker = view.run.linker
+    symbols = view.run.symbols
     files = {view.function.filename, *(site.caller.filename for site in view.known.callers)}
-    programs = [linker.programs.get(file) for file in sorted(files)]
-    models = linker.models("python")
+    programs = [symbols.programs.get(file) for file in sorted(files)]
+    models = symbols.models("python")
     return any(one is None or uses_device(one, models) for one in programs)
 
 
@@ -174,7 +174,7 @@ def _is_frozen_elsewhere(view: View) -> bool:
     function = view.function
     if function.record and view.run.class_scan(function.record, function.filename).freezes:
         return True
-    program = view.run.linker.programs.get(function.filename)
+    program = view.run.symbols.programs.get(function.filename)
     for other in program.functions if program is not None else ():
         scan = view.run.scan(other)
         if scan.freezes or (other.kind == "module" and scan.switches_for_good):
@@ -216,7 +216,7 @@ def _hands_back_gradients(view: View) -> bool:
 
 def _nobody_differentiates(view: View) -> bool:
     """The function has callers in the run, and nothing in its file computes gradients."""
-    program = view.run.linker.programs.get(view.function.filename)
+    program = view.run.symbols.programs.get(view.function.filename)
     if program is None or not view.known.callers or view.known.returns_attached:
         return False
     if view.known.referenced or any(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import GraphRetention
-from cudalint.analysis.tensors.evidence import RETURNED
+from cudalint.analysis.tensors.knowledge import RETURNED
 from cudalint.analysis.tensors.lattice import Kind, Recording, Value
 from cudalint.analysis.tensors.places import ELEMENT, is_inside, place
 from cudalint.analysis.tensors.scan import operations

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from cudalint.analysis.shape.flow import Flow
-from cudalint.analysis.summaries import Linker
-from cudalint.analysis.tensors.evidence import RETURNED, Evidence, gather
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.tensors.evidence import gather
+from cudalint.analysis.tensors.knowledge import RETURNED, CallSite, Known
 from cudalint.analysis.tensors.lattice import Recording, Value
 from cudalint.analysis.tensors.records import Outcome, origin_at
 from cudalint.analysis.tensors.scan import MODULE, Scan, operations, scan
 from cudalint.analysis.tensors.solver import Solution, solve
 from cudalint.apis.model import HookModel, TensorEffect
-from cudalint.program import Call, Function, FunctionReference, Program, children
+from cudalint.program import Call, Function, FunctionReference, children
 
 MOST_ROUNDS = 4
 """How often evidence and callers' modes are carried around."""
@@ -26,40 +26,12 @@ MOST_CALLERS = 3
 Identity = tuple[str, str]
 
 
-@dataclass
-class CallSite:
-    """A call of a function of the run."""
-
-    caller: Function
-    call: Call
-    origin: int
-    block: int
-
-
-@dataclass
-class Known:
-    """All that is kept of one function."""
-
-    function: Function
-    program: Program
-    solution: Solution | None = None
-    evidence: Evidence = field(default_factory=Evidence)
-    entry: Recording = Recording.NOTHING
-    callers: list[CallSite] = field(default_factory=list)
-    referenced: bool = False
-    """Its name is used as a value: others may call it."""
-    summary: object = None
-    """What callers see of it; where that changes they are solved again."""
-    returns_attached: frozenset[str] = frozenset()
-    """The parts of what it returns whose gradient a caller computes; empty text: the whole."""
-
-
 class TensorRun:
     """The analysis of all Python functions of a run that have to do with tensors."""
 
-    def __init__(self, linker: Linker) -> None:
-        self.linker = linker
-        self.models = linker.models("python")
+    def __init__(self, symbols: Symbols) -> None:
+        self.symbols = symbols
+        self.models = symbols.models("python")
         self._known: dict[Identity, Known] = {}
         self._flows: dict[Identity, Flow] = {}
         self._scans: dict[Identity, Scan] = {}
@@ -68,7 +40,7 @@ class TensorRun:
         self._modules: dict[str, bool] = {}
         self._active: list[Identity] = []
         self._hooks: dict[Identity, tuple[HookModel | None, str]] = {}
-        for function, program in linker.functions():
+        for function, program in symbols.functions():
             if program.language != "python":
                 continue
             identity = _identity(function)
@@ -118,7 +90,7 @@ class TensorRun:
     def callee(self, caller: Function, call: Call, records: frozenset[str]) -> Function | None:
         """The function of the run that a call means."""
         if call.key and call.kind != "constructor":
-            return self.linker.function(call.key, caller.filename)
+            return self.symbols.function(call.key, caller.filename)
         if call.name.startswith(".") and call.receiver is not None:
             record = next(iter(records)) if len(records) == 1 else None
             if record is None:
@@ -131,10 +103,10 @@ class TensorRun:
         for _ in range(MOST_DEPTH):
             if record is None:
                 return None
-            found = self.linker.function(f"{record}.{name}", filename)
+            found = self.symbols.function(f"{record}.{name}", filename)
             if found is not None:
                 return found
-            known = self.linker.record(record, filename)
+            known = self.symbols.record(record, filename)
             record = known.bases[0] if known is not None and known.bases else None
         return None
 
@@ -158,7 +130,7 @@ class TensorRun:
                     while pending:
                         expression = pending.pop()
                         if isinstance(expression, FunctionReference) and expression.key:
-                            target = self.linker.function(expression.key, function.filename)
+                            target = self.symbols.function(expression.key, function.filename)
                             if target is not None and _identity(target) in self._known:
                                 self._known[_identity(target)].referenced = True
                         pending.extend(children(expression))
@@ -259,7 +231,7 @@ class TensorRun:
     def _parent(self, function: Function) -> Function | None:
         if function.parent is None:
             return None
-        return self.linker.function(function.parent, function.filename)
+        return self.symbols.function(function.parent, function.filename)
 
     def _decorated(self, function: Function) -> Recording:
         """What the decorators of a function switch recording to; nothing where they do not."""
@@ -277,7 +249,7 @@ class TensorRun:
 
     def _wrapper_mode(self, name: str, filename: str) -> Recording:
         """A decorator of the run that calls what it wraps with recording switched off."""
-        decorator = self.linker.function(name, filename)
+        decorator = self.symbols.function(name, filename)
         if decorator is None:
             return Recording.NOTHING
         mode = Recording.NOTHING
@@ -336,7 +308,7 @@ class TensorRun:
                 continue
             seen.add(name)
             yield name
-            known = self.linker.record(name, filename)
+            known = self.symbols.record(name, filename)
             if known is not None:
                 pending.extend(known.bases)
 
@@ -386,7 +358,7 @@ class TensorRun:
             return self.class_scan(function.record, function.filename).values.get(name)
         found = self.scan(function).values.get(name)
         if found is None and name.startswith("::"):
-            module = self.linker.programs.get(function.filename)
+            module = self.symbols.programs.get(function.filename)
             for other in module.functions if module is not None else ():
                 if other.kind == "module":
                     found = self.scan(other).values.get(name)

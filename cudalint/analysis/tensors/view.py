@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cudalint.analysis.facts.resources import Site
-from cudalint.analysis.tensors.evidence import Evidence
+from cudalint.analysis.tensors.knowledge import Evidence, Known
 from cudalint.analysis.tensors.lattice import NOTHING, State, Value
 from cudalint.analysis.tensors.places import is_inside, place, root, root_of
 from cudalint.analysis.tensors.records import (
@@ -16,7 +16,7 @@ from cudalint.analysis.tensors.records import (
     origin_at,
     position_of,
 )
-from cudalint.analysis.tensors.run import Known, TensorRun
+from cudalint.analysis.tensors.run import TensorRun
 from cudalint.analysis.tensors.scan import operations
 from cudalint.analysis.tensors.solver import Solution
 from cudalint.analysis.tensors.transfer import Transfer

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from cudalint.analysis.domains.ordering.buffers import PLAIN, Buffer, buffer_of
 from cudalint.analysis.domains.ordering.calm import is_standard
-from cudalint.analysis.domains.ordering.order import Pending
+from cudalint.analysis.domains.ordering.log import OrderingLog
+from cudalint.analysis.domains.ordering.order import NOTHING, Pending
 from cudalint.analysis.domains.ordering.walk import Access
-from cudalint.analysis.domains.ownership.recorder import live
+from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts.ordering import EarlyRead, HostAccess
 from cudalint.analysis.values.values import Address, Pointer, Value
@@ -29,25 +30,22 @@ from cudalint.program import (
 )
 from cudalint.source import Span
 
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
-
 
 def observe(run: FunctionRun, operation: Operation | Expression, span: Span, state: State) -> None:
     """The accesses of an operation, a condition or a returned value, before it runs."""
     if isinstance(operation, Launch):
         return  # its arguments are looked at where it is put on its stream
-    if state.order.pending and not run.python:
+    if state.part(NOTHING).pending and not run.python:
         _read_variables(run, operation, span, state)
-    accesses = run.ordering.accesses(operation)
-    if not accesses or not (state.resources or state.order.pending):
+    accesses = run.log(OrderingLog).accesses(operation)
+    if not accesses or not (state.resources or state.part(NOTHING).pending):
         return
     for access in accesses:
         if _is_reference(run, operation, access):
             continue
         if not run.python:
             _through_pointer(run, access, span, state)
-        if state.order.pending and not access.writes:
+        if state.part(NOTHING).pending and not access.writes:
             _read(run, access, span, state)
 
 
@@ -60,7 +58,7 @@ def _is_reference(run: FunctionRun, operation: Operation | Expression, access: A
     if isinstance(operation, Call) and access.argument is not None and not run.python:
         if operation.name and run.models.lookup(operation.name) is not None:
             return False
-        definition = run.linker.function(operation.key, run.filename) if operation.key else None
+        definition = run.symbols.function(operation.key, run.filename) if operation.key else None
         if definition is not None:
             parameters = [p for p in definition.parameters if p.symbol != "this"]
             if access.argument < len(parameters):
@@ -77,7 +75,7 @@ def _through_pointer(run: FunctionRun, access: Access, span: Span, state: State)
     held = _device_memory(run, pointer, state)
     if held is None:
         if isinstance(pointer, Pointer):
-            run.ordering.harmless_accesses.add(span)
+            run.log(OrderingLog).harmless_accesses.add(span)
         return
     if access.conditional or not _loads(run, access):
         return
@@ -89,7 +87,7 @@ def _device_memory(run: FunctionRun, value: Value, state: State) -> Pointer | No
     """A pointer into memory that only the device can reach."""
     if not isinstance(value, Pointer):
         return None
-    record = run.recorder.records.get(value.resource.origin)
+    record = run.log(Recorder).records.get(value.resource.origin)
     if record is None or record.acquired.ambiguous or record.acquired.managed:
         return None
     info = record.acquired.info
@@ -107,7 +105,7 @@ def _loads(run: FunctionRun, access: Access) -> bool:
         return False
     if access.field is None:
         return pointee.kind not in ("array", "function", "void")
-    record = run.linker.record(pointee.record, run.filename)
+    record = run.symbols.record(pointee.record, run.filename)
     if record is None:
         return False
     kinds = [field.type.kind for field in record.fields if field.name == access.field]
@@ -141,11 +139,11 @@ def _host_access(
     state: State,
     steps: tuple[Step, ...] = (),
 ) -> None:
-    acquired = run.recorder.records[pointer.resource.origin].acquired
+    acquired = run.log(Recorder).records[pointer.resource.origin].acquired
     where = acquired.from_callee[1] if acquired.from_callee else acquired.span
     home = acquired.from_callee[0] if acquired.from_callee else acquired.filename
     made = Step(home, where, f"`{acquired.shown}` is device memory from {acquired.api}")
-    run.ordering.host_accesses.setdefault(
+    run.log(OrderingLog).host_accesses.setdefault(
         span,
         HostAccess(
             resource=acquired.resource(),
@@ -174,14 +172,14 @@ def _read_variables(
     run: FunctionRun, operation: Operation | Expression, span: Span, state: State
 ) -> None:
     """The copy's target may be a plain variable, by its address."""
-    for pending in state.order.pending:
+    for pending in state.part(NOTHING).pending:
         if pending.kind != "download" or not isinstance(pending.buffer, tuple):
             continue
         location = pending.buffer[1]
         info = run.evaluator.variable(location[0]) if len(location) == 1 else None
         if info is None or info.type.kind not in PLAIN:
             continue
-        if location[0] in run.ordering.variables(operation):
+        if location[0] in run.log(OrderingLog).variables(operation):
             if isinstance(operation, Call) and _may_bind(run, operation, location[0]):
                 continue
             buffer = Buffer(pending.buffer, None, Address(location))
@@ -202,9 +200,9 @@ def _may_bind(run: FunctionRun, call: Call, symbol: str) -> bool:
 
 def _check_read(run: FunctionRun, buffer: Buffer, text: str, span: Span, state: State) -> None:
     pending = _download(buffer, state)
-    if pending is None or state.skipped & run.ordering.waiting_loops(run):
+    if pending is None or state.skipped & run.log(OrderingLog).waiting_loops(run):
         return
-    run.ordering.early_reads.setdefault(
+    run.log(OrderingLog).early_reads.setdefault(
         (span, pending.identity),
         EarlyRead(
             name=pending.name.removeprefix("&"),
@@ -226,7 +224,7 @@ def _check_read(run: FunctionRun, buffer: Buffer, text: str, span: Span, state: 
 
 
 def _download(buffer: Buffer, state: State) -> Pending | None:
-    for pending in state.order.pending:
+    for pending in state.part(NOTHING).pending:
         if (
             pending.kind == "download"
             and pending.buffer == buffer.root
@@ -271,8 +269,8 @@ def _host_touches(
             if held is not None:
                 _host_access(run, held, run.show(expression), span, writes, name, state)
             elif isinstance(buffer.value, Pointer):
-                run.ordering.harmless_accesses.add(span)
-        if not writes and state.order.pending:
+                run.log(OrderingLog).harmless_accesses.add(span)
+        if not writes and state.part(NOTHING).pending:
             shown = run.show(expression)
             short = name.lstrip(".").rpartition(".")[2]
             text = f"`{shown}.{short}()`" if path == "this" else f"{short}({shown})"
@@ -281,7 +279,7 @@ def _host_touches(
 
 def passed(run: FunctionRun, call: Call, definition: Function, state: State) -> None:
     """A function of the run that waits for nothing is given memory: does it look at it?"""
-    if not (state.resources or state.order.pending):
+    if not (state.resources or state.part(NOTHING).pending):
         return
     parameters = [p for p in definition.parameters if p.symbol != "this"]
     for parameter, argument in zip(parameters, call.arguments, strict=False):
@@ -303,8 +301,8 @@ def passed(run: FunctionRun, call: Call, definition: Function, state: State) -> 
         text = f"`{definition.name}`"
         if waiting is not None and not access.writes:
             _check_read(run, buffer, text, call.span, state)
-        if held is not None and not run.linker.touches_cuda(
-            definition, run.linker.programs.get(definition.filename, run.program)
+        if held is not None and not run.symbols.touches_cuda(
+            definition, run.symbols.programs.get(definition.filename, run.program)
         ):
             step = Step(definition.filename, where, f"`{render(access.place)}` is accessed here")
             shown = run.show(argument.value)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from cudalint.analysis.domains.ordering.log import OrderingLog
+from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.domains.ownership.releases import attachment, plain
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.values.values import (
     Address,
@@ -20,9 +23,6 @@ from cudalint.analysis.values.values import (
     integer,
 )
 from cudalint.program import AddressOf, Call, Expression, Index, Variable
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 _POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_pointer"})
 """Attributes of arrays that lead to where their memory is."""
@@ -49,7 +49,7 @@ def buffer_of(run: FunctionRun, expression: Expression, state: State) -> Buffer 
     """The memory that a pointer or an array object leads to."""
     expression = plain(expression)
     if isinstance(expression, Variable):
-        made = run.ordering.data_of.get(expression.symbol)
+        made = run.log(OrderingLog).data_of.get(expression.symbol)
         if made is not None:
             location = run.evaluator.location(made, state)
             if location is not None:
@@ -104,7 +104,7 @@ def space_of(run: FunctionRun, buffer: Buffer, state: State) -> str | None:
         return "pinned"
     match value:
         case Pointer(resource=resource):
-            record = run.recorder.records.get(resource.origin)
+            record = run.log(Recorder).records.get(resource.origin)
             if record is None or record.acquired.ambiguous:
                 return None
             space = record.acquired.info.space
@@ -119,7 +119,9 @@ def space_of(run: FunctionRun, buffer: Buffer, state: State) -> str | None:
                 return "host"
             return None
         case Array(space=space, origin=origin):
-            if space == "host" and (origin in run.ordering.pinned or _is_pinned(run, origin)):
+            if space == "host" and (
+                origin in run.log(OrderingLog).pinned or _is_pinned(run, origin)
+            ):
                 return "pinned"
             return space
         case _:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from cudalint.analysis.engine.evaluate import is_status
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
+from cudalint.analysis.shape.symbols import Symbols
 from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import ApiFunction
 from cudalint.program import Call, Function, Operation
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
-    from cudalint.analysis.summaries import Linker
 
 _STANDARD = re.compile(r"(std::|operator|__builtin_|builtins\.|__gnu_cxx::)")
 _WAITING = re.compile(
@@ -22,6 +19,13 @@ _WAITING = re.compile(
     re.IGNORECASE,
 )
 """What the standard library has that waits: for a callback, or for another thread that waited."""
+
+
+class _Calm:
+    """The functions of a run of which it is known already."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.known: dict[tuple[str, str, bool], bool] = {}
 
 
 def waits(model: ApiFunction) -> bool:
@@ -39,30 +43,33 @@ def checks_status(run: FunctionRun, call: Call, state: State) -> bool:
     return any(is_status(run.evaluator.value(a.value, state)) for a in call.arguments)
 
 
-def is_calm(linker: Linker, key: str, filename: str, language: str, trusted: bool = False) -> bool:
+def is_calm(
+    symbols: Symbols, key: str, filename: str, language: str, trusted: bool = False
+) -> bool:
     """Whether a function of the run waits for nothing. What it calls out of sight may wait, except
     where it is ``trusted`` not to."""
     identity = (key, filename, trusted)
-    known = linker.calm.get(identity)
+    calm = symbols.memo(_Calm).known
+    known = calm.get(identity)
     if known is None:
-        linker.calm[identity] = True  # while a recursive call asks
-        function = linker.function(key, filename)
-        known = function is not None and _body_is_calm(linker, function, language, trusted)
-        linker.calm[identity] = known
+        calm[identity] = True  # while a recursive call asks
+        function = symbols.function(key, filename)
+        known = function is not None and _body_is_calm(symbols, function, language, trusted)
+        calm[identity] = known
     return known
 
 
-def _body_is_calm(linker: Linker, function: Function, language: str, trusted: bool) -> bool:
-    models = linker.models(language)
+def _body_is_calm(symbols: Symbols, function: Function, language: str, trusted: bool) -> bool:
+    models = symbols.models(language)
     return all(
-        is_calm_operation(linker, operation, function.filename, models, trusted)
+        is_calm_operation(symbols, operation, function.filename, models, trusted)
         for block in function.blocks
         for operation in block.operations
     )
 
 
 def is_calm_operation(
-    linker: Linker,
+    symbols: Symbols,
     operation: Operation,
     filename: str,
     models: ApiModels,
@@ -74,6 +81,6 @@ def is_calm_operation(
     model = models.lookup(operation.name) if operation.name else None
     if model is not None and not model.guess:
         return not waits(model)
-    if operation.key and linker.function(operation.key, filename) is not None:
-        return is_calm(linker, operation.key, filename, models.language, trusted)
+    if operation.key and symbols.function(operation.key, filename) is not None:
+        return is_calm(symbols, operation.key, filename, models.language, trusted)
     return trusted or is_standard(operation.name) or operation.kind == "copy"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from cudalint.analysis.domains.ordering.accesses import host_reads, host_writes, passed
 from cudalint.analysis.domains.ordering.buffers import (
@@ -15,6 +14,7 @@ from cudalint.analysis.domains.ordering.buffers import (
     space_of,
 )
 from cudalint.analysis.domains.ordering.calm import checks_status, is_calm, is_standard
+from cudalint.analysis.domains.ordering.log import OrderingLog
 from cudalint.analysis.domains.ordering.order import NOTHING, Pending, PendingKind
 from cudalint.analysis.domains.ordering.provenance import on_device
 from cudalint.analysis.domains.ordering.streams import (
@@ -25,17 +25,16 @@ from cudalint.analysis.domains.ordering.streams import (
     stream_of,
     waited_for,
 )
+from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.domains.transfers import direction_of
 from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts.ordering import PageableCopy, StreamHazard
 from cudalint.analysis.values.values import ZERO, Array, Const, Pointer, Value, constant, integer
 from cudalint.apis.model import ApiFunction, CopyEffect, StreamOrder
 from cudalint.findings.finding import Step
 from cudalint.program import Call, Expression, Function, Launch, render
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 _KINDS: dict[str, PendingKind] = {"host-to-device": "upload", "device-to-host": "download"}
 
@@ -46,7 +45,7 @@ _KINDS: dict[str, PendingKind] = {"host-to-device": "upload", "device-to-host": 
 def launched(run: FunctionRun, launch: Launch, state: State) -> None:
     """A kernel is put on a stream."""
     stream = stream_of(run, launch.stream, state)
-    state.order = passes(run, state.order, stream)
+    state.keep(passes(run, state.part(NOTHING), stream))
     for argument in launch.arguments:
         buffer = buffer_of(run, argument.value, state)
         if buffer is not None and isinstance(buffer.value, Pointer):
@@ -66,46 +65,46 @@ def modelled(run: FunctionRun, call: Call, name: str, model: ApiFunction, state:
     if model.host_writes:
         host_writes(run, binding, model.host_writes, name, state)
     if model.acquires:
-        state.order = state.order.drop(lambda p: at_this_position(run, p.buffer))
+        state.keep(state.part(NOTHING).drop(lambda p: at_this_position(run, p.buffer)))
     if model.returns is not None and model.returns.space == "pinned" and model.returns.view_of:
         locked = binding.value(model.returns.view_of)
         if isinstance(locked, Array):
-            run.ordering.pinned.add(locked.origin)
+            run.log(OrderingLog).pinned.add(locked.origin)
     if model.copies is not None:
         _copied(run, binding, model, model.copies, name, state)
     elif model.order is not None:
         _ordered(run, binding, model, model.order, name, state)
     elif model.synchronizes or model.resets:
-        state.order = NOTHING
+        state.keep(NOTHING)
     if model.launches is not None and model.launches.stream is not None:
         stream = stream_of(run, binding.expression(model.launches.stream), state)
-        state.order = passes(run, state.order, stream)
+        state.keep(passes(run, state.part(NOTHING), stream))
 
 
 def in_run(run: FunctionRun, call: Call, definition: Function, state: State) -> None:
     """A function of the run is called: what it does with streams is not followed, only whether it
     may wait."""
     trusted = checks_status(run, call, state)
-    if is_calm(run.linker, definition.key, definition.filename, run.program.language, trusted):
+    if is_calm(run.symbols, definition.key, definition.filename, run.program.language, trusted):
         passed(run, call, definition, state)
-    elif state.order is not NOTHING:
-        state.order = NOTHING
+    elif state.part(NOTHING) is not NOTHING:
+        state.keep(NOTHING)
 
 
 def out_of_sight(run: FunctionRun, call: Call, name: str, state: State) -> None:
     """Nothing is known of the callee: it may wait for anything."""
-    if state.order is NOTHING or call.kind == "copy" or is_standard(name):
+    if state.part(NOTHING) is NOTHING or call.kind == "copy" or is_standard(name):
         return
     if not checks_status(run, call, state):
-        state.order = NOTHING
+        state.keep(NOTHING)
 
 
 def ended(run: FunctionRun, symbols: Iterable[str], state: State) -> None:
     """Variables go out of scope: the destructor of a class may wait."""
-    for symbol in symbols if state.order is not NOTHING else ():
+    for symbol in symbols if state.part(NOTHING) is not NOTHING else ():
         info = run.evaluator.variable(symbol)
         if info is not None and info.type.kind == "record" and not is_standard(info.type.text):
-            state.order = NOTHING
+            state.keep(NOTHING)
             return
 
 
@@ -135,15 +134,15 @@ def _copied(
     stream = stream_of(run, shown, state)
     if not is_asynchronous(run, binding, copy, state):
         if not model.synchronizes:
-            state.order = passes(run, state.order, DEFAULT)
+            state.keep(passes(run, state.part(NOTHING), DEFAULT))
         elif name.startswith(".") or copy.asynchronous_when is not None:
-            state.order = NOTHING  # the current stream, which is out of sight
+            state.keep(NOTHING)  # the current stream, which is out of sight
         else:
             _uses(run, binding, (copy.to, copy.source), name, stream, shown, state)
-            passed_by = passes(run, state.order, DEFAULT)
-            state.order = waited_for(run, passed_by, DEFAULT)
+            passed_by = passes(run, state.part(NOTHING), DEFAULT)
+            state.keep(waited_for(run, passed_by, DEFAULT))
         return
-    state.order = passes(run, state.order, stream)
+    state.keep(passes(run, state.part(NOTHING), stream))
     target = copy.into if _is_given(run, binding, copy.into, state) else copy.to
     assert target is not None
     direction = copy_direction(run, binding, copy, target, state)
@@ -232,7 +231,7 @@ def _pageable(
     made, span = "a local array", None
     value = buffer.value
     if isinstance(value, Pointer):
-        acquired = run.recorder.records[value.resource.origin].acquired
+        acquired = run.log(Recorder).records[value.resource.origin].acquired
         made, span = acquired.api, acquired.span
     elif isinstance(value, Array):
         creation = made_by(run, value.origin)
@@ -246,8 +245,8 @@ def _pageable(
         if info is not None:
             made = info.type.text
             span = info.span
-    run.ordering.streams.add(used.stream)
-    run.ordering.pageable.setdefault(
+    run.log(OrderingLog).streams.add(used.stream)
+    run.log(OrderingLog).pageable.setdefault(
         call.span,
         PageableCopy(
             name=used.name,
@@ -277,7 +276,7 @@ def _ordered(
         flags = integer(binding.value(effect.flags))
         origin = run.position.symbol(f"{name}#0").origin
         if flags is not None and flags & 1:
-            run.ordering.non_blocking.add(origin)
+            run.log(OrderingLog).non_blocking.add(origin)
         return
     shown = binding.expression(effect.stream) if effect.stream is not None else None
     stream = stream_of(run, shown, state)
@@ -286,10 +285,10 @@ def _ordered(
     elif effect.waits is not None:
         _awaited(run, binding, effect.waits, None if model.synchronizes else stream, state)
     elif model.synchronizes:
-        order = passes(run, state.order, stream)
-        state.order = waited_for(run, order, stream)
+        order = passes(run, state.part(NOTHING), stream)
+        state.keep(waited_for(run, order, stream))
     else:
-        state.order = passes(run, state.order, stream)
+        state.keep(passes(run, state.part(NOTHING), stream))
         _uses(run, binding, effect.uses, name, stream, shown, state)
         if model.acquires:
             _allocated(run, binding, name, stream, shown, state)
@@ -300,8 +299,8 @@ def _ordered(
 def _recorded(run: FunctionRun, binding: Binding, path: str, stream: Value, state: State) -> None:
     event = binding.value(path)
     if event is not None:
-        state.order = passes(run, state.order, stream)
-        state.order = state.order.record(event, lambda p: comes_after(run, p, stream))
+        state.keep(passes(run, state.part(NOTHING), stream))
+        state.keep(state.part(NOTHING).record(event, lambda p: comes_after(run, p, stream)))
 
 
 def _awaited(
@@ -309,13 +308,13 @@ def _awaited(
 ) -> None:
     """The host, or a stream, waits for an event."""
     event = binding.value(path)
-    covered = state.order.covered(event) if event is not None else None
+    covered = state.part(NOTHING).covered(event) if event is not None else None
     if covered is None:
-        state.order = NOTHING  # recorded out of sight
+        state.keep(NOTHING)  # recorded out of sight
     elif stream is None:
-        state.order = state.order.drop(lambda p: p.identity in covered)
+        state.keep(state.part(NOTHING).drop(lambda p: p.identity in covered))
     else:
-        state.order = state.order.follow(stream, lambda p: p.identity in covered)
+        state.keep(state.part(NOTHING).follow(stream, lambda p: p.identity in covered))
 
 
 def _allocated(
@@ -368,7 +367,7 @@ def _freed(
         return
     used = _Use(run.show(expression), name, stream, shown)
     _check(run, buffer, used, binding.call, state, freed=True)
-    state.order = state.order.drop(lambda p: p.buffer == buffer.root)
+    state.keep(state.part(NOTHING).drop(lambda p: p.buffer == buffer.root))
 
 
 # Operations -------------------------------------------------------------------------------------
@@ -386,7 +385,7 @@ def _put(
     """One more operation is under way on a buffer."""
     if kind != "allocation":
         _check(run, buffer, used, operation, state, freed=False)
-    state.order = state.order.add(
+    order = state.part(NOTHING).add(
         Pending(
             kind=kind,
             buffer=buffer.root,
@@ -400,6 +399,7 @@ def _put(
             space=space,
         )
     )
+    state.keep(order)
 
 
 def _check(
@@ -411,9 +411,9 @@ def _check(
     freed: bool,
 ) -> None:
     """Is the buffer freed, or used before its allocation, out of order?"""
-    if state.skipped & run.ordering.waiting_loops(run):
+    if state.skipped & run.log(OrderingLog).waiting_loops(run):
         return
-    for pending in state.order.pending:
+    for pending in state.part(NOTHING).pending:
         if (
             pending.buffer != buffer.root
             or (not freed and pending.kind != "allocation")
@@ -421,7 +421,7 @@ def _check(
             or comes_after(run, pending, used.stream)
         ):
             continue
-        run.ordering.hazards.setdefault(
+        run.log(OrderingLog).hazards.setdefault(
             operation.span,
             StreamHazard(
                 name=used.name,

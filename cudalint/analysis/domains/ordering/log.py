@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from cudalint.analysis.domains.ordering.walk import Access, accesses_of, values_read
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts.ordering import (
     EarlyRead,
     HostAccess,
@@ -16,9 +16,6 @@ from cudalint.analysis.facts.ordering import (
 from cudalint.analysis.values.values import Symbol
 from cudalint.program import Call, Expression, Launch, Operation, Variable
 from cudalint.source import Span
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 Read = Operation | Expression
 """What reads values: an operation, or a condition."""
@@ -84,7 +81,7 @@ class OrderingLog:
                 for header, body in run.flow.loops.items()
                 if any(
                     not isinstance(operation, Launch)
-                    and not is_calm_operation(run.linker, operation, run.filename, run.models)
+                    and not is_calm_operation(run.symbols, operation, run.filename, run.models)
                     for number in body
                     for operation in run.flow.blocks[number].operations
                 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.values.values import Array
 from cudalint.program import (
@@ -17,9 +16,6 @@ from cudalint.program import (
     Slice,
     Variable,
 )
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 _MOST_STEPS = 8
 

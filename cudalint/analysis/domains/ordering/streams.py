@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from cudalint.analysis.domains.ordering.log import OrderingLog
 from cudalint.analysis.domains.ordering.order import Order, Pending
+from cudalint.analysis.domains.ownership.recorder import Recorder
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.values.values import Const, Pointer, Value, integer
 from cudalint.program import Expression
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 DEFAULT: Value = Const("the default stream")
 _LEGACY = 1
@@ -33,7 +31,7 @@ def is_known(run: FunctionRun, stream: Value) -> bool:
         return True
     if not isinstance(stream, Pointer) or stream.resource.older:
         return False
-    record = run.recorder.records.get(stream.resource.origin)
+    record = run.log(Recorder).records.get(stream.resource.origin)
     return record is not None and record.acquired.info.kind == "handle"
 
 
@@ -46,7 +44,7 @@ def waits_for_default(run: FunctionRun, stream: Value) -> bool:
     """Whether a stream and the default stream wait for each other; so for unknown ones too."""
     if not isinstance(stream, Pointer):
         return True
-    return stream.resource.origin not in run.ordering.non_blocking
+    return stream.resource.origin not in run.log(OrderingLog).non_blocking
 
 
 def comes_after(run: FunctionRun, pending: Pending, stream: Value) -> bool:

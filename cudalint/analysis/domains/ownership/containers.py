@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.values.values import Bag, Pointer, Sequence, Symbol
 from cudalint.program import Assign, Binary
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 
 def joined(run: FunctionRun, operation: Assign, state: State) -> frozenset[Symbol]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.values.values import integer
 from cudalint.program import Expression, Variable
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 _MOST_BOUNDS = 3
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.values.values import Input, Pointer, Symbol
 from cudalint.program import Call, Cast, Expression, Function, Variable
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 
 def left_to_counterpart(run: FunctionRun, state: State, resource: Symbol, family: str) -> bool:
@@ -27,7 +23,7 @@ def left_to_counterpart(run: FunctionRun, state: State, resource: Symbol, family
     )
     return attached and any(
         function.key != run.function.key and _releases_argument(run, function, family)
-        for function, _ in run.linker.functions()
+        for function, _ in run.symbols.functions()
     )
 
 

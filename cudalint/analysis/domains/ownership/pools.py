@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from cudalint.analysis.engine.escape import escape_value
+from cudalint.analysis.domains.ownership.escape import escape_value
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.engine.summary import Summary
 from cudalint.analysis.values.values import Input, Pointer
 from cudalint.program import Call, Function
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 _TAKES_BACK = re.compile(r"(free|release|dealloc|give_?back|recycle|put_?back)", re.IGNORECASE)
 

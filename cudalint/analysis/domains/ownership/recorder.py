@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import Status
 from cudalint.analysis.facts import (
     Allocation,
@@ -25,7 +26,6 @@ from cudalint.analysis.facts import (
 )
 from cudalint.analysis.values.values import Const, Location, Value, integer
 from cudalint.apis.model import Family
-from cudalint.program import Function
 from cudalint.source import Span
 
 
@@ -96,9 +96,11 @@ class _Record:
 class Recorder:
     """Collects events of all paths; the same event on two paths counts once."""
 
-    def __init__(self, function: Function, filename: str) -> None:
-        self.function = function
-        self.filename = filename
+    def __init__(self, run: FunctionRun) -> None:
+        self.function = run.function
+        self.filename = run.filename
+        self.statuses: dict[str, str] = {}
+        """Acquisition origins to the origins of their statuses."""
         self.records: dict[str, _Record] = {}
         self.misuses: dict[tuple[MisuseKind, Span], Misuse] = {}
         self.transfers: dict[tuple[Span, str], Transfer] = {}
@@ -198,8 +200,8 @@ class Recorder:
 
     # Facts ------------------------------------------------------------------------------------
 
-    def facts(self, language: str, checked: set[str], statuses: dict[str, str]) -> FunctionFacts:
-        """Everything that was seen. ``statuses`` maps an acquisition to its status' origin."""
+    def facts(self, language: str, checked: set[str]) -> FunctionFacts:
+        """Everything that was seen; ``checked`` are the statuses that were looked at."""
         function = self.function
         return FunctionFacts(
             function=function.name,
@@ -209,7 +211,7 @@ class Recorder:
             language=language,
             leaks=tuple(self._leaks()),
             misuses=tuple(self.misuses.values()),
-            allocations=tuple(self._allocations(checked, statuses)),
+            allocations=tuple(self._allocations(checked)),
             transfers=tuple(
                 transfer for key, transfer in self.transfers.items() if key not in self.unsized
             ),
@@ -256,12 +258,12 @@ class Recorder:
     def _place_released(self, acquired: Acquired) -> bool:
         return acquired.location is not None and acquired.location in self.released_places
 
-    def _allocations(self, checked: set[str], statuses: dict[str, str]) -> list[Allocation]:
+    def _allocations(self, checked: set[str]) -> list[Allocation]:
         found = []
         looked_at = {
             record.acquired.span
             for origin, record in self.records.items()
-            if origin in checked or statuses.get(origin) in checked
+            if origin in checked or self.statuses.get(origin) in checked
         }
         for origin, record in self.records.items():
             acquired = record.acquired
@@ -273,7 +275,7 @@ class Recorder:
                     bytes=integer(acquired.bytes),
                     bytes_text=acquired.bytes_text,
                     checked=not acquired.fallible
-                    or origin not in statuses
+                    or origin not in self.statuses
                     or acquired.span in looked_at,
                     span=acquired.span,
                     overflow=overflow_of(acquired.bytes),

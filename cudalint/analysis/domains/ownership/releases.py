@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from cudalint.analysis.domains.ownership.recorder import live
+from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease, State, Status, is_index
 from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
 from cudalint.analysis.values.values import (
@@ -41,9 +40,6 @@ from cudalint.program import (
 )
 from cudalint.source import Span
 
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
-
 
 def attachment(value: Value, family: str) -> Location:
     """Where a resource is kept that a call attached to existing memory."""
@@ -73,7 +69,7 @@ def release(
         _null_release(run, name, span)
         return
     shown = _shown(expression, path.dereference)
-    run.recorder.released_fields |= _fields(expression)
+    run.log(Recorder).released_fields |= _fields(expression)
     release_value(run, value, location, shown, effect, name, span, state, status)
 
 
@@ -85,8 +81,8 @@ def _release_current(
         resource
         for resource, holding in state.resources.items()
         if live(holding.status)
-        and resource.origin in run.recorder.records
-        and run.recorder.records[resource.origin].acquired.family in effect.families
+        and resource.origin in run.log(Recorder).records
+        and run.log(Recorder).records[resource.origin].acquired.family in effect.families
     ]
     if not candidates:
         step = Step(run.filename, span, f"released here by {name}")
@@ -95,7 +91,7 @@ def _release_current(
         )
         return
     newest = max(candidates, key=lambda resource: state.resources[resource].since)
-    shown = run.recorder.records[newest.origin].acquired.name
+    shown = run.log(Recorder).records[newest.origin].acquired.name
     pointer = Pointer(newest, Const(0))
     release_value(run, pointer, None, shown, effect, name, span, state)
 
@@ -197,7 +193,7 @@ def _is_local(run: FunctionRun, location: tuple[object, ...]) -> bool:
 
 
 def _managed(run: FunctionRun, resource: Symbol) -> bool:
-    record = run.recorder.records.get(resource.origin)
+    record = run.log(Recorder).records.get(resource.origin)
     return record is None or record.acquired.managed
 
 
@@ -212,7 +208,7 @@ def _release_resource(
     state: State,
     status: Value | None,
 ) -> None:
-    record = run.recorder.records.get(resource.origin)
+    record = run.log(Recorder).records.get(resource.origin)
     if record is None:
         return
     acquired = record.acquired
@@ -228,8 +224,8 @@ def _release_resource(
         state.escape(state.reachable([Pointer(resource, Const(0))]) - {resource})
     state.set_status(resource, Status.RELEASED, step, status)
     if resource.older and location is not None and "[]" in location and _in_its_loop(run, resource):
-        run.recorder.pipelined(resource.origin)
-    run.recorder.released(resource.origin, site, location)
+        run.log(Recorder).pipelined(resource.origin)
+    run.log(Recorder).released(resource.origin, site, location)
 
 
 def _in_its_loop(run: FunctionRun, resource: Symbol) -> bool:
@@ -257,7 +253,7 @@ def _release_input(
         return  # nothing of CUDA's
     if earlier is not None:
         steps = (earlier.step, Step(run.filename, step.span, "and again here"))
-        run.recorder.misuse(
+        run.log(Recorder).misuse(
             Misuse(
                 MisuseKind.DOUBLE_FREE,
                 shown,
@@ -330,7 +326,7 @@ def _misuse(
     state: State,
     resource: Symbol | None,
 ) -> None:
-    record = run.recorder.records.get(resource.origin) if resource is not None else None
+    record = run.log(Recorder).records.get(resource.origin) if resource is not None else None
     steps: list[Step] = []
     released = None
     fitting: tuple[str, ...] = ()
@@ -344,7 +340,7 @@ def _misuse(
         best = run.models.release_name(acquired.api, acquired.family)
         fitting = (best, *(r for r in acquired.info.releases if r != best))
     steps.append(Step(run.filename, span, f"`{shown}` is passed to {name} here"))
-    run.recorder.misuse(
+    run.log(Recorder).misuse(
         Misuse(
             kind,
             shown,
@@ -364,7 +360,7 @@ def check_use(
     """A released resource must not be passed on."""
     value = run.evaluator.value(expression, state)
     if isinstance(value, Pointer) and not value.resource.older:
-        record = run.recorder.records.get(value.resource.origin)
+        record = run.log(Recorder).records.get(value.resource.origin)
         if state.status(value.resource) is Status.RELEASED and record is not None:
             shown = render(expression)
             _misuse(run, MisuseKind.USE_AFTER_FREE, shown, name, span, state, value.resource)
@@ -377,7 +373,7 @@ def check_use(
         earlier = state.inputs[value.location]
         shown = render(expression)
         steps = (earlier.step, Step(run.filename, span, f"`{shown}` is used here"))
-        run.recorder.misuse(
+        run.log(Recorder).misuse(
             Misuse(
                 MisuseKind.USE_AFTER_FREE,
                 shown,
@@ -394,7 +390,7 @@ def check_use(
 
 def _null_release(run: FunctionRun, name: str, span: Span) -> None:
     before, after = run.surroundings()
-    run.recorder.cleanup(
+    run.log(Recorder).cleanup(
         Cleanup(name, span, null_release=True, last=not after, first=not before),
         set(),
     )
@@ -407,7 +403,7 @@ def reset(run: FunctionRun, call: Call, name: str, state: State) -> None:
     run.resets = True
     owned = set()
     for resource, holding in list(state.resources.items()):
-        record = run.recorder.records.get(resource.origin)
+        record = run.log(Recorder).records.get(resource.origin)
         if record is None or not record.acquired.info.reset:
             continue
         if live(holding.status):
@@ -415,6 +411,6 @@ def reset(run: FunctionRun, call: Call, name: str, state: State) -> None:
                 owned.add(resource.origin)
             state.set_status(resource, Status.ESCAPED)
     before, after = run.surroundings()
-    run.recorder.cleanup(
+    run.log(Recorder).cleanup(
         Cleanup(name, call.span, null_release=False, last=not after, first=not before), owned
     )

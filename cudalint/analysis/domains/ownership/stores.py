@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from cudalint.analysis.domains import dangling
 from cudalint.analysis.domains.ownership import containers
-from cudalint.analysis.domains.ownership.recorder import live
-from cudalint.analysis.engine.escape import escape_value
+from cudalint.analysis.domains.ownership.escape import escape_value
+from cudalint.analysis.domains.ownership.recorder import Recorder, live
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts import Exit, LeakExit, Site
 from cudalint.analysis.values.values import (
@@ -27,9 +25,6 @@ from cudalint.findings.finding import Step
 from cudalint.program import Assign, Call, Expression, Unknown, Variable, render
 from cudalint.program import Tuple as ProgramTuple
 from cudalint.source import Span
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 _JOINING: Location = ("@joining",)
 """Holds what a list held while the variable gets a longer one."""
@@ -54,7 +49,6 @@ def assign(run: FunctionRun, operation: Assign, state: State) -> None:
         if _initialize(run, target, source, state):
             return
     value = run.evaluator.value(source, state)
-    dangling.stored(run, operation, state)
     inner = _aggregate(run, source, value, location, state)
     kept = containers.joined(run, operation, state)
     if kept:
@@ -85,7 +79,7 @@ def _initialize(run: FunctionRun, target: Variable, source: ProgramTuple, state:
     """``Block block{pointer, flag}``, field by field; reference members stand for the
     variable itself."""
     info = run.evaluator.variable(target.symbol)
-    record = run.linker.record(info.type.record, run.filename) if info is not None else None
+    record = run.symbols.record(info.type.record, run.filename) if info is not None else None
     if record is None or not record.fields:
         return False
     state.forget((target.symbol,))
@@ -111,8 +105,8 @@ def assign_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
     source = operation.arguments[0].value
     where = run.evaluator.location(operation.receiver, state)
     items = source.items if isinstance(source, ProgramTuple) else ()
-    record = run.linker.record(operation.name.removesuffix("::operator="), run.filename)
-    record = record or run.linker.record(operation.record, run.filename)
+    record = run.symbols.record(operation.name.removesuffix("::operator="), run.filename)
+    record = record or run.symbols.record(operation.record, run.filename)
     if where is None or not items or record is None or len(record.fields) < len(items):
         escape_value(run, source, run.evaluator.value(source, state), state)
         return True
@@ -173,7 +167,7 @@ def store(
     }
     for resource in resources_in(value):
         if name and not name.startswith("%"):
-            run.recorder.named(resource.origin, name, location)
+            run.log(Recorder).named(resource.origin, name, location)
     state.write(location, value)
     root = location[0]
     if root == "@" and isinstance(location[1], Pointer):
@@ -184,7 +178,7 @@ def store(
     if isinstance(root, str) and root.startswith("::") and root not in run.private_globals:
         for resource in sorted(state.reachable([value])):  # a global outlives the function
             state.escape([resource])
-            run.recorder.handed_over(resource.origin, Site(run.filename, span, "is stored"))
+            run.log(Recorder).handed_over(resource.origin, Site(run.filename, span, "is stored"))
     for resource in sorted(before):
         if by_callee and len(location) > 1:
             state.set_status(resource, Status.ESCAPED)
@@ -203,7 +197,7 @@ def _entrust(run: FunctionRun, state: State, location: Location, value: Value) -
 def is_owner(run: FunctionRun, symbol: str) -> bool:
     """Whether a variable is an object with a destructor."""
     info = run.evaluator.variable(symbol)
-    record = run.linker.record(info.type.record, run.filename) if info is not None else None
+    record = run.symbols.record(info.type.record, run.filename) if info is not None else None
     return record is not None and record.destructor in ("declared", "defined")
 
 
@@ -227,7 +221,7 @@ def _lose(
     run: FunctionRun, state: State, resource: Symbol, span: Span, name: str, by: Value
 ) -> None:
     """The only pointer to a live resource was overwritten."""
-    acquired = run.recorder.records[resource.origin].acquired
+    acquired = run.log(Recorder).records[resource.origin].acquired
     if isinstance(by, Pointer):
         what = "acquire"
     elif isinstance(by, Const) and not by.value:
@@ -238,7 +232,7 @@ def _lose(
     reason = "it is set to null" if what == "null" else f"`{name or acquired.name}` is overwritten"
     if resource.older:
         reason = "the next iteration acquires it again"
-    run.recorder.lost(
+    run.log(Recorder).lost(
         resource.origin,
         LeakExit(
             kind=Exit.OVERWRITE,
@@ -280,11 +274,11 @@ def end_scope(run: FunctionRun, symbols: tuple[str, ...], span: Span, state: Sta
 
 
 def _lose_scope(run: FunctionRun, state: State, resource: Symbol, span: Span) -> None:
-    acquired = run.recorder.records[resource.origin].acquired
+    acquired = run.log(Recorder).records[resource.origin].acquired
     holding = state.resources[resource]
     events = [e for e in state.events(holding.since) if e.kind in ("failure", "condition")]
     reason = events[-1].step.message if events and events[-1].kind == "failure" else ""
-    run.recorder.lost(
+    run.log(Recorder).lost(
         resource.origin,
         LeakExit(
             kind=Exit.RETURN,

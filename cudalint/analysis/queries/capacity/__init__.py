@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import Capacity, FunctionFacts
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 
 def with_capacity(
     runs: Sequence[FunctionRun], facts: Sequence[FunctionFacts]
 ) -> tuple[FunctionFacts, ...]:
     """The facts of functions (in the order of their runs) with their ``capacity``."""
-    from cudalint.analysis.footprint import peaks_of
+    from cudalint.analysis.footprint.peaks import peaks_of
     from cudalint.analysis.queries.capacity.churn import churn
     from cudalint.analysis.queries.capacity.flushes import flushes
     from cudalint.analysis.queries.capacity.pools import held_pools

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from cudalint.analysis.domains.ownership.recorder import Acquired
+from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
 from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import CacheFlush, Churn, Site
 from cudalint.analysis.queries.capacity.flushes import asks_device
-from cudalint.analysis.queries.capacity.loops import reads_each, varying
 from cudalint.analysis.shape.flow import successors
+from cudalint.analysis.shape.loops import reads_each, varying
 from cudalint.analysis.values.values import integer
 from cudalint.apis.model import Acquisition
 from cudalint.apis.paths import Amount, Apply, Arithmetic, Path, parse_amount
@@ -32,9 +32,6 @@ from cudalint.program import (
     variables,
 )
 from cudalint.source import Span
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 FEWEST_SIZES = 3
 """Different sizes in one caller from which a function that takes and gives back is churn."""
@@ -79,7 +76,7 @@ class _Raw:
 
 
 def _raw(run: FunctionRun) -> Iterator[_Raw]:
-    for origin, record in run.recorder.records.items():
+    for origin, record in run.log(Recorder).records.items():
         acquired = record.acquired
         if acquired.managed or acquired.through or not record.released or not origin.count("#"):
             continue
@@ -265,7 +262,7 @@ def _flushed(run: FunctionRun, spans: set[Span]) -> Iterator[Churn]:
 
 
 def _made_in(run: FunctionRun, body: frozenset[int]) -> Iterator[tuple[Acquired, Call]]:
-    for origin, record in run.recorder.records.items():
+    for origin, record in run.log(Recorder).records.items():
         if not origin.startswith("array:") or "@" not in origin:
             continue
         block, index = _position(origin)

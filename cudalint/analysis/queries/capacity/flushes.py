@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import CacheFlush
-from cudalint.analysis.queries.capacity.loops import (
+from cudalint.analysis.shape.flow import Flow, successors
+from cudalint.analysis.shape.loops import (
     can_avoid,
     device_tests,
     innermost,
     ordinary_blocks,
 )
-from cudalint.analysis.shape.flow import Flow, successors
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (
     Branch,
@@ -26,9 +26,6 @@ from cudalint.program import (
     variables,
 )
 from cudalint.source import Span
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 STEPS = frozenset(
     {
@@ -93,7 +90,7 @@ def flushed_by(run: FunctionRun, call: Call) -> str | None:
     model = model_of(run, call)
     if model is not None and not model.guess:
         return "" if model.flushes_cache else None
-    helper = run.linker.function(call.key, run.filename) if call.key else None
+    helper = run.symbols.function(call.key, run.filename) if call.key else None
     return helper.name if helper is not None and _is_helper(run, helper) else None
 
 
@@ -215,7 +212,7 @@ def _makes_model(run: FunctionRun, call: Call) -> bool:
     model = model_of(run, call)
     if model is not None and model.builds_model:
         return True
-    record = run.linker.record(call.key, run.filename) if call.kind == "constructor" else None
+    record = run.symbols.record(call.key, run.filename) if call.kind == "constructor" else None
     return record is not None and any(
         base.rpartition(".")[2] in ("Module", "LightningModule") for base in record.bases
     )
@@ -223,7 +220,7 @@ def _makes_model(run: FunctionRun, call: Call) -> bool:
 
 def _has_loop(run: FunctionRun, call: Call) -> bool:
     """Whether a function of the run that is called goes over something itself."""
-    function = run.linker.function(call.key, run.filename) if call.key else None
+    function = run.symbols.function(call.key, run.filename) if call.key else None
     if function is None:
         return False
     return any(block.loop for block in function.blocks)

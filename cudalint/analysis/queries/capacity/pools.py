@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.evaluate import Evaluator
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import HeldPool, Site
 from cudalint.analysis.queries.capacity.flushes import model_of
@@ -25,9 +27,6 @@ from cudalint.program import (
     variables,
 )
 
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
-
 LARGE = 256 << 20
 """Below this a pool that keeps its memory is no danger to anybody."""
 LARGE_THOUGH_SYNCHRONIZED = 1 << 30
@@ -40,7 +39,7 @@ def held_pools(run: FunctionRun) -> Iterator[HeldPool]:
     """The large allocations of one function that a pool may stand in the way of."""
     large = [
         (record.acquired, size)
-        for origin, record in run.recorder.records.items()
+        for origin, record in run.log(Recorder).records.items()
         if not record.acquired.managed
         and record.acquired.through is None
         and record.acquired.info.space == "device"
@@ -98,7 +97,7 @@ class _Events:
                 if model is not None and not model.guess:
                     self._note(run, place, operation, model, waits, run.function)
                 elif operation.key:
-                    callee = run.linker.function(operation.key, run.filename)
+                    callee = run.symbols.function(operation.key, run.filename)
                     if callee is not None and callee.key != run.function.key:
                         self._inside(run, place, callee, waits)
         self.waits = frozenset(waits)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from cudalint.analysis.domains.idle import IdleLog
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts.lifetimes import Lifetimes
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
-    from cudalint.analysis.summaries import Linker
+from cudalint.analysis.summaries import Linker
 
 
 def lifetimes(run: FunctionRun, linker: Linker) -> Lifetimes:
     """What one function does with lifetimes."""
-    idle = tuple(run.idle.values())
+    idle = tuple(run.log(IdleLog).holds.values())
     if not run.python:
         return Lifetimes(idle=idle)
     from cudalint.analysis.queries.lifetimes.caches import decorated, dictionaries

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 from cudalint.analysis.facts.lifetimes import TensorCache
 from cudalint.analysis.queries.lifetimes.placement import Placements
-from cudalint.analysis.queries.lifetimes.walk import calls, definitions, operations
 from cudalint.analysis.shape.flow import operands
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import calls, definitions, operations
 from cudalint.analysis.shape.wording import substitute, written_calls
+from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Assign,
     Binary,
@@ -33,10 +34,6 @@ from cudalint.program import (
     variables,
 )
 
-if TYPE_CHECKING:
-    from cudalint.analysis.summaries import Linker
-    from cudalint.apis.loader import ApiModels
-
 _FEW = re.compile(
     r"(^|_)(device|dtype|layout|backend|mode|training|kind|rank|gpu|stream|dev|type|name|module|cls"
     r"|key|op|layer|stage|level|split|direction|causal|inverse)(_?(id|index|ids|type|name|str|idx))?s?$",
@@ -48,7 +45,7 @@ _FEW_RESULTS = 128
 _FEW_TYPES = ("bool", "device", "dtype", "layout", "Literal", "Enum", "Stream")
 
 
-def decorated(function: Function, linker: Linker, models: ApiModels) -> tuple[TensorCache, ...]:
+def decorated(function: Function, symbols: Symbols, models: ApiModels) -> tuple[TensorCache, ...]:
     """The decorators of a function that keep device tensors, or what owns some."""
     for decorator, span in zip(function.decorators, function.decorator_spans, strict=False):
         name, _, options = decorator.partition("(")
@@ -56,7 +53,7 @@ def decorated(function: Function, linker: Linker, models: ApiModels) -> tuple[Te
         if effect is None or effect.memoizes is None:
             continue
         bound = _bound(options, effect.memoizes)
-        kind = _kept(function, linker, models, bound)
+        kind = _kept(function, symbols, models, bound)
         if kind:
             names = [p.name for p in function.parameters if p.symbol != "this"]
             shown = name.rpartition(".")[2]
@@ -81,7 +78,7 @@ def _bound(options: str, parameter: str) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def _kept(function: Function, linker: Linker, models: ApiModels, bound: int | None) -> str:
+def _kept(function: Function, symbols: Symbols, models: ApiModels, bound: int | None) -> str:
     parameters = [p for p in function.parameters if p.symbol != "this"]
     if any(_is_tensor(p, models) for p in parameters):
         return "tensors"
@@ -93,7 +90,7 @@ def _kept(function: Function, linker: Linker, models: ApiModels, bound: int | No
     }
     on_device = bool(returned & {"device", "asked"})
     if function.record is not None and function.kind == "method" and not function.is_static:
-        record = linker.record(function.record, function.filename)
+        record = symbols.record(function.record, function.filename)
         module = record is not None and any(_is_module(base, models) for base in record.bases)
         many = bound is None or bound > _FEW_RESULTS
         return "method" if module or (on_device and many) else ""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from cudalint.analysis.queries.lifetimes.placement import Placements
-from cudalint.analysis.queries.lifetimes.walk import calls, operations, texts
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import calls, operations, texts
 from cudalint.analysis.shape.wording import substitute, written_calls
+from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Assign,
     Call,
@@ -18,10 +20,6 @@ from cudalint.program import (
     render,
     variables,
 )
-
-if TYPE_CHECKING:
-    from cudalint.analysis.summaries import Linker
-    from cudalint.apis.loader import ApiModels
 
 Origin = Literal["device", "host", ""]
 """Empty: no file of the run writes weights."""
@@ -58,15 +56,23 @@ def written_here(program: Program, models: ApiModels, *, weights: bool) -> Origi
     return "device" if any(_is_of_weights(*save) for save in saves) else ""
 
 
-def written_elsewhere(program: Program, linker: Linker, models: ApiModels) -> Origin:
+class _Writers:
+    """From where the files of a run write checkpoints, as far as it is known already."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.origins: dict[str, Origin] = {}
+
+
+def written_elsewhere(program: Program, symbols: Symbols, models: ApiModels) -> Origin:
     """From where the other files that belong to it write weights; of several, from a device."""
     found: set[Origin] = set()
-    for other in linker.programs.values():
+    for other in symbols.programs.values():
         if other is program or other.language != "python":
             continue
-        origin = linker.checkpoints.get(other.filename)
+        written = symbols.memo(_Writers).origins
+        origin = written.get(other.filename)
         if origin is None:
-            origin = linker.checkpoints[other.filename] = _written(other, models)
+            origin = written[other.filename] = _written(other, models)
         found.add(origin)
     return "device" if "device" in found else "host" if "host" in found else ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from cudalint.analysis.facts.lifetimes import CheckpointLoad
 from cudalint.analysis.facts.resources import Site
@@ -13,7 +13,9 @@ from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
     written_elsewhere,
     written_here,
 )
-from cudalint.analysis.queries.lifetimes.walk import (
+from cudalint.analysis.shape.flow import defined, operands
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import (
     argument,
     calls,
     definitions,
@@ -21,8 +23,8 @@ from cudalint.analysis.queries.lifetimes.walk import (
     texts,
     unpacks,
 )
-from cudalint.analysis.shape.flow import defined, operands
 from cudalint.analysis.shape.wording import substitute, written_calls
+from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Assign,
     Branch,
@@ -41,10 +43,6 @@ from cudalint.program import (
     render,
     variables,
 )
-
-if TYPE_CHECKING:
-    from cudalint.analysis.summaries import Linker
-    from cudalint.apis.loader import ApiModels
 
 _WEIGHTS = re.compile(
     r"(^|[^a-z])(ckpts?|check_?points?|weights?|resume|pre_?trained|snapshots?|state_dict)([^a-z]|$)"
@@ -78,7 +76,7 @@ _NO_WEIGHTS = re.compile(
 
 
 def checkpoints(
-    function: Function, program: Program, linker: Linker, models: ApiModels
+    function: Function, program: Program, symbols: Symbols, models: ApiModels
 ) -> tuple[CheckpointLoad, ...]:
     """The loads of a function that leave the device to the file."""
     found = []
@@ -98,7 +96,7 @@ def checkpoints(
         uses = _uses(function, call, models)
         restored = uses.restored
         origin = written_here(program, models, weights=restored is not None)
-        elsewhere = "" if origin else written_elsewhere(program, linker, models)
+        elsewhere = "" if origin else written_elsewhere(program, symbols, models)
         if "host" in (origin, elsewhere):
             continue
         shown = render(substitute(path, written))

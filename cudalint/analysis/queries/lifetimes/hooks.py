@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cudalint.analysis.facts.lifetimes import Hook
 from cudalint.analysis.facts.resources import Site
-from cudalint.analysis.queries.lifetimes.walk import At, calls, definitions, operations, root
 from cudalint.analysis.shape.flow import operands, successors
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import At, calls, definitions, operations, root
 from cudalint.analysis.shape.wording import substitute, written_calls
+from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Call,
     Expression,
@@ -25,12 +25,8 @@ from cudalint.program import (
     variables,
 )
 
-if TYPE_CHECKING:
-    from cudalint.analysis.summaries import Linker
-    from cudalint.apis.loader import ApiModels
 
-
-def hooks(function: Function, linker: Linker, models: ApiModels) -> tuple[Hook, ...]:
+def hooks(function: Function, symbols: Symbols, models: ApiModels) -> tuple[Hook, ...]:
     """The hooks of a function that it leaves behind."""
     registered = [
         (at, call)
@@ -57,7 +53,7 @@ def hooks(function: Function, linker: Linker, models: ApiModels) -> tuple[Hook, 
         ]
         handle = next((name for name in sorted(handles) if not name.startswith("%")), "")
         if not removals:
-            if _ends_with_the_call(function, call, at, linker):
+            if _ends_with_the_call(function, call, at, symbols):
                 found.append(Hook(call.name, module, call.span, handle))
             continue
         skipped = _skipped(function, at, removals, models)
@@ -133,10 +129,10 @@ def _carries(expression: Expression, held: set[str]) -> bool:
 _NOT_ITS_OWN = ("parameter", "captured", "global", "static")
 
 
-def _ends_with_the_call(function: Function, hook: Call, at: At, linker: Linker) -> bool:
+def _ends_with_the_call(function: Function, hook: Call, at: At, symbols: Symbols) -> bool:
     """Whether the function itself runs the module that it hooks, which was there before: the hook
     serves this call, and the next call adds another."""
-    if hook.receiver is None or function.is_main or _runs_once(function, linker):
+    if hook.receiver is None or function.is_main or _runs_once(function, symbols):
         return False
     owner = _origin(function, hook.receiver)
     if owner is None:
@@ -188,21 +184,21 @@ def _source(operation: Operation) -> Expression | None:
     return value if isinstance(value, Variable | Member | Index) else None
 
 
-def _runs_once(function: Function, linker: Linker) -> bool:
+def _runs_once(function: Function, symbols: Symbols) -> bool:
     """Whether all that calls it in the run is a program's own code, once."""
     sites = 0
-    for other, _ in linker.functions():
+    for other, _ in symbols.functions():
         for at, call in calls(other):
             if call.key != function.key:
                 continue
             sites += 1
-            looped = any(at.block in body for body in _loops(other, linker))
+            looped = any(at.block in body for body in _loops(other, symbols))
             if looped or not other.is_main:
                 return False
     return sites == 1
 
 
-def _loops(function: Function, linker: Linker) -> list[frozenset[int]]:
+def _loops(function: Function, symbols: Symbols) -> list[frozenset[int]]:
     from cudalint.analysis.shape.flow import Flow
 
     return list(Flow(function).loops.values())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cudalint.analysis.facts.lifetimes import UnclosedOwner
-from cudalint.analysis.queries.lifetimes.walk import At, calls, definitions, operations
 from cudalint.analysis.shape.flow import operands
+from cudalint.analysis.shape.walk import At, calls, definitions, operations
+from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Location
+from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Branch,
     Call,
@@ -21,10 +21,6 @@ from cudalint.program import (
     children,
     variables,
 )
-
-if TYPE_CHECKING:
-    from cudalint.analysis.summaries import Linker
-    from cudalint.apis.loader import ApiModels
 
 _MOST_BASES = 6
 _PLAIN_BASES = frozenset({"object", "builtins.object", "abc.ABC", "typing.Generic"})

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING
 
 from cudalint.analysis.facts.lifetimes import Retry
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.queries.lifetimes.placement import Placements
-from cudalint.analysis.queries.lifetimes.walk import calls, is_within, texts
 from cudalint.analysis.shape.flow import operands, successors
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import calls, is_within, texts
 from cudalint.analysis.shape.wording import substitute, written_calls
+from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Branch,
     Call,
@@ -28,10 +29,6 @@ from cudalint.program import (
     variables,
 )
 
-if TYPE_CHECKING:
-    from cudalint.analysis.summaries import Linker
-    from cudalint.apis.loader import ApiModels
-
 _OWN_NAME = re.compile(r"(^|_)oom(_|$)|out_?of_?memory", re.IGNORECASE)
 """What projects call their own name for the exception, or their own test of it."""
 _HOST = sys.stdlib_module_names - {"builtins", "copy", "functools", "operator"}
@@ -40,21 +37,21 @@ _DEPTH = 3
 """Calls in calls that are looked into for device work."""
 
 
-def retries(function: Function, linker: Linker, models: ApiModels) -> tuple[Retry, ...]:
+def retries(function: Function, symbols: Symbols, models: ApiModels) -> tuple[Retry, ...]:
     """The first such call of each handler."""
     found = []
     for handler in function.handlers:
-        region = _region(function, handler, linker, models)
+        region = _region(function, handler, symbols, models)
         if not region:
             continue
-        retry = _first(function, handler, region, linker, models)
+        retry = _first(function, handler, region, symbols, models)
         if retry is not None:
             found.append(retry)
     return tuple(found)
 
 
 def _first(
-    function: Function, handler: Handler, region: set[int], linker: Linker, models: ApiModels
+    function: Function, handler: Handler, region: set[int], symbols: Symbols, models: ApiModels
 ) -> Retry | None:
     placements = Placements(function, models)
     tried = {_callee(c) for _, c in calls(function) if is_within(c.span, handler.guarded)}
@@ -85,7 +82,7 @@ def _first(
             and models.lookup(call.name) is None
             and call.name.partition(".")[0] not in _HOST
         )
-        if again or instead or _computes(call, function.filename, linker, models):
+        if again or instead or _computes(call, function.filename, symbols, models):
             work.append((call, again))
     if not work:
         return None
@@ -153,13 +150,15 @@ def _may_compute(call: Call, models: ApiModels) -> bool:
     return call.kind == "indirect" or call.target is not None
 
 
-def _computes(call: Call, filename: str, linker: Linker, models: ApiModels, depth: int = 0) -> bool:
+def _computes(
+    call: Call, filename: str, symbols: Symbols, models: ApiModels, depth: int = 0
+) -> bool:
     """Whether a call surely works on tensors: a function of the run that does, and whose result is
     wanted."""
     effect = models.tensor_effect(call.name) if call.name else None
     if effect is not None and (effect.backward or effect.calls_module):
         return True
-    callee = linker.function(call.key, filename) if call.key else None
+    callee = symbols.function(call.key, filename) if call.key else None
     if callee is None or (depth == 0 and call.target is None) or depth > _DEPTH:
         return False
     for _, inner in calls(callee):
@@ -167,7 +166,7 @@ def _computes(call: Call, filename: str, linker: Linker, models: ApiModels, dept
         library = not inner.name.startswith("builtins.")
         if known is not None and known.result in ("tensor", "module") and library:
             return True
-        if _computes(inner, callee.filename, linker, models, depth + 1):
+        if _computes(inner, callee.filename, symbols, models, depth + 1):
             return True
     return False
 
@@ -175,7 +174,7 @@ def _computes(call: Call, filename: str, linker: Linker, models: ApiModels, dept
 # Which blocks run after the memory was exhausted ------------------------------------------------
 
 
-def _region(function: Function, handler: Handler, linker: Linker, models: ApiModels) -> set[int]:
+def _region(function: Function, handler: Handler, symbols: Symbols, models: ApiModels) -> set[int]:
     """The blocks of a handler that an out-of-memory exception reaches."""
     effects = [models.lifetime_effect(kind) for kind in handler.kinds]
     whole = any(effect is not None and effect.out_of_memory for effect in effects) or any(
@@ -197,7 +196,7 @@ def _region(function: Function, handler: Handler, linker: Linker, models: ApiMod
         condition, positive = branch.condition, branch.then
         if isinstance(condition, Unary) and condition.operator == "!":
             condition, positive = condition.operand, branch.otherwise
-        if _tests(function, condition, messages, linker, models):
+        if _tests(function, condition, messages, symbols, models):
             region |= _reached(function, positive, handler)
     return region
 
@@ -206,7 +205,7 @@ def _tests(
     function: Function,
     condition: Expression,
     messages: set[str],
-    linker: Linker,
+    symbols: Symbols,
     models: ApiModels,
 ) -> bool:
     """Whether a condition asks if it was the memory."""
@@ -222,7 +221,7 @@ def _tests(
             return True
         if _OWN_NAME.search(call.name.rpartition(".")[2]):
             return True
-        callee = linker.function(call.key, function.filename) if call.key else None
+        callee = symbols.function(call.key, function.filename) if call.key else None
         if callee is not None and any(
             _says(part, messages, models)
             for block in callee.blocks

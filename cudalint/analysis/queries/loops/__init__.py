@@ -6,12 +6,9 @@ anywhere), so they are answered from its blocks once its paths are known, not on
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from cudalint.analysis.domains.ownership.recorder import Recorder
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts.loops import LoopFacts
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 
 def loop_facts(run: FunctionRun) -> LoopFacts:
@@ -20,7 +17,7 @@ def loop_facts(run: FunctionRun) -> LoopFacts:
     from cudalint.analysis.queries.loops.repeated import repeated_launches, repeated_transfers
     from cudalint.analysis.queries.loops.uses import Uses
 
-    if not run.flow.loops or not (run.recorder.transfers or run.recorder.launches):
+    if not run.flow.loops or not (run.log(Recorder).transfers or run.log(Recorder).launches):
         return LoopFacts()
     uses = Uses(run)
     return LoopFacts(

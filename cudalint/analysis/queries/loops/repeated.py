@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.facts import LaunchSite, Transfer
 from cudalint.analysis.facts.loops import RepeatedTransfer
 from cudalint.analysis.queries.loops.uses import Place, Uses, names, shared_names
@@ -36,10 +37,14 @@ def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
         header = uses.innermost(place.block)
         if header is None or not isinstance(call, Call):
             continue
-        transfer = uses.run.recorder.transfers.get((call.span, call.name))
+        transfer = uses.run.log(Recorder).transfers.get((call.span, call.name))
         if transfer is None:
             transfer = next(
-                (t for (span, _), t in uses.run.recorder.transfers.items() if span == call.span),
+                (
+                    t
+                    for (span, _), t in uses.run.log(Recorder).transfers.items()
+                    if span == call.span
+                ),
                 None,
             )
         model = uses.model(call)
@@ -280,7 +285,7 @@ def repeated_launches(uses: Uses) -> Iterator[RepeatedTransfer]:
         header = uses.innermost(place.block)
         if header is None or not isinstance(launch, Launch):
             continue
-        site = uses.run.recorder.launches.get(launch.span)
+        site = uses.run.log(Recorder).launches.get(launch.span)
         if site is None or site.kernel is None or site.kernel.dialect not in _IMPLICIT:
             continue
         if not uses.in_each_iteration(place.block, header) or _selects_device(uses, header):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from cudalint.analysis.domains.ownership.recorder import Recorder
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.shape.flow import operands, successors, targets
+from cudalint.apis.model import ApiFunction
 from cudalint.program import (
     AddressOf,
     Assign,
@@ -32,10 +34,6 @@ from cudalint.program import (
     children,
 )
 from cudalint.source import Span
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
-    from cudalint.apis.model import ApiFunction
 
 
 @dataclass(frozen=True)
@@ -183,7 +181,7 @@ class Uses:
 
     def moves(self, call: Call) -> bool:
         """Whether a call copies from the host to the device: its result is other memory."""
-        transfer = self.run.recorder.transfers.get((call.span, call.name))
+        transfer = self.run.log(Recorder).transfers.get((call.span, call.name))
         return (
             transfer is not None
             and transfer.source is not None
@@ -241,7 +239,7 @@ class Uses:
                 return False
 
     def _launch_writes(self, launch: Launch, group: frozenset[str]) -> bool:
-        kernel = self.run.linker.kernel(launch.kernel_key, launch.kernel, self.run.filename)
+        kernel = self.run.symbols.kernel(launch.kernel_key, launch.kernel, self.run.filename)
         parameters = kernel.parameters if kernel is not None else ()
         return any(
             position >= len(parameters) or not _is_input(parameters[position].type)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from cudalint.analysis.engine.evaluate import STATUS
+from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.shape.symbols import Symbols
 from cudalint.program import Call, Function, Launch
 from cudalint.source import Span
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
-    from cudalint.analysis.summaries import Linker
 
 _CHECKING = re.compile(r"check|err|safe|sync|assert|try|guard|verify", re.IGNORECASE)
 """Names of functions out of sight that may look at the last error."""
@@ -24,8 +21,8 @@ Place = tuple[int, int]
 class LaunchChecks:
     """Asks the functions of a run, each once."""
 
-    def __init__(self, linker: Linker, runs: list[FunctionRun]) -> None:
-        self._linker = linker
+    def __init__(self, symbols: Symbols, runs: list[FunctionRun]) -> None:
+        self._symbols = symbols
         self._runs = {(run.filename, run.function.key): run for run in runs}
         self._checks: dict[tuple[str, str], list[Place]] = {}
         self._callers: dict[tuple[str, str], list[tuple[FunctionRun, Place]]] = {}
@@ -84,7 +81,7 @@ class LaunchChecks:
         return _CHECKING.search(call.name) is not None
 
     def _target(self, run: FunctionRun, call: Call) -> tuple[str, str] | None:
-        found = self._linker.function(call.key, run.filename) if call.key else None
+        found = self._symbols.function(call.key, run.filename) if call.key else None
         return None if found is None else (found.filename, found.key)
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from cudalint.analysis.domains.ownership.recorder import Recorder
+from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.values.values import Input, Pointer, Value
 from cudalint.program import Call, Expression, Member, Variable
-
-if TYPE_CHECKING:
-    from cudalint.analysis.interpreter.worklist import FunctionRun
 
 
 def escape_value(run: FunctionRun, expression: Expression, value: Value, state: State) -> None:
@@ -39,14 +36,14 @@ def guard(run: FunctionRun, key: str, state: State) -> None:
 
 def escape_captured(run: FunctionRun, key: str, state: State) -> None:
     """What a function value would release is looked after."""
-    summary, _ = run.linker.summary(key, run.filename)
+    summary, _ = run.summaries.summary(key, run.filename)
     for outcome in summary.outcomes if summary is not None else ():
         for release in outcome.released:
             root = release.location[0]
             if isinstance(root, str) and root != "@":
                 state.escape(state.reachable(value for _, value in state.below((root,))))
                 state.escape(state.reachable([state.read(release.location)]))
-    definition = run.linker.function(key, run.filename) if run.python else None
+    definition = run.symbols.function(key, run.filename) if run.python else None
     for block in definition.blocks if definition is not None else ():
         for operation in block.operations:
             if isinstance(operation, Call) and isinstance(operation.receiver, Variable):
@@ -56,7 +53,7 @@ def escape_captured(run: FunctionRun, key: str, state: State) -> None:
 def _escape_by_method(run: FunctionRun, name: str, captured: Variable, state: State) -> None:
     """A method that releases what it is called of: which one it is, only its holder can tell."""
     for resource in sorted(state.reachable([state.read((captured.symbol,))])):
-        record = run.recorder.records.get(resource.origin)
+        record = run.log(Recorder).records.get(resource.origin)
         family = record.acquired.family if record is not None else None
         model = run.models.lookup_method(name, family) if family is not None else None
         if model is not None and model.releases and model.receiver is not None:

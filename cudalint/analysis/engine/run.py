@@ -1,0 +1,195 @@
+"""One analysis of one function: what stays the same on all of its paths, and what they gather."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from cudalint.analysis.engine.conditions import Conditions
+from cudalint.analysis.engine.evaluate import Evaluator
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.engine.summary import Outcome, Summary
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.wording import substitute, written_calls
+from cudalint.analysis.values.values import Location, Symbol, Value
+from cudalint.program import (
+    Call,
+    Constant,
+    Expression,
+    Function,
+    Launch,
+    Program,
+    Return,
+    render,
+)
+from cudalint.source import Span
+
+Log = TypeVar("Log")
+
+
+class Summaries(Protocol):
+    """What is known of the functions that a function calls."""
+
+    def summary(self, key: str, filename: str) -> tuple[Summary | None, Function | None]:
+        """What a function of the run does to its callers, and its definition."""
+        ...
+
+    def finished_run(self, key: str, filename: str) -> FunctionRun | None:
+        """The analysis of the function that a call means, if it has been made already."""
+        ...
+
+
+@dataclass(frozen=True)
+class Position:
+    """The operation that runs: for the origins of symbols, which must not depend on the path."""
+
+    block: int
+    index: int
+    span: Span
+    unwind: int | None
+
+    def symbol(self, kind: str) -> Symbol:
+        """The symbol of what this operation produces."""
+        return Symbol(f"{kind}@{self.block}.{self.index}")
+
+
+class Raised(NamedTuple):
+    """A path on which an operation raises an exception, instead of coming back."""
+
+    state: State
+    span: Span
+    what: str
+    explicit: bool
+    """Whether code in sight throws it."""
+
+
+Next = State | Raised
+"""Where an operation leads."""
+
+
+class FunctionRun:
+    """One analysis of one function, with some parameters bound to constants or none."""
+
+    def __init__(
+        self,
+        function: Function,
+        program: Program,
+        symbols: Symbols,
+        summaries: Summaries,
+        constants: dict[str, Value] | None = None,
+    ) -> None:
+        self.function = function
+        self.program = program
+        self.symbols = symbols
+        self.summaries = summaries
+        self.filename = function.filename
+        self.models = symbols.models(program.language)
+        self.evaluator = Evaluator(
+            function, program.language, program.variables, self.models.constants
+        )
+        self.evaluator.constants = dict(constants or {})
+        self.conditions = Conditions()
+        self.flow = symbols.flow(function)
+        self.python = program.language == "python"
+        self.touches_cuda = symbols.touches_cuda(function, program)
+        self.private_globals = symbols.private_globals(function, program)
+        """Variables of a script's own code that no function of it mentions: as good as locals."""
+        self.has_finalizer = symbols.has_finalizer(function)
+        self.last_return = _last_return(function)
+        self.position = Position(0, 0, function.span, None)
+        self.outcomes: list[Outcome] = []
+        self.tested: set[Location] = set()
+        self.reads_last_error = False
+        self.resets = False
+        self.complete = True
+        """False where any path was left out."""
+        self.exhausted = False
+        """Whether the work that one function is worth was spent before its paths were."""
+        self.calls_made: list[tuple[str, str, tuple[tuple[str, Value], ...], Span]] = []
+        """Calls of functions of the run with constant arguments: key, file, arguments, where."""
+        self._logs: dict[Any, Any] = {}
+        self._work = _cuda_work(self)
+        self._resets_at = _resets(self)
+        self._written = written_calls(function)
+
+    def log(self, kind: Callable[[FunctionRun], Log]) -> Log:
+        """What a domain gathers on all paths, begun when it is first asked for."""
+        found: Log | None = self._logs.get(kind)
+        if found is None:
+            found = self._logs[kind] = kind(self)
+        return found
+
+    def skipped_work_on(self, state: State, symbol: object) -> bool:
+        """Whether a path went past a loop, without an iteration, that handles a variable: what it
+        would do there is not known to be missing."""
+        return any(symbol in self.flow.mentioned[header] for header in state.skipped)
+
+    def show(self, expression: Expression) -> str:
+        """An expression as the source has it: calls in place of their temporaries."""
+        return render(substitute(expression, self._written))
+
+    def surroundings(self) -> tuple[bool, bool]:
+        """Whether other CUDA work may run before, and after, the operation that runs now. In a
+        destructor, or where a reset follows, it is not the first."""
+        here = (self.position.block, self.position.index)
+        after = any(
+            work != here and self.flow.reaches(here[0], here[1], work[0], work[1])
+            for work in self._work
+        )
+        if self.function.kind == "destructor" or any(
+            self.flow.reaches(here[0], here[1], reset[0], reset[1]) for reset in self._resets_at
+        ):
+            return True, after
+        before = any(
+            work != here and self.flow.reaches(work[0], work[1], here[0], here[1])
+            for work in self._work
+        )
+        return before, after
+
+
+def _last_return(function: Function) -> Span | None:
+    """The return at the very end; none where the closing brace is reached too."""
+    returns = [b.terminator for b in function.blocks if isinstance(b.terminator, Return)]
+    if any(leave.implicit for leave in returns):
+        return None
+    return max((leave.span for leave in returns), default=None)
+
+
+def _cuda_work(run: FunctionRun) -> list[tuple[int, int]]:
+    """Where a function allocates, frees, copies, launches, or calls a function that may."""
+    found = []
+    for block in run.function.blocks:
+        for index, operation in enumerate(block.operations):
+            if isinstance(operation, Launch):
+                found.append((block.number, index))
+            if not isinstance(operation, Call):
+                continue
+            model = run.models.lookup(operation.name) if operation.name else None
+            if model is None:
+                works = operation.key is not None
+            else:
+                works = not model.resets and bool(
+                    model.acquires or model.releases or model.copies or model.sets or model.launches
+                )
+                works = works and not _releases_null(operation)
+            if works:
+                found.append((block.number, index))
+    return found
+
+
+def _resets(run: FunctionRun) -> list[tuple[int, int]]:
+    return [
+        (block.number, index)
+        for block in run.function.blocks
+        for index, operation in enumerate(block.operations)
+        if isinstance(operation, Call)
+        and operation.name
+        and (model := run.models.lookup(operation.name)) is not None
+        and model.resets
+    ]
+
+
+def _releases_null(call: Call) -> bool:
+    first = call.arguments[0].value if call.arguments else None
+    return isinstance(first, Constant) and not first.value

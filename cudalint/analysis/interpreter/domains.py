@@ -1,0 +1,15 @@
+"""The domains that hear of events, in their order."""
+
+from __future__ import annotations
+
+from cudalint.analysis.domains.dangling import Dangling
+from cudalint.analysis.domains.idle import Idle
+from cudalint.analysis.domains.launches import Launches
+from cudalint.analysis.domains.native_peak import NativePeaks
+from cudalint.analysis.domains.ordering.observe import Ordering
+from cudalint.analysis.domains.transfers import Transfers
+from cudalint.analysis.engine.domain import Domain
+
+DOMAINS: tuple[Domain, ...] = (
+    Idle(), Ordering(), Transfers(), Launches(), Dangling(), NativePeaks(),
+)  # fmt: skip

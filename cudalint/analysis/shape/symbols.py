@@ -1,0 +1,244 @@
+"""The functions, classes and kernels of a run, and which of them a name in a file means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence as Ordered
+from typing import Any, TypeVar
+
+from cudalint.analysis.facts import LaunchSite
+from cudalint.analysis.shape.flow import Flow, operands, targets
+from cudalint.analysis.shape.groups import shared_folders
+from cudalint.apis.loader import ApiModels
+from cudalint.program import (
+    Branch,
+    Call,
+    Function,
+    Kernel,
+    Launch,
+    Operation,
+    Program,
+    Record,
+    Return,
+    Throw,
+    variables,
+)
+
+Memo = TypeVar("Memo")
+
+
+class Symbols:
+    """All programs of a run. Where several files define the same name (each sample has a
+    ``main``), the definition in the same file counts, else the one that shares most of the path,
+    if there is only one such."""
+
+    def __init__(self, programs: Ordered[Program], models: dict[str, ApiModels]) -> None:
+        self.programs: dict[str, Program] = {}
+        for program in programs:
+            # A file comes before the sources in its strings.
+            self.programs.setdefault(program.filename, program)
+        self._models = models
+        self._functions: dict[str, list[tuple[Function, Program]]] = {}
+        self._kernels: dict[str, list[Kernel]] = {}
+        self._records: dict[str, dict[str, Record]] = {}
+        self.opt_ins: dict[tuple[str, str], int] = {}
+        """By the kernel's name and the file that defines it, or that opts in."""
+        self._touching: dict[tuple[str, str], bool] = {}
+        self._memos: dict[Any, Any] = {}
+        self._flows: dict[int, tuple[Function, Flow]] = {}
+        self._finalized: set[str | None] | None = None
+        for program in programs:
+            for function in program.functions:
+                known = self._functions.setdefault(function.key, [])
+                if not any(
+                    other.filename == function.filename and other.span == function.span
+                    for other, _ in known
+                ):
+                    known.append((function, program))
+            for record in program.records:
+                by_file = self._records.setdefault(record.key, {})
+                earlier = by_file.get(record.filename)
+                if earlier is None or len(record.fields) > len(earlier.fields):
+                    by_file[record.filename] = record
+            for kernel in program.kernels:
+                for name in dict.fromkeys((kernel.key, kernel.name)):
+                    kernels = self._kernels.setdefault(name, [])
+                    if kernel not in kernels:
+                        kernels.append(kernel)
+
+    def models(self, language: str) -> ApiModels:
+        """The API models of a language."""
+        return self._models[language]
+
+    def functions(self) -> list[tuple[Function, Program]]:
+        """Every function of the run once, in the order of the files."""
+        return [pair for pairs in self._functions.values() for pair in pairs]
+
+    def definition(self, key: str, filename: str) -> tuple[Function, Program] | None:
+        """The definition that a call in a file means, and the program that has it."""
+        return _nearest(self._functions.get(key, ()), filename, lambda pair: pair[0].filename)
+
+    def function(self, key: str, filename: str) -> Function | None:
+        """The definition that a call in a file means."""
+        found = self.definition(key, filename)
+        return found[0] if found else None
+
+    def record(self, key: str | None, filename: str) -> Record | None:
+        """The class or struct that a file means by a key."""
+        if not key or key not in self._records:
+            return None
+        return _nearest(list(self._records[key].values()), filename, lambda record: record.filename)
+
+    def kernel(self, key: str | None, name: str, filename: str) -> Kernel | None:
+        """The kernel that a launch in a file means."""
+        for known in (key, name):
+            if known and known in self._kernels:
+                kernels = self._kernels[known]
+                here = [kernel for kernel in kernels if kernel.filename == filename]
+                if known != key and len(here) > 1:
+                    return None  # strings of one file may each define a kernel of that name
+                return _nearest(kernels, filename, lambda kernel: kernel.filename)
+        return None
+
+    def opt_in(self, kernel: str, amount: int, filename: str) -> None:
+        """A kernel's dynamic shared memory limit is raised in a file; -1: by an unknown amount. A
+        kernel without a name may be any."""
+        name = short_name(kernel)
+        where = (name, self._home(None, kernel, filename))
+        earlier = self.opt_ins.get(where)
+        unknown = amount < 0 or not name or (earlier is not None and earlier < 0)
+        self.opt_ins[where] = -1 if unknown else max(amount, earlier or 0)
+
+    def opted_in(self, launch: LaunchSite, filename: str) -> int | None:
+        """What ``opt_in`` said of a launch's kernel; -1 too where the kernel of either side cannot
+        be told."""
+        name = short_name(launch.kernel_name)
+        home = launch.kernel.filename if launch.kernel is not None else filename
+        found = [
+            amount if other == name else -1
+            for (other, where), amount in self.opt_ins.items()
+            if (other in ("", name) or (name == "kernel" and launch.kernel is None))
+            and (where == home or self._know(where, home))
+        ]
+        return None if not found else -1 if -1 in found else max(found)
+
+    def _home(self, key: str | None, kernel: str, filename: str) -> str:
+        found = self.kernel(key, kernel, filename) or self.kernel(key, short_name(kernel), filename)
+        return found.filename if found is not None else filename
+
+    def _know(self, one: str, other: str) -> bool:
+        """Whether one of two files includes or imports the other."""
+        return any(
+            program is not None and name in program.includes
+            for program, name in ((self.programs.get(one), other), (self.programs.get(other), one))
+        )
+
+    def private_globals(self, function: Function, program: Program) -> frozenset[str]:
+        """The module variables that only the module's own code mentions."""
+        if function.kind != "module":
+            return frozenset()
+        shared = {
+            symbol
+            for other in program.functions
+            if other.kind != "module"
+            for symbol in mentioned(other)
+            if symbol.startswith("::")
+        }
+        return frozenset(mentioned(function) - shared)
+
+    def has_finalizer(self, function: Function) -> bool:
+        """Whether the class of a method has a destructor (``__del__``)."""
+        if self._finalized is None:
+            self._finalized = {
+                other.record
+                for pairs in self._functions.values()
+                for other, _ in pairs
+                if other.kind == "destructor"
+            }
+        return function.record in self._finalized
+
+    def flow(self, function: Function) -> Flow:
+        """The shape of a function of the run, made once."""
+        found = self._flows.get(id(function))
+        if found is None:
+            # The function is kept, so that no other one gets its identity.
+            found = self._flows[id(function)] = (function, Flow(function))
+        return found[1]
+
+    def touches_cuda(self, function: Function, program: Program) -> bool:
+        """Whether a function, or one that it calls, owns, moves or launches anything; how many
+        paths are worth following depends on it."""
+        identity = (function.filename, function.key)
+        if identity not in self._touching:
+            self._touching[identity] = False  # while a recursive call asks
+            self._touching[identity] = any(
+                self._is_work(operation, function.filename, program.language)
+                for block in function.blocks
+                for operation in block.operations
+            )
+        return self._touching[identity]
+
+    def memo(self, kind: Callable[[Symbols], Memo]) -> Memo:
+        """What somebody keeps of the run as a whole, begun when it is first asked for."""
+        found: Memo | None = self._memos.get(kind)
+        if found is None:
+            found = self._memos[kind] = kind(self)
+        return found
+
+    def _is_work(self, operation: Operation, filename: str, language: str) -> bool:
+        if isinstance(operation, Launch):
+            return True
+        if not isinstance(operation, Call):
+            return False
+        model = self._models[language].lookup(operation.name) if operation.name else None
+        if model is not None:
+            return bool(
+                model.acquires or model.releases or model.copies or model.sets or model.launches
+                or model.resets or model.reads_last_error or model.status or model.returns
+            )  # fmt: skip
+        found = self.definition(operation.key, filename) if operation.key else None
+        return found is not None and self.touches_cuda(*found)
+
+
+def mentioned(function: Function) -> set[str]:
+    """All variables that a function mentions."""
+    found: set[str] = set()
+    for block in function.blocks:
+        for operation in block.operations:
+            for operand in (*operands(operation), *targets(operation)):
+                found |= variables(operand)
+        match block.terminator:
+            case Branch(condition=expression):
+                found |= variables(expression)
+            case Return(value=value) | Throw(value=value) if value is not None:
+                found |= variables(value)
+            case _:
+                pass
+    return found
+
+
+def short_name(name: str) -> str:
+    """A kernel's name without its scope and template arguments."""
+    return name.partition("<")[0].rpartition("::")[2].rpartition(".")[2].strip("&() ")
+
+
+Candidate = TypeVar("Candidate")
+
+
+def _nearest(
+    candidates: Ordered[Candidate], filename: str, name_of: Callable[[Candidate], str]
+) -> Candidate | None:
+    """The candidate in the same file, else the one that shares most of the path; ``None`` where
+    two are as near."""
+    if len(candidates) == 1:
+        return candidates[0]
+    ranked = sorted(candidates, key=lambda item: -_shared(name_of(item), filename))
+    if not ranked:
+        return None
+    first, second = (_shared(name_of(item), filename) for item in ranked[:2])
+    same_file = name_of(ranked[0]) == filename
+    return ranked[0] if same_file or first > second else None
+
+
+def _shared(one: str, other: str) -> int:
+    return 1 << 30 if one == other else shared_folders(one, other)
