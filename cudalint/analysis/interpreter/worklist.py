@@ -15,6 +15,7 @@ from cudalint.analysis.engine.conditions import forget
 from cudalint.analysis.engine.meeting import can_meet, meet
 from cudalint.analysis.engine.run import FunctionRun, Position, Raised
 from cudalint.analysis.engine.schedule import Schedule
+from cudalint.analysis.engine.settled import settle
 from cudalint.analysis.engine.state import Event, State, Status
 from cudalint.analysis.interpreter import calls
 from cudalint.analysis.interpreter.domains import DOMAINS
@@ -159,6 +160,8 @@ class Worklist:
         if key in pending:
             pending[key].join(state)
             return
+        if self._settle(pending, state):
+            return
         if target in self.run.flow.loops:
             # Of two that may be joined, the one that owns more comes by too.
             seen = self._seen.setdefault(target, {})
@@ -171,6 +174,17 @@ class Worklist:
                 self.run.complete = False
             return
         pending[key] = state
+
+    def _settle(self, pending: dict[object, State], state: State) -> bool:
+        """Let one disjunct go on together with one that owes the same."""
+        if not (state.resources or state.inputs or self.run.touches_cuda):
+            return False
+        for key, waiting in pending.items():
+            self._work_done += 1
+            if settle(waiting, state):
+                pending.setdefault(waiting.key(), pending.pop(key))
+                return True
+        return False
 
     def _meet(self, pending: dict[object, State], state: State, target: int) -> bool:
         """Let one disjunct go on together with one that waits at the same block, if they may."""
