@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.summary import Summary, merge
+from cudalint.analysis.engine.summary import MOST_OUTCOMES, Summary, merge
 from cudalint.analysis.interpreter.worklist import follow
+from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.values.values import Value
 from cudalint.apis.loader import ApiModels
@@ -74,12 +75,14 @@ class Linker(Symbols):
 
 def summarize(run: FunctionRun) -> Summary | None:
     """The summary of a finished run; a generator's body does not run at its call."""
-    if run.function.is_generator or not (run.outcomes or run.complete):
+    if run.function.is_generator:
         return None
+    outcomes = merge(run.outcomes)
     return Summary(
-        outcomes=merge(run.outcomes),
+        outcomes=outcomes[:MOST_OUTCOMES],
         tested=frozenset(run.tested),
         reads_last_error=run.reads_last_error,
         resets=run.resets,
-        complete=run.complete,
+        complete=run.complete and len(outcomes) <= MOST_OUTCOMES,
+        effects=run.symbols.memo(EffectsOf).of(run.function, run.program),
     )

@@ -33,6 +33,8 @@ _OPPOSITE = {"!=": "==", ">=": "<", "<=": ">"}
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 LAST_ERROR = "status:last error:"
 """How the origin of a status starts that speaks for all earlier calls."""
+RELEASING = "status:release:"
+"""How the origin of a status starts that tells whether a release could be done."""
 
 
 class Conditions:
@@ -41,8 +43,6 @@ class Conditions:
     def __init__(self) -> None:
         self.calls: dict[str, tuple[Step, str, Value]] = {}
         """By a status value's origin: the call's step, its name, and the status of success."""
-        self.releases: set[str] = set()
-        """Origins of the statuses of releases."""
         self.checked: set[str] = set()
         """Origins of statuses that were looked at."""
 
@@ -187,7 +187,7 @@ class Conditions:
         earlier = state.conditions.get(status)
         if earlier is not None:
             return [state] if earlier == succeeded else []
-        if not succeeded and status.origin in self.releases:
+        if not succeeded and status.origin.startswith(RELEASING):
             return []  # a release that fails leaves nothing that anybody could do
         state.conditions[status] = succeeded
         last = status.origin.startswith(LAST_ERROR)

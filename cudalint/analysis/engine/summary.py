@@ -10,12 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from cudalint.analysis.engine.state import InputRelease
+from cudalint.analysis.shape.effects import NO_EFFECTS, Effects
 from cudalint.analysis.values.values import Location, Symbol, Value
 from cudalint.findings.finding import Step
 from cudalint.source import Span
 
 RETURN = "return"
 MOST_OUTCOMES = 8
+MOST_WAYS = 24
+"""Paths of one outcome whose conditions are kept apart."""
+Conditions = tuple[tuple[Value, bool], ...]
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class Outcome:
     """A call whose result has nothing to do with the inputs decided for this outcome."""
     settled: tuple[tuple[Symbol, bool], ...] = ()
     """Statuses in the result that the callee has looked at: whether they mean success."""
+    ways: tuple[Conditions, ...] = ()
+    """The conditions of each path that ends so: one of these holds. None: they are not told."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,8 @@ class Summary:
     resets: bool = False
     complete: bool = True
     """False where paths had to be cut: the outcomes are some of those there are."""
+    effects: Effects = NO_EFFECTS
+    """What the whole body may do: by this alone a cut summary says what is not the case."""
 
     @property
     def never_returns(self) -> bool:
@@ -78,7 +86,7 @@ class Summary:
 
 
 def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
-    """Join outcomes that differ in their conditions only, and bound their number."""
+    """Join outcomes that differ in their conditions only; what matters most comes first."""
     joined: dict[object, Outcome] = {}
     each = {r.location: r for o in outcomes for r in o.released if "[]" in r.location}
     elements = set(each)
@@ -99,28 +107,27 @@ def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
         )
         earlier = joined.get(key)
         if earlier is None:
-            joined[key] = outcome
+            joined[key] = replace(outcome, ways=(outcome.conditions,))
             continue
-        kept = tuple(pair for pair in earlier.conditions if pair in outcome.conditions)
-        joined[key] = Outcome(
-            outcome.kind,
-            outcome.value,
-            kept,
-            outcome.handed_out,
-            outcome.released,
-            outcome.stored,
-            outcome.writes,
-            earlier.failure if outcome.failure else None,
-            earlier.explicit or outcome.explicit,
-            earlier.foreign and outcome.foreign,
-            outcome.settled,
+        joined[key] = replace(
+            earlier,
+            conditions=tuple(pair for pair in earlier.conditions if pair in outcome.conditions),
+            failure=earlier.failure if outcome.failure else None,
+            explicit=earlier.explicit or outcome.explicit,
+            foreign=earlier.foreign and outcome.foreign,
+            ways=_ways(earlier, outcome),
         )
     found = list(joined.values())
     if len(found) > MOST_OUTCOMES:
         # What matters first: outcomes that hand out or release, then the shortest to state.
         found.sort(key=lambda o: (-len(o.handed_out) - len(o.released), len(o.conditions)))
-        found = found[:MOST_OUTCOMES]
     return tuple(found)
+
+
+def _ways(one: Outcome, other: Outcome) -> tuple[Conditions, ...]:
+    if not one.ways or not other.conditions:
+        return ()  # whatever holds, one path ends so
+    return () if len(one.ways) == MOST_WAYS else tuple(dict.fromkeys((*one.ways, other.conditions)))
 
 
 def _settled(outcome: Outcome) -> bool:

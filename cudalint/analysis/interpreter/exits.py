@@ -34,6 +34,7 @@ from cudalint.program import Binary, Expression, Type, Unary, Variable, children
 from cudalint.source import Span
 
 MOST_WRITES = 24
+MOST_CONDITIONS = 32
 _CALCULATED = (Operation, Polynomial)
 
 
@@ -368,7 +369,7 @@ def _outcome(
     return Outcome(
         kind=kind,
         value=None if value is None else _result(run, rewrite(value, outside_view)),
-        conditions=conditions[:8],
+        conditions=conditions[:MOST_CONDITIONS],
         handed_out=tuple(out),
         released=tuple(state.inputs.values()),
         stored=state.stored,

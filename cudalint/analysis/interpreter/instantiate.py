@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from cudalint.analysis.domains.ownership import stores
 from cudalint.analysis.domains.ownership.escape import guard
+from cudalint.analysis.domains.ownership.havoc import havoc
 from cudalint.analysis.domains.ownership.pools import take_back
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, live
 from cudalint.analysis.domains.ownership.releases import release_value
-from cudalint.analysis.engine.conditions import LAST_ERROR
-from cudalint.analysis.engine.evaluate import is_status
+from cudalint.analysis.engine.conditions import LAST_ERROR, RELEASING
+from cudalint.analysis.engine.evaluate import STATUS, is_status
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Holding, InputRelease, State, Status, project
-from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome, Summary
+from cudalint.analysis.engine.summary import RETURN, Conditions, HandedOut, Outcome, Summary
 from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
 from cudalint.analysis.values.addresses import past_tables
@@ -67,25 +68,17 @@ def apply_summary(
                     thrown.append(Raised(fork, call.span, f"`{short}` throws", outcome.explicit))
             else:
                 after.append(fork)
-    if not after and not summary.complete:
-        # The outcome that fits is among the paths that were cut: it comes back, with what unknown.
-        after.append(_unknown_result(run, call, state.copy()))
-    if not summary.complete and any(outcome.released for outcome in summary.outcomes):
-        for one in after:
-            _may_release_all(run, call, one)
+    if not summary.complete:
+        if not after:
+            # The outcome that fits is among the paths that were cut: it comes back, with what
+            # is unknown.
+            after.append(_unknown_result(run, call, state.copy()))
+        cut = _Application(run, call, definition, summary, Outcome("return", None), -1)
+        for one in (*after, *(leaving.state for leaving in thrown if isinstance(leaving, Raised))):
+            cut.havoc(one)
     for one in after:
         take_back(run, call, definition, summary, one)
     return [*thrown, *after]
-
-
-def _may_release_all(run: FunctionRun, call: Call, state: State) -> None:
-    """What a callee gets that releases, on more paths than could be followed, may be gone."""
-    for argument in call.arguments:
-        value = run.evaluator.value(argument.value, state)
-        reached = state.reachable([value])
-        if isinstance(value, Address):
-            reached |= state.reachable(held for _, held in state.below(value.location))
-        state.escape(reached)
 
 
 def _unknown_result(run: FunctionRun, call: Call, state: State) -> State:
@@ -204,9 +197,36 @@ class _Application:
                     fork, self.translate(condition, fork), truth
                 )
             ]
+        forks = [fork for fork in forks if self._is_possible(fork)]
         for fork in forks:
             self._effects(fork)
         return forks
+
+    def _is_possible(self, state: State) -> bool:
+        """Whether the conditions of any of the callee's paths that end so may hold."""
+        return len(self.outcome.ways) < 2 or any(
+            self._may_hold(way, state) for way in self.outcome.ways
+        )
+
+    def _may_hold(self, way: Conditions, state: State) -> bool:
+        forks = [state.copy()]
+        for condition, truth in way:
+            forks = [
+                after
+                for fork in forks
+                for after in self.run.conditions.assume(
+                    fork, self.translate(condition, fork), truth
+                )
+            ]
+        return bool(forks)
+
+    def havoc(self, state: State) -> None:
+        """What the callee may do on the paths that were cut."""
+        effects = self.summary.effects
+        for root in sorted(effects.released | effects.written | effects.kept):
+            place = self.locate((root,), state)
+            value = self.translate(Input((root,)), state)
+            havoc(self.run, state, place, value, written=root in effects.written)
 
     def _telling_results(self) -> list[Value]:
         """Unknown items of the returned tuple that are false where nothing is handed out: they
@@ -428,7 +448,7 @@ class _Application:
 
     def _symbol(self, symbol: Symbol) -> Symbol:
         prefix = ""
-        for kind in (LAST_ERROR, "status:"):
+        for kind in (LAST_ERROR, RELEASING, STATUS):
             if symbol.origin.startswith(kind):
                 prefix = kind
                 break

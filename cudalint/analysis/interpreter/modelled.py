@@ -11,7 +11,7 @@ from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
 from cudalint.analysis.domains.ownership.releases import attachment, plain, release, reset
 from cudalint.analysis.domains.transfers import returned_array
 from cudalint.analysis.engine.binding import Binding
-from cudalint.analysis.engine.conditions import LAST_ERROR
+from cudalint.analysis.engine.conditions import LAST_ERROR, RELEASING
 from cudalint.analysis.engine.evaluate import STATUS, is_status
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import Holding, State, Status
@@ -147,13 +147,13 @@ def _status(
 ) -> Symbol | None:
     if model.status is None:
         return None
-    kind = f"{LAST_ERROR}{name}" if model.reads_last_error else f"{STATUS}{name}"
-    status = run.position.symbol(kind)
+    kind = LAST_ERROR if model.reads_last_error else STATUS
+    if model.releases or model.cleans_up:
+        kind = RELEASING
+    status = run.position.symbol(f"{kind}{name}")
     state.refresh(status)
     step = Step(run.filename, call.span, f"`{name}` fails")
     run.conditions.calls[status.origin] = (step, name, Const(model.success))
-    if model.releases or model.cleans_up:
-        run.conditions.releases.add(status.origin)
     return status
 
 

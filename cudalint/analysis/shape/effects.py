@@ -1,0 +1,211 @@
+"""What a function may do to what its caller can reach, read off its whole body, without paths.
+
+A summary of paths is cut where there are too many of them. What its outcomes do not say is then no
+news; this is what may be the case all the same, and errs to saying too much.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.apis.model import ApiFunction
+from cudalint.apis.paths import parse_path
+from cudalint.program import (
+    AddressOf,
+    Argument,
+    Assign,
+    Call,
+    Cast,
+    Expression,
+    Function,
+    Operation,
+    Program,
+    Variable,
+    variables,
+)
+
+Roots = frozenset[str]
+"""Parameters, the receiver, captured variables and globals, by their symbols."""
+_NONE: Roots = frozenset()
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What a function may do, itself or through what it calls."""
+
+    released: Roots = _NONE
+    """From these it may release something."""
+    written: Roots = _NONE
+    """Through these it may write."""
+    kept: Roots = _NONE
+    """These, or what they point to, it may store where it outlives the call."""
+    resets: bool = False
+
+
+NO_EFFECTS = Effects()
+
+
+class EffectsOf:
+    """The effects of the functions of a run, each found once."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
+        self._known: dict[tuple[str, str], Effects] = {}
+
+    def of(self, function: Function, program: Program) -> Effects:
+        """What a function may do."""
+        identity = (function.filename, function.key)
+        if identity not in self._known:
+            self._known[identity] = Effects()  # while a recursive call asks
+            self._known[identity] = _Body(self._symbols, self, function, program).effects()
+        return self._known[identity]
+
+
+class _Body:
+    """One function."""
+
+    def __init__(
+        self, symbols: Symbols, known: EffectsOf, function: Function, program: Program
+    ) -> None:
+        self._symbols = symbols
+        self._known = known
+        self._function = function
+        self._models = symbols.models(program.language)
+        self._python = program.language == "python"
+        self._operations = [one for block in function.blocks for one in block.operations]
+        self._parameters = {one.symbol: one for one in function.parameters}
+        self._aliases: dict[str, set[str]] = defaultdict(set)
+        self._released: set[str] = set()
+        self._written: set[str] = set()
+        self._kept: set[str] = set()
+        self._resets = False
+
+    def effects(self) -> Effects:
+        """All that the body may do."""
+        self._find_aliases()
+        for operation in self._operations:
+            self._note(operation)
+        return Effects(
+            frozenset(self._released),
+            frozenset(self._written),
+            frozenset(self._kept),
+            self._resets,
+        )
+
+    # Roots ------------------------------------------------------------------------------------
+
+    def _is_root(self, symbol: str) -> bool:
+        info = self._function.variables.get(symbol)
+        outer = info is not None and info.storage == "captured"
+        return symbol in self._parameters or symbol == "this" or symbol.startswith("::") or outer
+
+    def _roots(self, *expressions: Expression | None) -> set[str]:
+        mentioned = {s for one in expressions if one is not None for s in variables(one)}
+        found = {symbol for symbol in mentioned if self._is_root(symbol)}
+        return found.union(*(self._aliases[symbol] for symbol in mentioned))
+
+    def _find_aliases(self) -> None:
+        """What locals may have of the roots."""
+        changed = True
+        while changed:
+            changed = False
+            for operation in self._operations:
+                if not isinstance(operation, Assign | Call) or operation.target is None:
+                    continue
+                if isinstance(operation, Assign):
+                    roots = self._roots(operation.value)
+                else:
+                    given = (argument.value for argument in operation.arguments)
+                    roots = self._roots(operation.receiver, operation.callee, *given)
+                for symbol in variables(operation.target):
+                    if not self._is_root(symbol) and not roots <= self._aliases[symbol]:
+                        self._aliases[symbol] |= roots
+                        changed = True
+
+    # Operations -------------------------------------------------------------------------------
+
+    def _note(self, operation: Operation) -> None:
+        if isinstance(operation, Assign):
+            self._store(operation.target, operation.value)
+        elif isinstance(operation, Call):
+            if operation.target is not None:
+                self._store(operation.target, None)
+            self._call(operation)
+
+    def _store(self, target: Expression, value: Expression | None) -> None:
+        if isinstance(target, Variable):
+            parameter = self._parameters.get(target.symbol)
+            own = parameter is not None and (parameter.by != "reference" or self._python)
+            if own or not self._is_root(target.symbol):
+                return  # the function's own copy
+        outside = self._roots(target)
+        self._written |= outside
+        if outside:
+            self._kept |= self._roots(value)
+
+    def _call(self, call: Call) -> None:
+        model = self._models.lookup(call.name) if call.name else None
+        if model is not None:
+            self._modelled(call, model)
+            return
+        found = self._symbols.definition(call.key, self._function.filename) if call.key else None
+        if found is not None:
+            self._defined(call, *found)
+            return
+        # Nothing is known of the callee.
+        handed = self._roots(call.receiver, *(a.value for a in call.arguments if _is_address(a)))
+        self._released |= handed
+        self._written |= handed
+        self._kept |= handed
+
+    def _modelled(self, call: Call, model: ApiFunction) -> None:
+        self._resets |= bool(model.resets)
+        releases = model.releases if isinstance(model.releases, tuple) else (model.releases,)
+        for release in releases:
+            root = parse_path(release.handle, model.parameters)
+            self._released |= self._roots(_given(call, root.index, root.name), call.receiver)
+        for path in (*model.takes, *model.inserts):
+            root = parse_path(path, model.parameters)
+            self._kept |= self._roots(_given(call, root.index, root.name))
+        self._written |= self._roots(*(a.value for a in call.arguments if _is_address(a)))
+        if model.acquires:
+            self._written |= self._roots(*(argument.value for argument in call.arguments))
+
+    def _defined(self, call: Call, callee: Function, program: Program) -> None:
+        inner = self._known.of(callee, program)
+        self._resets |= inner.resets
+        parameters = [one.symbol for one in callee.parameters if one.symbol != "this"]
+        for mine, theirs in (
+            (self._released, inner.released),
+            (self._written, inner.written),
+            (self._kept, inner.kept),
+        ):
+            for root in theirs:
+                if root == "this":
+                    mine |= self._roots(call.receiver)
+                elif root in parameters:
+                    position = parameters.index(root)
+                    name = next(one.name for one in callee.parameters if one.symbol == root)
+                    mine |= self._roots(_given(call, position, name))
+                elif self._is_root(root):
+                    mine.add(root)
+                else:
+                    mine |= self._aliases[root]  # captured from here
+
+
+def _is_address(argument: Argument) -> bool:
+    value = argument.value
+    while isinstance(value, Cast):
+        value = value.operand
+    return isinstance(value, AddressOf)
+
+
+def _given(call: Call, position: int | None, name: str | None) -> Expression | None:
+    """The argument of a parameter; with ``*arguments`` none of them can be told."""
+    positional = [a.value for a in call.arguments if a.keyword is None and not a.starred]
+    for argument in call.arguments:
+        if name is not None and argument.keyword == name:
+            return argument.value
+    return positional[position] if position is not None and position < len(positional) else None
