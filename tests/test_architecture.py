@@ -11,8 +11,6 @@ from importlinter import cli
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = {"cudalint": ROOT / "cudalint", "cudalint_rules": ROOT / "rules"}
-TOLERATED = ("cudalint.analysis",)
-"""Packages that may still hold circles of their own."""
 
 
 def modules() -> dict[str, Path]:
@@ -84,9 +82,5 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         name: sorted({other for other in imports(name, path, known) if other in known})
         for name, path in known.items()
     }
-    found = [
-        component
-        for component in circles(graph)
-        if not any(all(name.startswith(prefix) for name in component) for prefix in TOLERATED)
-    ]
+    found = circles(graph)
     assert not found, "circles: " + "; ".join(" <-> ".join(component) for component in found)

@@ -26,6 +26,7 @@ def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFac
     ``models`` holds the API models by language (``cuda``, ``python``).
     """
     from cudalint.analysis.contexts import function_facts
+    from cudalint.analysis.footprint.peaks import peaks_of
     from cudalint.analysis.queries.capacity import with_capacity
     from cudalint.analysis.queries.classes import class_facts, collect, member_misuses
     from cudalint.analysis.summaries import Linker
@@ -41,7 +42,7 @@ def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFac
     unfinished = _unfinished(runs, programs)
     functions = function_facts(linker, runs, member_misuses(linker, members))
     return RunFacts(
-        functions=with_tensors(linker, programs, with_capacity(runs, functions)),
+        functions=with_tensors(linker, programs, with_capacity(runs, functions, peaks_of(runs))),
         classes=class_facts(linker, members),
         files=tuple(
             FileFacts(

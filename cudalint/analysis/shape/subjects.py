@@ -1,10 +1,12 @@
-"""What the Python functions of a run deal with, themselves or through what they call."""
+"""What the functions and files of a run deal with, themselves or through what they call."""
 
 from __future__ import annotations
 
 from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import calls, texts
+from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import ApiFunction
-from cudalint.program import Call, Launch
+from cudalint.program import Call, Launch, Program
 
 Identity = tuple[str, str]
 """Of a function: its file and key."""
@@ -62,3 +64,21 @@ def _owns(model: ApiFunction) -> bool:
         model.acquires or model.releases or model.sets or model.launches or model.opts_in
         or model.resets or model.status or model.reads_last_error or model.unwraps
     )  # fmt: skip
+
+
+def uses_device(program: Program, models: ApiModels) -> bool:
+    """Whether anything in the file may go to a device."""
+    for function in program.functions:
+        for _, call in calls(function):
+            effect = models.tensor_effect(call.name) if call.name else None
+            moves = effect is not None and (
+                effect.device == "device"
+                or (effect.device == "argument" and call.receiver is not None)
+            )
+            if moves or ".cuda" in call.name:
+                return True
+            if any(given.keyword == "device" for given in call.arguments):
+                return True
+            if any(text.startswith("cuda") for a in call.arguments for text in texts(a.value)):
+                return True
+    return False

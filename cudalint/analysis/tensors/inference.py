@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cudalint.analysis.facts.tensors import RecordedInference
-from cudalint.analysis.queries.lifetimes.checkpoint_origins import uses_device
+from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
 from cudalint.analysis.tensors.places import place
 from cudalint.analysis.tensors.records import Form, Record, position_of

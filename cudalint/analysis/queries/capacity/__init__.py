@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.facts import Capacity, FunctionFacts
+from cudalint.analysis.facts import Capacity, FunctionFacts, Peak
 
 
 def with_capacity(
-    runs: Sequence[FunctionRun], facts: Sequence[FunctionFacts]
+    runs: Sequence[FunctionRun], facts: Sequence[FunctionFacts], peaks: Mapping[int, Peak]
 ) -> tuple[FunctionFacts, ...]:
-    """The facts of functions (in the order of their runs) with their ``capacity``."""
-    from cudalint.analysis.footprint.peaks import peaks_of
+    """The facts of functions (in the order of their runs) with their ``capacity``; ``peaks`` by
+    the identity of a run."""
     from cudalint.analysis.queries.capacity.churn import churn
     from cudalint.analysis.queries.capacity.flushes import flushes
     from cudalint.analysis.queries.capacity.pools import held_pools
@@ -21,7 +21,6 @@ def with_capacity(
     found = []
     flushed = {id(run): tuple(flushes(run)) for run in runs}
     churned = churn(runs, flushed)
-    peaks = peaks_of(runs)
     for run, one in zip(runs, facts, strict=True):
         capacity = Capacity(
             flushes=flushed[id(run)],

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from typing import Literal
 
 from cudalint.analysis.queries.lifetimes.placement import Placements
+from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.walk import calls, operations, texts
+from cudalint.analysis.shape.walk import calls, operations
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
@@ -170,24 +171,6 @@ def _is_of_optimizer(function: Function, save: Call) -> bool:
         and variables(call.target) & written
     ]
     return bool(sources) and all(map(is_optimizer, sources))
-
-
-def uses_device(program: Program, models: ApiModels) -> bool:
-    """Whether anything in the file may go to a device."""
-    for function in program.functions:
-        for _, call in calls(function):
-            effect = models.tensor_effect(call.name) if call.name else None
-            moves = effect is not None and (
-                effect.device == "device"
-                or (effect.device == "argument" and call.receiver is not None)
-            )
-            if moves or ".cuda" in call.name:
-                return True
-            if any(given.keyword == "device" for given in call.arguments):
-                return True
-            if any(text.startswith("cuda") for a in call.arguments for text in texts(a.value)):
-                return True
-    return False
 
 
 def _offloads(program: Program, models: ApiModels) -> bool:
