@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from cudalint.analysis.engine.schedule import Schedule
 from cudalint.analysis.engine.state import State
-from cudalint.analysis.shape.flow import Flow, successors
+from cudalint.analysis.shape.flow import Flow
+from cudalint.analysis.shape.operations import successors
 from cudalint.frontends.python import read
 
 SOURCE = """

@@ -20,7 +20,7 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import ClassFacts
 from cudalint.analysis.interpreter.exits import is_outside
 from cudalint.analysis.queries.classes import member_of
-from cudalint.analysis.shape.flow import successors
+from cudalint.analysis.shape.operations import successors
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Input, Location
 from cudalint.apis.loader import ApiModels

@@ -21,11 +21,13 @@ from cudalint.analysis.facts import (
 from cudalint.analysis.queries.launch_checks import LaunchChecks
 from cudalint.analysis.queries.lifetimes import lifetimes
 from cudalint.analysis.queries.loops import loop_facts
+from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Value
 from cudalint.findings.finding import Step
-from cudalint.program import Call, Record
+from cudalint.program import Record
 from cudalint.source import Span
 
 MOST_CONTEXTS = 4
@@ -82,28 +84,20 @@ def _undecided(
 ) -> set[tuple[str, str]]:
     """The functions with a size that constants could decide, and all that call them."""
     callers: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    pending: list[tuple[str, str]] = []
+    open_sizes: list[tuple[str, str]] = []
     for run, known in zip(runs, facts, strict=True):
         identity = (run.function.key, run.filename)
         if run.python and (run.filename, run.function.key) not in linker.memo(Subjects).dealing:
             continue
         if _has_open_size(known):
-            pending.append(identity)
+            open_sizes.append(identity)
         for key, filename, _, _ in run.calls_made:  # calls through pointers too
             callers.setdefault((key, filename), []).append(identity)
-        for block in run.function.blocks:
-            for operation in block.operations:
-                if isinstance(operation, Call) and operation.key:
-                    callee = linker.function(operation.key, run.filename)
-                    if callee is not None:
-                        callers.setdefault((callee.key, callee.filename), []).append(identity)
-    found: set[tuple[str, str]] = set()
-    while pending:
-        identity = pending.pop()
-        if identity not in found:
-            found.add(identity)
-            pending += callers.get(identity, ())
-    return found
+        for _, call in calls(run.function):
+            callee = linker.function(call.key, run.filename) if call.key else None
+            if callee is not None:
+                callers.setdefault((callee.key, callee.filename), []).append(identity)
+    return closure(open_sizes, lambda identity: callers.get(identity, ()))
 
 
 def _has_open_size(facts: FunctionFacts) -> bool:

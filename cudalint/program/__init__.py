@@ -21,6 +21,7 @@ from cudalint.program.expressions import (
     children,
     render,
     variables,
+    walk,
 )
 from cudalint.program.functions import (
     MISSING_HEADER,
@@ -100,4 +101,5 @@ __all__ = [
     "children",
     "render",
     "variables",
+    "walk",
 ]

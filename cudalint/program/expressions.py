@@ -7,6 +7,7 @@ that an expression can be evaluated any number of times. An expression that can 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Union
 
 import msgspec
@@ -185,17 +186,18 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return ()
 
 
-def variables(expression: Expression) -> set[str]:
-    """The symbols of all variables that an expression reads."""
-    found: set[str] = set()
-    pending: list[Expression] = [expression]
+def walk(*expressions: Expression) -> Iterator[Expression]:
+    """Some expressions and all that they are made of."""
+    pending = list(expressions)
     while pending:
         current = pending.pop()
-        if isinstance(current, Variable):
-            found.add(current.symbol)
-        else:
-            pending.extend(children(current))
-    return found
+        yield current
+        pending.extend(children(current))
+
+
+def variables(expression: Expression) -> set[str]:
+    """The symbols of all variables that an expression reads."""
+    return {part.symbol for part in walk(expression) if isinstance(part, Variable)}
 
 
 _LEVELS = (

@@ -9,8 +9,8 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts.lifetimes import IdleHold
 from cudalint.analysis.facts.resources import Site
-from cudalint.analysis.shape.flow import operands, successors
-from cudalint.analysis.shape.walk import argument, calls
+from cudalint.analysis.shape.operations import calls, operands, operations, successors
+from cudalint.analysis.shape.walk import argument
 from cudalint.analysis.values.values import Array, Value, constant, integer
 from cudalint.program import (
     Branch,
@@ -171,11 +171,7 @@ def _endless(run: FunctionRun) -> bool:
             and isinstance(condition.condition, Constant)
             and bool(condition.condition.value)
         )
-        if forever and not any(
-            isinstance(operation, Call) and _works(run, operation)
-            for number in body
-            for operation in run.flow.blocks[number].operations
-        ):
+        if forever and not any(_works(run, call) for _, call in calls(run.flow.body(header))):
             return True
     return False
 
@@ -192,19 +188,17 @@ def _works(run: FunctionRun, call: Call) -> bool:
 def _used_later(run: FunctionRun, root: str) -> bool:
     """Whether anything after the wait reads the variable, releases aside."""
     here = (run.position.block, run.position.index)
-    for block in run.function.blocks:
-        for index, operation in enumerate(block.operations):
-            if isinstance(operation, Delete | ScopeEnd):
+    for at in operations(run.function):
+        operation = at.operation
+        if isinstance(operation, Delete | ScopeEnd):
+            continue
+        if isinstance(operation, Call):
+            model = run.models.lookup(operation.name) if operation.name else None
+            if model is not None and model.releases:
                 continue
-            if isinstance(operation, Call):
-                model = run.models.lookup(operation.name) if operation.name else None
-                if model is not None and model.releases:
-                    continue
-            if not any(root in variables(part) for part in operands(operation)):
-                continue
-            if run.flow.reaches(here[0], here[1], block.number, index):
-                return True
-        value = getattr(block.terminator, "value", None)
-        if value is not None and root in variables(value):
+        if not any(root in variables(part) for part in operands(operation)):
+            continue
+        if run.flow.reaches(*here, *at.place):
             return True
-    return False
+    ends = (getattr(block.terminator, "value", None) for block in run.function.blocks)
+    return any(value is not None and root in variables(value) for value in ends)

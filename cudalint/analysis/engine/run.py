@@ -10,6 +10,7 @@ from cudalint.analysis.engine.conditions import Conditions
 from cudalint.analysis.engine.evaluate import Evaluator
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.engine.summary import Outcome, Summary
+from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.analysis.values.values import Location, Symbol, Value
@@ -159,34 +160,30 @@ def _last_return(function: Function) -> Span | None:
 def _cuda_work(run: FunctionRun) -> list[tuple[int, int]]:
     """Where a function allocates, frees, copies, launches, or calls a function that may."""
     found = []
-    for block in run.function.blocks:
-        for index, operation in enumerate(block.operations):
-            if isinstance(operation, Launch):
-                found.append((block.number, index))
-            if not isinstance(operation, Call):
-                continue
-            model = run.models.lookup(operation.name) if operation.name else None
-            if model is None:
-                works = operation.key is not None
-            else:
-                works = not model.resets and bool(
-                    model.acquires or model.releases or model.copies or model.sets or model.launches
-                )
-                works = works and not _releases_null(operation)
-            if works:
-                found.append((block.number, index))
+    for at in operations(run.function):
+        operation = at.operation
+        if isinstance(operation, Launch):
+            found.append(at.place)
+        if not isinstance(operation, Call):
+            continue
+        model = run.models.lookup(operation.name) if operation.name else None
+        if model is None:
+            works = operation.key is not None
+        else:
+            works = not model.resets and bool(
+                model.acquires or model.releases or model.copies or model.sets or model.launches
+            )
+            works = works and not _releases_null(operation)
+        if works:
+            found.append(at.place)
     return found
 
 
 def _resets(run: FunctionRun) -> list[tuple[int, int]]:
     return [
-        (block.number, index)
-        for block in run.function.blocks
-        for index, operation in enumerate(block.operations)
-        if isinstance(operation, Call)
-        and operation.name
-        and (model := run.models.lookup(operation.name)) is not None
-        and model.resets
+        at.place
+        for at, call in calls(run.function)
+        if call.name and (model := run.models.lookup(call.name)) is not None and model.resets
     ]
 
 

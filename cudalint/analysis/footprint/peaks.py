@@ -8,6 +8,7 @@ from dataclasses import replace
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import Peak
 from cudalint.analysis.footprint.machine import Machine
+from cudalint.analysis.shape.operations import calls
 from cudalint.apis.paths import parse_shape
 from cudalint.program import Call, Function
 
@@ -58,9 +59,7 @@ class _Creators:
         if identity not in self._known:
             self._known[identity] = False  # of functions that call each other, the others decide
             self._known[identity] = depth < MOST_DEPTH and any(
-                isinstance(operation, Call) and self._call(run, function, operation, depth)
-                for block in function.blocks
-                for operation in block.operations
+                self._call(run, function, call, depth) for _, call in calls(function)
             )
         return self._known[identity]
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from cudalint.analysis.facts import Holder, Peak
 from cudalint.analysis.footprint.objects import Items, Memory, Raw, duplicate, memory_in
-from cudalint.analysis.shape.flow import Flow, successors
+from cudalint.analysis.shape.flow import Flow
+from cudalint.analysis.shape.operations import successors
 from cudalint.findings.finding import Step
 from cudalint.program import Function
 from cudalint.source import Span

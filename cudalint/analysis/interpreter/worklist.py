@@ -20,6 +20,7 @@ from cudalint.analysis.engine.state import Event, State, Status
 from cudalint.analysis.interpreter import calls
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.exits import leave
+from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.values.values import (
     Bag,
@@ -100,12 +101,8 @@ class Worklist:
         """The variables that are gone where nothing reads them any more."""
         self._releasing_loops = frozenset(
             header
-            for header, body in run.flow.loops.items()
-            if any(
-                self._may_release(operation)
-                for n in body
-                for operation in run.flow.blocks[n].operations
-            )
+            for header in run.flow.loops
+            if any(self._may_release(at.operation) for at in operations(run.flow.body(header)))
         )
 
     def _may_release(self, operation: object) -> bool:

@@ -14,10 +14,11 @@ from cudalint.analysis.queries.reachable_members import (
     methods_of,
     released_by_own_methods,
 )
+from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Const, Input, Location, Operation, integer, resources_in
 from cudalint.findings.finding import Step
-from cudalint.program import Call, Function, Record, Type, render, variables
+from cudalint.program import Function, Record, Type, render, variables
 
 CLOSING = frozenset({"close", "__exit__", "__del__", "__aexit__", "terminate", "shutdown"})
 """Methods that end an object's life in Python."""
@@ -179,12 +180,10 @@ def _place(run: FunctionRun, linker: Linker, location: Location) -> tuple[str | 
 def _empties(run: FunctionRun, member: str) -> bool:
     """Whether a function removes the elements of a container that is a member."""
     return any(
-        isinstance(operation, Call)
-        and operation.receiver is not None
-        and render(operation.receiver).rpartition(".")[2].rpartition("->")[2] == member
-        and run.models.evicts(operation.name)
-        for block in run.function.blocks
-        for operation in block.operations
+        call.receiver is not None
+        and render(call.receiver).rpartition(".")[2].rpartition("->")[2] == member
+        and run.models.evicts(call.name)
+        for _, call in calls(run.function)
     )
 
 
@@ -350,12 +349,11 @@ def _is_pointer(kind: Type) -> bool:
 def _released_by_calls(run: FunctionRun, linker: Linker) -> set[Location]:
     """Members that other methods, called by this one, release: `resize` calls `clear` first."""
     found: set[Location] = set()
-    for block in run.function.blocks:
-        for operation in block.operations:
-            if isinstance(operation, Call) and operation.key and operation.key != run.function.key:
-                summary, _ = linker.summary(operation.key, run.filename)
-                for outcome in summary.outcomes if summary else ():
-                    found |= {r.location for r in outcome.released if r.location[0] == "this"}
+    for _, call in calls(run.function):
+        if call.key and call.key != run.function.key:
+            summary, _ = linker.summary(call.key, run.filename)
+            for outcome in summary.outcomes if summary else ():
+                found |= {r.location for r in outcome.released if r.location[0] == "this"}
     return found
 
 
@@ -449,25 +447,18 @@ def _called_twice(linker: Linker, key: str, enders: set[str]) -> bool:
     for function, program in linker.functions():
         run = linker.run_of(function, program)
         seen: set[str] = set()
-        if any(
-            isinstance(operation, Call) and operation.key in enders
-            for block in function.blocks
-            for operation in block.operations
-        ):
+        if any(call.key in enders for _, call in calls(function)):
             continue
-        for block in function.blocks:
-            for operation in block.operations:
-                if not isinstance(operation, Call) or operation.key != key:
-                    continue
-                if operation.receiver is None or run is None:
-                    continue
-                receiver = render(operation.receiver)
-                loops = run.flow.enclosing.get(block.number, frozenset())
-                selecting = {receiver, *variables(operation.receiver)}
-                assigned = any(selecting & run.flow.assigned[header] for header in loops)
-                if receiver in seen or (loops and not assigned):
-                    return True
-                seen.add(receiver)
+        for at, call in calls(function):
+            if call.key != key or call.receiver is None or run is None:
+                continue
+            receiver = render(call.receiver)
+            loops = run.flow.enclosing.get(at.block, frozenset())
+            selecting = {receiver, *variables(call.receiver)}
+            assigned = any(selecting & run.flow.assigned[header] for header in loops)
+            if receiver in seen or (loops and not assigned):
+                return True
+            seen.add(receiver)
     return False
 
 
@@ -537,9 +528,8 @@ def _released_before(
 
 def _called_from_outside(linker: Linker, key: str, record: str) -> bool:
     return any(
-        isinstance(operation, Call) and operation.key == key
+        call.key == key
         for function, _ in linker.functions()
         if function.record != record
-        for block in function.blocks
-        for operation in block.operations
+        for _, call in calls(function)
     )

@@ -6,8 +6,9 @@ import re
 
 from cudalint.analysis.engine.evaluate import STATUS
 from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.program import Call, Function, Launch
+from cudalint.program import Call, Launch
 from cudalint.source import Span
 
 _CHECKING = re.compile(r"check|err|safe|sync|assert|try|guard|verify", re.IGNORECASE)
@@ -27,20 +28,19 @@ class LaunchChecks:
         self._checks: dict[tuple[str, str], list[Place]] = {}
         self._callers: dict[tuple[str, str], list[tuple[FunctionRun, Place]]] = {}
         for run in runs:
-            for place, call in _calls(run.function):
+            for at, call in calls(run.function):
                 target = self._target(run, call)
                 if target is not None:
-                    self._callers.setdefault(target, []).append((run, place))
+                    self._callers.setdefault(target, []).append((run, at.place))
 
     def unchecked(self, run: FunctionRun) -> tuple[tuple[str, Span], ...]:
         """The launches of a function after which nobody asks for an error."""
         if run.python or run.function.kind == "kernel":
             return ()
         launches = [
-            ((block.number, index), operation)
-            for block in run.function.blocks
-            for index, operation in enumerate(block.operations)
-            if isinstance(operation, Launch)
+            (at.place, at.operation)
+            for at in operations(run.function)
+            if isinstance(at.operation, Launch)
         ]
         if not launches or not all(self._is_bare(run, place, 0) for place, _ in launches):
             return ()
@@ -64,7 +64,7 @@ class LaunchChecks:
         if known is None:
             self._checks[identity] = []  # while a recursive call asks
             known = self._checks[identity] = [
-                place for place, call in _calls(run.function) if self._looks(run, place, call)
+                at.place for at, call in calls(run.function) if self._looks(run, at.place, call)
             ]
         return known
 
@@ -83,12 +83,3 @@ class LaunchChecks:
     def _target(self, run: FunctionRun, call: Call) -> tuple[str, str] | None:
         found = self._symbols.function(call.key, run.filename) if call.key else None
         return None if found is None else (found.filename, found.key)
-
-
-def _calls(function: Function) -> list[tuple[Place, Call]]:
-    return [
-        ((block.number, index), operation)
-        for block in function.blocks
-        for index, operation in enumerate(block.operations)
-        if isinstance(operation, Call)
-    ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.analysis.facts import Site
+from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.walk import calls
 from cudalint.program import Call, Function, Member, Variable
 
 _FORWARDING = ("__getattr__", "__getattribute__")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
+from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.apis.model import ApiFunction
 from cudalint.apis.paths import parse_path
@@ -74,7 +75,7 @@ class _Body:
         self._function = function
         self._models = symbols.models(program.language)
         self._python = program.language == "python"
-        self._operations = [one for block in function.blocks for one in block.operations]
+        self._operations = [at.operation for at in operations(function)]
         self._parameters = {one.symbol: one for one in function.parameters}
         self._aliases: dict[str, set[str]] = defaultdict(set)
         self._released: set[str] = set()

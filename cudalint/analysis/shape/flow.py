@@ -7,79 +7,26 @@ import heapq
 import itertools
 from collections.abc import Iterator
 
+from cudalint.analysis.shape.operations import (
+    calls,
+    defined,
+    operands,
+    operations,
+    successors,
+    targets,
+    terminal,
+)
+from cudalint.analysis.shape.reach import closure
 from cudalint.program import (
     AddressOf,
     Assign,
     Block,
-    Branch,
     Call,
-    Delete,
-    Expression,
     Function,
-    Jump,
-    Launch,
-    Operation,
-    Return,
-    Throw,
-    Use,
     Variable,
-    children,
     variables,
+    walk,
 )
-
-
-def successors(block: Block) -> tuple[int, ...]:
-    """The blocks that a terminator may go on to (exceptions not counted)."""
-    match block.terminator:
-        case Jump(target=target):
-            return (target,)
-        case Branch(then=then, otherwise=otherwise):
-            return (then, otherwise)
-        case Throw():
-            return () if block.unwind is None else (block.unwind,)
-        case _:
-            return ()
-
-
-def operands(operation: Operation) -> Iterator[Expression]:
-    """The expressions that an operation reads (a target's base included)."""
-    match operation:
-        case Assign(target=target, value=value):
-            yield value
-            if not isinstance(target, Variable):
-                yield target
-        case Call(arguments=arguments, receiver=receiver, callee=callee, target=target):
-            yield from (argument.value for argument in arguments)
-            for part in (receiver, callee):
-                if part is not None:
-                    yield part
-            if target is not None and not isinstance(target, Variable):
-                yield target
-        case Launch(arguments=arguments, grid=grid, block=block, shared=shared, stream=stream):
-            yield from (argument.value for argument in arguments)
-            yield grid
-            yield block
-            for part in (shared, stream):
-                if part is not None:
-                    yield part
-        case Use(value=value):
-            yield value
-        case Delete(place=place):
-            yield place
-        case _:
-            return
-
-
-def targets(operation: Operation) -> tuple[Expression, ...]:
-    """The place that an operation writes, if any."""
-    target = operation.target if isinstance(operation, Assign | Call | Launch) else None
-    return () if target is None else (target,)
-
-
-def defined(operation: Operation) -> str | None:
-    """The variable that an operation overwrites."""
-    target = operation.target if isinstance(operation, Assign | Call | Launch) else None
-    return target.symbol if isinstance(target, Variable) else None
 
 
 class Flow:
@@ -87,6 +34,8 @@ class Flow:
 
     def __init__(self, function: Function) -> None:
         self.blocks = function.blocks
+        self._after: dict[int, set[int]] = {}
+        """The blocks that may run after one, as far as was asked."""
         self.order = self._reverse_postorder({})
         self.loops = self._loops()
         if self.loops:
@@ -96,27 +45,25 @@ class Flow:
             number: frozenset(header for header, body in self.loops.items() if number in body)
             for number in self.order
         }
-        self.induction = {header: self._induction(body) for header, body in self.loops.items()}
+        self.induction = {header: self._induction(header) for header in self.loops}
         self.mentioned = {
             header: frozenset(
                 symbol
-                for number in body
-                for operation in self.blocks[number].operations
+                for _, _, operation in operations(self.body(header))
                 if isinstance(operation, Call | Assign)
                 for operand in (*operands(operation), *targets(operation))
                 for symbol in variables(operand)
             )
-            for header, body in self.loops.items()
+            for header in self.loops
         }
         """The variables that a loop's calls and assignments speak of."""
         self.assigned = {
             header: frozenset(
                 symbol
-                for number in body
-                for operation in self.blocks[number].operations
-                if (symbol := defined(operation)) is not None
+                for at in operations(self.body(header))
+                if (symbol := defined(at.operation)) is not None
             )
-            for header, body in self.loops.items()
+            for header in self.loops
         }
         self.inducing = {
             number: frozenset(symbol for header in headers for symbol in self.induction[header])
@@ -131,28 +78,23 @@ class Flow:
     def ranges(self) -> dict[str, Call]:
         """The calls of ``range``, by the variable that holds the result."""
         return {
-            operation.target.symbol: operation
-            for block in self.blocks
-            for operation in block.operations
-            if isinstance(operation, Call)
-            and operation.name == "builtins.range"
-            and isinstance(operation.target, Variable)
+            call.target.symbol: call
+            for _, call in calls(self.blocks)
+            if call.name == "builtins.range" and isinstance(call.target, Variable)
         }
+
+    def body(self, header: int) -> tuple[Block, ...]:
+        """The blocks of a loop."""
+        return tuple(self.blocks[number] for number in sorted(self.loops[header]))
 
     def reaches(self, block: int, index: int, target: int, target_index: int) -> bool:
         """Whether control may go from one operation to another."""
         if block == target and index < target_index:
             return True
-        seen: set[int] = set()
-        pending = list(self._ways_out(block)) if block in self.order else []
-        while pending:
-            number = pending.pop()
-            if number == target:
-                return True
-            if number not in seen:
-                seen.add(number)
-                pending.extend(self._ways_out(number))
-        return False
+        if block not in self._after:
+            start = self._ways_out(block) if block in self.order else ()
+            self._after[block] = closure(start, self._ways_out)
+        return target in self._after[block]
 
     def _reverse_postorder(self, exits: dict[int, tuple[int, ...]]) -> dict[int, int]:
         """The ranks; ``exits``: what follows a loop, by its header."""
@@ -207,26 +149,28 @@ class Flow:
             back = [n for n in before.get(header, ()) if self.order[n] >= self.order[header]]
             if not back:
                 continue
-            body = {header}
-            pending = back
-            while pending:
-                number = pending.pop()
-                if number not in body and self.order[number] >= self.order[header]:
-                    body.add(number)
-                    pending.extend(before.get(number, ()))
-            loops[header] = frozenset(body)
+            loops[header] = self._loop(header, back, before)
         return loops
 
-    def _induction(self, body: frozenset[int]) -> frozenset[str]:
+    def _loop(self, header: int, back: list[int], before: dict[int, list[int]]) -> frozenset[int]:
+        """The blocks from which control comes back to a header."""
+
+        def ways_in(number: int) -> list[int]:
+            if number == header:
+                return []
+            return [n for n in before.get(number, ()) if self.order[n] >= self.order[header]]
+
+        return frozenset(closure((header, *back), ways_in))
+
+    def _induction(self, header: int) -> frozenset[str]:
         """Variables that each iteration computes from their own value."""
-        found = set()
-        for number in body:
-            for operation in self.blocks[number].operations:
-                if isinstance(operation, Assign) and isinstance(operation.target, Variable):
-                    symbol = operation.target.symbol
-                    if operation.augmented or symbol in variables(operation.value):
-                        found.add(symbol)
-        return frozenset(found)
+        return frozenset(
+            operation.target.symbol
+            for _, _, operation in operations(self.body(header))
+            if isinstance(operation, Assign)
+            and isinstance(operation.target, Variable)
+            and (operation.augmented or operation.target.symbol in variables(operation.value))
+        )
 
     @staticmethod
     def _last_reads(block: Block) -> dict[str, int]:
@@ -235,27 +179,14 @@ class Flow:
             for operand in operands(operation):
                 for symbol in sorted(variables(operand)):
                     last[symbol] = index
-        match block.terminator:
-            case Branch(condition=expression):
-                last.update(dict.fromkeys(variables(expression), len(block.operations)))
-            case Return(value=value) | Throw(value=value) if value is not None:
-                last.update(dict.fromkeys(variables(value), len(block.operations)))
-            case _:
-                pass
+        if (end := terminal(block)) is not None:
+            last.update(dict.fromkeys(variables(end), len(block.operations)))
         return last
 
     def _addressed(self) -> frozenset[str]:
-        found: set[str] = set()
-        for block in self.blocks:
-            for operation in block.operations:
-                for operand in operands(operation):
-                    pending = [operand]
-                    while pending:
-                        expression = pending.pop()
-                        if isinstance(expression, AddressOf):
-                            found |= variables(expression)
-                        pending.extend(children(expression))
-        return frozenset(found)
+        read = (operand for at in operations(self.blocks) for operand in operands(at.operation))
+        taken = (part for part in walk(*read) if isinstance(part, AddressOf))
+        return frozenset(symbol for part in taken for symbol in variables(part))
 
     def _live(self) -> dict[int, frozenset[str]]:
         """The variables that may still be read from a block on (exceptions included)."""
@@ -271,13 +202,8 @@ class Flow:
                 symbol = defined(operation)
                 if symbol is not None and block.unwind is None:
                     written.add(symbol)
-            match block.terminator:
-                case Branch(condition=expression):
-                    used |= variables(expression) - written
-                case Return(value=value) | Throw(value=value) if value is not None:
-                    used |= variables(value) - written
-                case _:
-                    pass
+            if (end := terminal(block)) is not None:
+                used |= variables(end) - written
             reads[number], writes[number] = used, written
         live = {number: frozenset(reads[number]) for number in self.order}
         before: dict[int, set[int]] = {number: set() for number in self.order}

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cudalint.analysis.shape.flow import Flow, successors
+from cudalint.analysis.shape.flow import Flow
+from cudalint.analysis.shape.operations import calls, operations, successors
+from cudalint.analysis.shape.reach import closure, ways
+from cudalint.analysis.shape.walk import texts
 from cudalint.program import (
     Assign,
     Branch,
     Call,
-    Constant,
     Expression,
     Index,
     Launch,
     Unknown,
     Variable,
-    children,
     variables,
+    walk,
 )
 
 Known = Callable[[str], bool]
@@ -31,14 +33,7 @@ def innermost(flow: Flow, block: int) -> int | None:
 
 def ordinary_blocks(flow: Flow) -> frozenset[int]:
     """Blocks that run without any exception: not those of handlers alone."""
-    seen = {0}
-    pending = [0]
-    while pending:
-        for target in successors(flow.blocks[pending.pop()]):
-            if target not in seen and 0 <= target < len(flow.blocks):
-                seen.add(target)
-                pending.append(target)
-    return frozenset(seen)
+    return frozenset(closure([0], ways(flow.blocks, range(len(flow.blocks)))))
 
 
 def can_avoid(
@@ -53,52 +48,31 @@ def can_avoid(
     ``body`` without ``block``. The branches in ``settled`` go towards it where one side does."""
     if block == start:
         return False
-    seen = {start}
-    pending = [start]
-    while pending:
-        number = pending.pop()
-        targets = successors(flow.blocks[number])
-        if goal is None and not targets:
-            return True
-        if number in settled:
-            towards = [t for t in targets if t == block or _leads(flow, body, t, block, goal)]
-            targets = tuple(towards) or targets
-        for target in targets:
-            if target == goal:
-                return True
-            if target in body and target != block and target not in seen:
-                seen.add(target)
-                pending.append(target)
-    return False
+    inside = ways(flow.blocks, (body | {block}) - {goal})
 
+    def leads(number: int) -> bool:
+        return number == block or (number in body - {goal} and block in closure([number], inside))
 
-def _leads(flow: Flow, body: frozenset[int], start: int, block: int, goal: int | None) -> bool:
-    seen = {start, goal}
-    pending = [start] if start in body and start != goal else []
-    while pending:
-        for target in successors(flow.blocks[pending.pop()]):
-            if target == block:
-                return True
-            if target in body and target not in seen:
-                seen.add(target)
-                pending.append(target)
-    return False
+    def targets(number: int) -> tuple[int, ...]:
+        found = successors(flow.blocks[number])
+        return (tuple(filter(leads, found)) if number in settled else ()) or found
+
+    passed = closure([start], lambda n: [t for t in targets(n) if t in body and t != block])
+    return any(goal in targets(n) or (goal is None and not targets(n)) for n in passed)
 
 
 def varying(flow: Flow, header: int, known: Known) -> frozenset[str]:
     """The variables whose values may differ from one iteration of a loop to the next."""
     found = set(flow.induction[header])
-    body = flow.loops[header]
-    operations = [
-        operation
-        for number in body
-        for operation in flow.blocks[number].operations
-        if isinstance(operation, Assign | Call | Launch)
+    inside = [
+        at.operation
+        for at in operations(flow.body(header))
+        if isinstance(at.operation, Assign | Call | Launch)
     ]
     changed = True
     while changed:
         changed = False
-        for operation in operations:
+        for operation in inside:
             target = operation.target
             if not isinstance(target, Variable) or target.symbol in found:
                 continue
@@ -123,29 +97,19 @@ def _varies(operation: Assign | Call | Launch, found: set[str], known: Known) ->
 
 def reads_each(expression: Expression) -> bool:
     """Whether it is, or is made of, the element of an iteration."""
-    pending = [expression]
-    while pending:
-        part = pending.pop()
-        if (
-            isinstance(part, Index)
-            and isinstance(part.index, Unknown)
-            and part.index.text == "each"
-        ):
-            return True
-        pending.extend(children(part))
-    return False
+    return any(
+        isinstance(part, Index) and isinstance(part.index, Unknown) and part.index.text == "each"
+        for part in walk(expression)
+    )
 
 
 def device_tests(flow: Flow, known: Known) -> frozenset[int]:
     """Blocks whose branch asks for a device (``torch.cuda.is_available()``, ``== "cuda"``): code
     on a GPU goes one way."""
     asking = {
-        operation.target.symbol
-        for block in flow.blocks
-        for operation in block.operations
-        if isinstance(operation, Call)
-        and isinstance(operation.target, Variable)
-        and known(operation.name)
+        call.target.symbol
+        for _, call in calls(flow.blocks)
+        if isinstance(call.target, Variable) and known(call.name)
     }
     return frozenset(
         block.number
@@ -156,6 +120,4 @@ def device_tests(flow: Flow, known: Known) -> frozenset[int]:
 
 
 def _names_cuda(expression: Expression) -> bool:
-    if isinstance(expression, Constant):
-        return isinstance(expression.value, str) and expression.value.startswith(("cuda", "gpu"))
-    return any(_names_cuda(part) for part in children(expression))
+    return any(text.startswith(("cuda", "gpu")) for text in texts(expression))

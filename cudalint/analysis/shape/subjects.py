@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.walk import calls, texts
+from cudalint.analysis.shape.walk import texts
 from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import ApiFunction
 from cudalint.program import Call, Launch, Program
@@ -24,17 +25,16 @@ class Subjects:
             if program.language != "python":
                 continue
             identity = (function.filename, function.key)
-            for block in function.blocks:
-                for operation in block.operations:
-                    if isinstance(operation, Launch):
+            for _, _, operation in operations(function):
+                if isinstance(operation, Launch):
+                    owning.add(identity)
+                elif isinstance(operation, Call):
+                    model = symbols.models("python").lookup(operation.name)
+                    if model is not None and _owns(model):
                         owning.add(identity)
-                    elif isinstance(operation, Call):
-                        model = symbols.models("python").lookup(operation.name)
-                        if model is not None and _owns(model):
-                            owning.add(identity)
-                        if model is not None and (model.returns or model.copies):
-                            arrays.add(identity)
-                        self._note_call(symbols, identity, operation)
+                    if model is not None and (model.returns or model.copies):
+                        arrays.add(identity)
+                    self._note_call(symbols, identity, operation)
         self.owning = _closure(owning, self._callers)
         """Those that own, release or launch anything."""
         self.dealing = _closure(owning | arrays, self._callers)

@@ -7,11 +7,11 @@ from collections.abc import Sequence as Ordered
 from typing import Any, TypeVar
 
 from cudalint.analysis.facts import LaunchSite
-from cudalint.analysis.shape.flow import Flow, operands, targets
+from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.groups import shared_folders
+from cudalint.analysis.shape.operations import expressions, operations, targets
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
-    Branch,
     Call,
     Function,
     Kernel,
@@ -19,8 +19,6 @@ from cudalint.program import (
     Operation,
     Program,
     Record,
-    Return,
-    Throw,
     variables,
 )
 
@@ -172,9 +170,8 @@ class Symbols:
         if identity not in self._touching:
             self._touching[identity] = False  # while a recursive call asks
             self._touching[identity] = any(
-                self._is_work(operation, function.filename, program.language)
-                for block in function.blocks
-                for operation in block.operations
+                self._is_work(at.operation, function.filename, program.language)
+                for at in operations(function)
             )
         return self._touching[identity]
 
@@ -202,19 +199,8 @@ class Symbols:
 
 def mentioned(function: Function) -> set[str]:
     """All variables that a function mentions."""
-    found: set[str] = set()
-    for block in function.blocks:
-        for operation in block.operations:
-            for operand in (*operands(operation), *targets(operation)):
-                found |= variables(operand)
-        match block.terminator:
-            case Branch(condition=expression):
-                found |= variables(expression)
-            case Return(value=value) | Throw(value=value) if value is not None:
-                found |= variables(value)
-            case _:
-                pass
-    return found
+    written = (target for at in operations(function) for target in targets(at.operation))
+    return {symbol for part in (*expressions(function), *written) for symbol in variables(part)}
 
 
 def short_name(name: str) -> str:

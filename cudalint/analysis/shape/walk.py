@@ -3,53 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from cudalint.analysis.shape.flow import defined
 from cudalint.program import (
     Call,
     Constant,
     Expression,
-    Function,
     Index,
     Member,
-    Operation,
     Variable,
-    children,
+    walk,
 )
 from cudalint.source import Span
-
-
-class At(NamedTuple):
-    """An operation, and where it stands."""
-
-    block: int
-    position: int
-    operation: Operation
-
-
-def operations(function: Function) -> Iterator[At]:
-    """All operations of a function, in the order of its blocks."""
-    for block in function.blocks:
-        for index, operation in enumerate(block.operations):
-            yield At(block.number, index, operation)
-
-
-def calls(function: Function) -> Iterator[tuple[At, Call]]:
-    """All calls of a function."""
-    for at in operations(function):
-        if isinstance(at.operation, Call):
-            yield at, at.operation
-
-
-def definitions(function: Function) -> dict[str, list[Operation]]:
-    """For each variable: the operations that give it a value."""
-    found: dict[str, list[Operation]] = {}
-    for at in operations(function):
-        symbol = defined(at.operation)
-        if symbol is not None:
-            found.setdefault(symbol, []).append(at.operation)
-    return found
 
 
 def is_within(span: Span, outer: Span) -> bool:
@@ -62,12 +26,9 @@ def is_within(span: Span, outer: Span) -> bool:
 
 def texts(expression: Expression) -> Iterator[str]:
     """The string constants in an expression."""
-    pending = [expression]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, Constant) and isinstance(current.value, str):
-            yield current.value
-        pending.extend(children(current))
+    for part in walk(expression):
+        if isinstance(part, Constant) and isinstance(part.value, str):
+            yield part.value
 
 
 def root(expression: Expression) -> Expression:

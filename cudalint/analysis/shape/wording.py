@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from cudalint.analysis.shape.operations import operations
 from cudalint.program import (
     AddressOf,
     Assign,
@@ -25,15 +26,14 @@ from cudalint.program import (
 def written_calls(function: Function) -> dict[str, Expression]:
     """What each temporary of a function stands for in the source."""
     found: dict[str, Expression] = {}
-    for block in function.blocks:
-        for operation in block.operations:
-            target = operation.target if isinstance(operation, Assign | Call) else None
-            if not isinstance(target, Variable) or not target.symbol.startswith("%"):
-                continue
-            if isinstance(operation, Assign):
-                found.setdefault(target.symbol, substitute(operation.value, found))
-            elif isinstance(operation, Call):
-                found.setdefault(target.symbol, Unknown(_call_text(operation, found)))
+    for _, _, operation in operations(function):
+        target = operation.target if isinstance(operation, Assign | Call) else None
+        if not isinstance(target, Variable) or not target.symbol.startswith("%"):
+            continue
+        if isinstance(operation, Assign):
+            found.setdefault(target.symbol, substitute(operation.value, found))
+        elif isinstance(operation, Call):
+            found.setdefault(target.symbol, Unknown(_call_text(operation, found)))
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import DeviceListGrowth
-from cudalint.analysis.shape.flow import operands
+from cudalint.analysis.shape.operations import operands
 from cudalint.analysis.tensors.lattice import Device, Kind, Value
 from cudalint.analysis.tensors.places import place, root_of
 from cudalint.analysis.tensors.records import Form

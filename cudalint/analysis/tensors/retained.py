@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import RetainedGraph
-from cudalint.analysis.shape.flow import successors
+from cudalint.analysis.shape.operations import successors
 from cudalint.analysis.tensors.evidence import retains
 from cudalint.analysis.tensors.lattice import Gradient, Value
 from cudalint.analysis.tensors.places import place, root

@@ -6,7 +6,8 @@ import heapq
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from cudalint.analysis.shape.flow import Flow, successors
+from cudalint.analysis.shape.flow import Flow
+from cudalint.analysis.shape.operations import successors
 from cudalint.analysis.tensors.lattice import NOTHING, NUMBER, UNKNOWN, Kind, State, Value, join_all
 from cudalint.analysis.tensors.places import root_of
 from cudalint.analysis.tensors.records import Record, Surroundings

@@ -7,6 +7,7 @@ import re
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
+from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import ApiFunction
@@ -62,9 +63,8 @@ def is_calm(
 def _body_is_calm(symbols: Symbols, function: Function, language: str, trusted: bool) -> bool:
     models = symbols.models(language)
     return all(
-        is_calm_operation(symbols, operation, function.filename, models, trusted)
-        for block in function.blocks
-        for operation in block.operations
+        is_calm_operation(symbols, call, function.filename, models, trusted)
+        for _, call in calls(function)
     )
 
 

@@ -13,8 +13,9 @@ from cudalint.analysis.facts.ordering import (
     PageableCopy,
     StreamHazard,
 )
+from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.values.values import Symbol
-from cudalint.program import Call, Expression, Launch, Operation, Variable
+from cudalint.program import Expression, Operation, Variable
 from cudalint.source import Span
 
 Read = Operation | Expression
@@ -42,17 +43,15 @@ class OrderingLog:
         self._accesses: dict[int, tuple[Read, tuple[Access, ...]]] = {}
         self._variables: dict[int, tuple[Read, frozenset[str]]] = {}
         self._waiting: frozenset[int] | None = None
-        for block in run.function.blocks:
-            for operation in block.operations:
-                if (
-                    isinstance(operation, Call)
-                    and operation.receiver is not None
-                    and isinstance(operation.target, Variable)
-                    and not operation.arguments
-                ):
-                    model = run.models.lookup(operation.name) if operation.name else None
-                    if model is not None and model.table:
-                        self.data_of[operation.target.symbol] = operation.receiver
+        for _, call in calls(run.function):
+            if (
+                call.receiver is not None
+                and isinstance(call.target, Variable)
+                and not call.arguments
+            ):
+                model = run.models.lookup(call.name) if call.name else None
+                if model is not None and model.table:
+                    self.data_of[call.target.symbol] = call.receiver
 
     def accesses(self, operation: Read) -> tuple[Access, ...]:
         """The memory accesses of an operation or a condition, found once."""
@@ -78,12 +77,10 @@ class OrderingLog:
         if self._waiting is None:
             self._waiting = frozenset(
                 header
-                for header, body in run.flow.loops.items()
+                for header in run.flow.loops
                 if any(
-                    not isinstance(operation, Launch)
-                    and not is_calm_operation(run.symbols, operation, run.filename, run.models)
-                    for number in body
-                    for operation in run.flow.blocks[number].operations
+                    not is_calm_operation(run.symbols, call, run.filename, run.models)
+                    for _, call in calls(run.flow.body(header))
                 )
             )
         return self._waiting

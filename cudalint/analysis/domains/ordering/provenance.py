@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
+from cudalint.analysis.shape.operations import definitions
 from cudalint.analysis.values.values import Array
 from cudalint.program import (
     Assign,
     Binary,
     Call,
     Expression,
-    Function,
     Index,
     Member,
     Slice,
@@ -33,7 +33,8 @@ def on_device(run: FunctionRun, expression: Expression, state: State, steps: int
         case Binary(left=left, right=right):
             return any(on_device(run, side, state, steps + 1) for side in (left, right))
         case Variable(symbol=symbol):
-            made = _only_definition(run.function, symbol)
+            found = definitions(run.function).get(symbol, [])
+            made = found[0] if len(found) == 1 else None
             if isinstance(made, Assign):
                 return on_device(run, made.value, state, steps + 1)
             if isinstance(made, Call) and made.receiver is not None:
@@ -43,15 +44,3 @@ def on_device(run: FunctionRun, expression: Expression, state: State, steps: int
                     return model.returns.space == "device"  # type: ignore[union-attr]
                 return on_device(run, made.receiver, state, steps + 1)
     return False
-
-
-def _only_definition(function: Function, symbol: str) -> Assign | Call | None:
-    found: list[Assign | Call] = [
-        operation
-        for block in function.blocks
-        for operation in block.operations
-        if isinstance(operation, Assign | Call)
-        and isinstance(operation.target, Variable)
-        and operation.target.symbol == symbol
-    ]
-    return found[0] if len(found) == 1 else None

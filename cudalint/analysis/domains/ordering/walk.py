@@ -123,9 +123,7 @@ def values_read(operation: Operation | Expression) -> Iterator[str]:
     match operation:
         case Assign(value=value, target=target):
             pending = [value, *(() if isinstance(target, Variable) else (target,))]
-        case Call(arguments=arguments):
-            pending = [argument.value for argument in arguments]
-        case Launch(arguments=arguments):
+        case Call(arguments=arguments) | Launch(arguments=arguments):
             pending = [argument.value for argument in arguments]
         case Use(value=value):
             pending = [value]

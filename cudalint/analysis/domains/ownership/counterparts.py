@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
+from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.values.values import Input, Pointer, Symbol
-from cudalint.program import Call, Cast, Expression, Function, Variable
+from cudalint.program import Cast, Expression, Function, Variable
 
 
 def left_to_counterpart(run: FunctionRun, state: State, resource: Symbol, family: str) -> bool:
@@ -29,19 +30,16 @@ def left_to_counterpart(run: FunctionRun, state: State, resource: Symbol, family
 
 def _releases_argument(run: FunctionRun, function: Function, family: str) -> bool:
     parameters = {parameter.symbol for parameter in function.parameters}
-    for block in function.blocks:
-        for operation in block.operations:
-            if not isinstance(operation, Call) or not operation.arguments:
-                continue
-            first = _plain(operation.arguments[0].value)
-            if not isinstance(first, Variable) or first.symbol not in parameters:
-                continue
-            model = run.models.lookup(operation.name) if operation.name else None
-            if model is None or not model.releases:
-                continue
-            releases = model.releases if isinstance(model.releases, tuple) else (model.releases,)
-            if any(family in release.families for release in releases):
-                return True
+    for _, call in calls(function):
+        first = _plain(call.arguments[0].value) if call.arguments else None
+        if not isinstance(first, Variable) or first.symbol not in parameters:
+            continue
+        model = run.models.lookup(call.name) if call.name else None
+        if model is None or not model.releases:
+            continue
+        releases = model.releases if isinstance(model.releases, tuple) else (model.releases,)
+        if any(family in release.families for release in releases):
+            return True
     return False
 
 

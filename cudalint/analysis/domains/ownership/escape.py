@@ -5,8 +5,9 @@ from __future__ import annotations
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
+from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.values.values import Input, Pointer, Value
-from cudalint.program import Call, Expression, Member, Variable
+from cudalint.program import Expression, Member, Variable
 
 
 def escape_value(run: FunctionRun, expression: Expression, value: Value, state: State) -> None:
@@ -44,10 +45,9 @@ def escape_captured(run: FunctionRun, key: str, state: State) -> None:
                 state.escape(state.reachable(value for _, value in state.below((root,))))
                 state.escape(state.reachable([state.read(release.location)]))
     definition = run.symbols.function(key, run.filename) if run.python else None
-    for block in definition.blocks if definition is not None else ():
-        for operation in block.operations:
-            if isinstance(operation, Call) and isinstance(operation.receiver, Variable):
-                _escape_by_method(run, operation.name, operation.receiver, state)
+    for _, call in calls(definition.blocks if definition is not None else ()):
+        if isinstance(call.receiver, Variable):
+            _escape_by_method(run, call.name, call.receiver, state)
 
 
 def _escape_by_method(run: FunctionRun, name: str, captured: Variable, state: State) -> None:

@@ -11,8 +11,8 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import CacheFlush, Churn, Site
 from cudalint.analysis.queries.capacity.flushes import asks_device
-from cudalint.analysis.shape.flow import successors
 from cudalint.analysis.shape.loops import reads_each, varying
+from cudalint.analysis.shape.operations import successors
 from cudalint.analysis.values.values import integer
 from cudalint.apis.model import Acquisition
 from cudalint.apis.paths import Amount, Apply, Arithmetic, Path, parse_amount

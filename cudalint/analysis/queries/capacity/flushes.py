@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import CacheFlush
-from cudalint.analysis.shape.flow import Flow, successors
+from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.loops import (
     can_avoid,
     device_tests,
     innermost,
     ordinary_blocks,
 )
+from cudalint.analysis.shape.operations import successors
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (
     Branch,

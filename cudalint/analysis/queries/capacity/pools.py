@@ -12,7 +12,7 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import HeldPool, Site
 from cudalint.analysis.queries.capacity.flushes import model_of
-from cudalint.analysis.shape.flow import successors
+from cudalint.analysis.shape.operations import successors
 from cudalint.analysis.values.values import constant, integer
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (

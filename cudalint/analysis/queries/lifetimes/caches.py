@@ -7,9 +7,8 @@ import re
 
 from cudalint.analysis.facts.lifetimes import TensorCache
 from cudalint.analysis.queries.lifetimes.placement import Placements
-from cudalint.analysis.shape.flow import operands
+from cudalint.analysis.shape.operations import calls, definitions, operands, operations
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.walk import calls, definitions, operations
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Literal
 
 from cudalint.analysis.queries.lifetimes.placement import Placements
+from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.walk import calls, operations
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (

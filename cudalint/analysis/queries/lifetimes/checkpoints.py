@@ -13,16 +13,9 @@ from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
     written_elsewhere,
     written_here,
 )
-from cudalint.analysis.shape.flow import defined, operands
+from cudalint.analysis.shape.operations import calls, defined, definitions, operands, operations
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.walk import (
-    argument,
-    calls,
-    definitions,
-    operations,
-    texts,
-    unpacks,
-)
+from cudalint.analysis.shape.walk import argument, texts, unpacks
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from cudalint.analysis.facts.lifetimes import Hook
 from cudalint.analysis.facts.resources import Site
-from cudalint.analysis.shape.flow import operands, successors
+from cudalint.analysis.shape.operations import (
+    At,
+    calls,
+    definitions,
+    operands,
+    operations,
+    successors,
+)
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.walk import At, calls, definitions, operations, root
+from cudalint.analysis.shape.walk import root
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from cudalint.analysis.facts.lifetimes import UnclosedOwner
-from cudalint.analysis.shape.flow import operands
-from cudalint.analysis.shape.walk import At, calls, definitions, operations
+from cudalint.analysis.shape.operations import At, calls, definitions, operands, operations
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Location
 from cudalint.apis.loader import ApiModels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from cudalint.analysis.shape.walk import definitions
+from cudalint.analysis.shape.operations import definitions
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Assign,

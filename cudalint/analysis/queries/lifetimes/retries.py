@@ -8,9 +8,9 @@ import sys
 from cudalint.analysis.facts.lifetimes import Retry
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.queries.lifetimes.placement import Placements
-from cudalint.analysis.shape.flow import operands, successors
+from cudalint.analysis.shape.operations import calls, operands, successors
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.walk import calls, is_within, texts
+from cudalint.analysis.shape.walk import is_within, texts
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (

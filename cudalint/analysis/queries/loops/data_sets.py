@@ -10,7 +10,7 @@ from cudalint.analysis.facts.loops import SlicedDataSet
 from cudalint.analysis.facts.transfers import Transfer
 from cudalint.analysis.queries.loops.repeated import argument_at, goes_to_device
 from cudalint.analysis.queries.loops.uses import Place, Uses, names
-from cudalint.analysis.shape.flow import targets
+from cudalint.analysis.shape.operations import targets
 from cudalint.program import (
     Assign,
     Call,

@@ -9,7 +9,7 @@ from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.facts import LaunchSite, Transfer
 from cudalint.analysis.facts.loops import RepeatedTransfer
 from cudalint.analysis.queries.loops.uses import Place, Uses, names, shared_names
-from cudalint.analysis.shape.flow import operands
+from cudalint.analysis.shape.operations import operands
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
     Argument,

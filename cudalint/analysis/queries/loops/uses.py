@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.shape.flow import operands, successors, targets
+from cudalint.analysis.shape.operations import operands, successors, targets
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (
     AddressOf,
