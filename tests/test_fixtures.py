@@ -7,7 +7,7 @@
 `// todo: GPU103` marks a known gap: the finding should be there and is not. When the gap closes,
 the test fails until the comment says `expect`. `// false: GPU102` marks a known false alarm: the
 program is right, and the finding is there all the same. When it is gone, the test fails until the
-mark is taken away.
+mark is taken away. The correct programs of ``benchmarks/programs`` are marked the same way.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ from cudalint.project.files import discover
 from cudalint.registry import all_rules
 from cudalint.reports import text
 
-FIXTURES = Path(__file__).parent.parent / "fixtures"
+ROOT = Path(__file__).parent.parent
+FIXTURES = ROOT / "fixtures"
+PROGRAMS = ROOT / "benchmarks" / "programs"
 
 
 def _marker(word: str) -> re.Pattern[str]:
@@ -46,7 +48,7 @@ def units() -> list[Path]:
     """Files, and sub-folders that are one project."""
     return sorted(
         entry
-        for rule in FIXTURES.iterdir()
+        for rule in (*FIXTURES.iterdir(), PROGRAMS)
         if rule.is_dir()
         for entry in rule.iterdir()
         if entry.name != "__pycache__" and (entry.is_dir() or entry.suffix in _SUFFIXES)
