@@ -56,9 +56,15 @@ class Linker(Symbols):
         if identity not in self._summaries:
             run = self.run_of(function, program)
             if run is None:
-                return None, function
+                return self._cut(function, program), function
             self._summaries[identity] = summarize(run)
         return self._summaries[identity], function
+
+    def _cut(self, function: Function, program: Program) -> Summary | None:
+        """What is known of a function that calls itself, while it is followed."""
+        if program.language == "python":
+            return None
+        return Summary((), complete=False, effects=self.memo(EffectsOf).of(function, program))
 
     def run_with(self, key: str, filename: str, constants: dict[str, Value]) -> FunctionRun | None:
         """An analysis of a function with some parameters bound."""

@@ -81,6 +81,13 @@ class InputRelease(NamedTuple):
     api: str
 
 
+class InputUse(NamedTuple):
+    """A use of something that was there when the function was entered."""
+
+    step: Step
+    api: str
+
+
 class Part(Protocol):
     """What a domain keeps of one path: immutable, and made without arguments where it is empty."""
 
@@ -108,6 +115,7 @@ class State:
         "stored",
         "thrown",
         "trace",
+        "used",
         "values",
         "visits",
     )
@@ -120,6 +128,8 @@ class State:
         self.among: dict[Value, frozenset[Const]] = {}
         """Values that are one of a few constants: where the cases of a switch met."""
         self.inputs: dict[Location, InputRelease] = {}
+        self.used: dict[Location, InputUse] = {}
+        """What was copied, launched with or passed to a library, before anybody released it."""
         self.stored: frozenset[Location] = frozenset()
         """Entry values that were stored where they outlive the call."""
         self.skipped: frozenset[int] = frozenset()
@@ -144,6 +154,7 @@ class State:
         other.equal = self.equal.copy()
         other.among = self.among.copy()
         other.inputs = self.inputs.copy()
+        other.used = self.used.copy()
         other.stored = self.stored
         other.guards = self.guards
         other.skipped = self.skipped
@@ -397,6 +408,7 @@ class State:
 
     def join(self, other: State) -> None:
         """Keep what holds on both; where a resource is absent on one side, the side that has it."""
+        self.used = {entry: use for entry, use in self.used.items() if entry in other.used}
         self.skipped &= other.skipped
         for kind, mine in self.parts.items():
             self.keep(mine.join(other.parts.get(kind, kind())))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cudalint.analysis.engine.state import InputRelease
+from cudalint.analysis.engine.state import InputRelease, InputUse
 from cudalint.analysis.shape.effects import NO_EFFECTS, Effects
 from cudalint.analysis.values.values import Location, Symbol, Value
 from cudalint.findings.finding import Step
@@ -41,6 +41,8 @@ class HandedOut:
     managed: bool
     escaped: bool = False
     """Somebody else may own it too."""
+    released: Step | None = None
+    """Where the callee has released it already: the pointer dangles."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,10 @@ class Outcome:
     value: Value | None
     conditions: tuple[tuple[Value, bool], ...] = ()
     handed_out: tuple[HandedOut, ...] = ()
+    dangling: tuple[HandedOut, ...] = ()
+    """Resources that were released before their pointers were handed out."""
     released: tuple[InputRelease, ...] = ()
+    used: tuple[tuple[Location, InputUse], ...] = ()
     stored: frozenset[Location] = frozenset()
     writes: tuple[tuple[Location, Value], ...] = ()
     failure: Step | None = None
@@ -87,12 +92,22 @@ class Summary:
 
 def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
     """Join outcomes that differ in their conditions only; what matters most comes first."""
-    joined: dict[object, Outcome] = {}
     each = {r.location: r for o in outcomes for r in o.released if "[]" in r.location}
     elements = set(each)
     if elements and not any(_settled(o) or elements <= _released(o) for o in outcomes):
         # Each of several arrays is tested on its own: no path followed releases them all.
         outcomes = [_releasing(outcome, each) for outcome in outcomes]
+    found = _joined(outcomes, elements, uses=True)
+    if len(found) > MOST_OUTCOMES:
+        found = _joined(outcomes, elements, uses=False)
+        # What matters first: outcomes that hand out or release, then the shortest to state.
+        found.sort(key=lambda o: (-len(o.handed_out) - len(o.released), len(o.conditions)))
+    return tuple(found)
+
+
+def _joined(outcomes: list[Outcome], elements: set[Location], uses: bool) -> list[Outcome]:
+    """The outcomes, those that differ in no effect as one; what they use may count or not."""
+    joined: dict[object, Outcome] = {}
     for outcome in outcomes:
         if not _settled(outcome) and not elements <= _released(outcome):
             continue  # a loop that releases all elements does so, however many there are
@@ -101,6 +116,8 @@ def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
             outcome.value,
             tuple((out.location, out.family) for out in outcome.handed_out),
             tuple((release.location, release.families) for release in outcome.released),
+            tuple(out.location for out in outcome.dangling),
+            tuple(location for location, _ in outcome.used) if uses else (),
             outcome.stored,
             outcome.writes,
             outcome.settled,
@@ -116,12 +133,9 @@ def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
             explicit=earlier.explicit or outcome.explicit,
             foreign=earlier.foreign and outcome.foreign,
             ways=_ways(earlier, outcome),
+            used=tuple(use for use in earlier.used if use[0] in dict(outcome.used)),
         )
-    found = list(joined.values())
-    if len(found) > MOST_OUTCOMES:
-        # What matters first: outcomes that hand out or release, then the shortest to state.
-        found.sort(key=lambda o: (-len(o.handed_out) - len(o.released), len(o.conditions)))
-    return tuple(found)
+    return list(joined.values())
 
 
 def _ways(one: Outcome, other: Outcome) -> tuple[Conditions, ...]:

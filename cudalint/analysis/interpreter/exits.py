@@ -15,6 +15,7 @@ from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.facts import Exit, LeakExit, Site
 from cudalint.analysis.values.arithmetic import rewrite, rewrite_location
 from cudalint.analysis.values.values import (
+    ZERO,
     Address,
     Const,
     Input,
@@ -86,8 +87,10 @@ def _note_failed_program(run: FunctionRun, state: State, value: Value, span: Spa
     """``return 1`` from ``main`` is a way out on failure, whatever has failed."""
     if run.function.name == "main" and not run.python and state.failure is None:
         number = value.value if isinstance(value, Const) else 0
-        if isinstance(number, int) and number != 0:
-            message = f"the program ends with status {int(number)}"
+        known = isinstance(number, int) and number != 0
+        if known or state.conditions.get(Operation("==", (value, ZERO))) is False:
+            status = str(number) if known else "other than 0"
+            message = f"the program ends with status {status}"
             state.failure = Event("failure", Step(run.filename, span, message))
 
 
@@ -313,14 +316,16 @@ def _outcome(
     explicit: bool,
 ) -> Outcome:
     out: list[HandedOut] = []
+    dangling: list[HandedOut] = []
     for resource, location in handed:
         holding = state.resources[resource]
         record = run.log(Recorder).records.get(resource.origin)
-        if record is None or holding.status in (Status.RELEASED, Status.ABSENT):
+        if record is None or holding.status is Status.ABSENT:
             continue
+        gone = holding.status is Status.RELEASED
         acquired = record.acquired
         filename, where = acquired.from_callee or (acquired.filename, acquired.span)
-        out.append(
+        (dangling if gone else out).append(
             HandedOut(
                 resource=resource,
                 location=location,
@@ -333,6 +338,7 @@ def _outcome(
                 requested=holding.status is Status.REQUESTED,
                 managed=acquired.managed,
                 escaped=holding.status is Status.ESCAPED or not _is_nameable(run, location),
+                released=holding.released if gone else None,
             )
         )
     settled = tuple(
@@ -343,7 +349,7 @@ def _outcome(
         and any(mentions(stored, status) for _, stored in outward)
     )
     absent = {r for r, h in state.resources.items() if h.status is Status.ABSENT}
-    kept = {item.resource for item in out}
+    kept = {item.resource for item in (*out, *dangling)}
 
     def outside_view(inner: Value) -> Value | None:
         if isinstance(inner, Pointer):
@@ -371,6 +377,8 @@ def _outcome(
         value=None if value is None else _result(run, rewrite(value, outside_view)),
         conditions=conditions[:MOST_CONDITIONS],
         handed_out=tuple(out),
+        dangling=tuple(dangling),
+        used=tuple(state.used.items()),
         released=tuple(state.inputs.values()),
         stored=state.stored,
         writes=tuple(writes[: max(held, MOST_WRITES)]),

@@ -7,7 +7,7 @@ from cudalint.analysis.domains.ownership.escape import guard
 from cudalint.analysis.domains.ownership.havoc import havoc
 from cudalint.analysis.domains.ownership.pools import take_back
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, live
-from cudalint.analysis.domains.ownership.releases import release_value
+from cudalint.analysis.domains.ownership.releases import check_value, release_value
 from cudalint.analysis.engine.conditions import LAST_ERROR, RELEASING
 from cudalint.analysis.engine.evaluate import STATUS, is_status
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
@@ -258,6 +258,11 @@ class _Application:
         if self.outcome.failure is not None:
             step = Step(self.run.filename, self.call.span, f"`{self.definition.name}` fails")
             state.failure = state.record("failure", step.filename, step.span, step.message)
+        for location, use in self.outcome.used:
+            value = self.translate(Input(location), state)
+            place = self.locate(location, state)
+            shown = self._shown(place) or use.api
+            check_value(self.run, value, shown, self.call.name, self.call.span, state, use.step)
         for release in self.outcome.released:
             self._release(release, state)
         for location in sorted(self.outcome.stored, key=repr):
@@ -265,7 +270,7 @@ class _Application:
             state.escape(state.reachable([value]))
             if isinstance(value, Input):
                 state.stored = state.stored | {value.location}
-        for item in self.outcome.handed_out:
+        for item in (*self.outcome.handed_out, *self.outcome.dangling):
             self._acquire(item, state)
         if self.outcome.foreign:
             answer = Operation(FOREIGN, (Symbol(f"outcome {self.number}@{self.site}"),))
@@ -400,6 +405,9 @@ class _Application:
         status = Status.REQUESTED if item.requested else Status.OWNED
         if item.escaped or elsewhere or (target is None and not thrown_away):
             status = Status.ESCAPED
+        if item.released is not None:
+            state.resources[resource] = Holding(Status.RELEASED, None, None, item.released, since)
+            return
         if isinstance(condition, Symbol):
             run.log(Recorder).statuses[resource.origin] = condition.origin
         state.resources[resource] = Holding(status, condition, None, None, since)

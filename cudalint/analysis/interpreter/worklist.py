@@ -145,7 +145,8 @@ class Worklist:
                 state.visits[target] = state.visits.get(target, 0) + 1
                 if state.visits[target] > MOST_ITERATIONS:
                     return  # `while True`: no condition at its head ends it
-                self._widen(state, target)
+                if not self._ends(state, target):
+                    self._widen(state, target)
             else:
                 state.visits.pop(target, None)
         for header in list(state.visits):
@@ -191,6 +192,17 @@ class Worklist:
                 pending.setdefault(both.key(), both)
                 return True
         return False
+
+    def _ends(self, state: State, header: int) -> bool:
+        """Whether a loop is over for certain: what it counts with is known."""
+        branch = self.run.flow.blocks[header].terminator
+        if not isinstance(branch, Branch):
+            return False
+        condition = self.run.evaluator.value(branch.condition, state)
+        if not isinstance(condition, Const):
+            return False
+        target = branch.then if condition.value else branch.otherwise
+        return target not in self.run.flow.loops[header]
 
     def _widen(self, state: State, header: int) -> None:
         """After an iteration nothing is known of what the loop counts."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.state import InputRelease, State, Status, is_index
+from cudalint.analysis.engine.state import InputRelease, InputUse, State, Status, is_index
 from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
 from cudalint.analysis.values.values import (
     NEXT,
@@ -359,30 +359,45 @@ def check_use(
 ) -> None:
     """A released resource must not be passed on."""
     value = run.evaluator.value(expression, state)
+    check_value(run, value, render(expression), name, span, state)
+
+
+def check_value(
+    run: FunctionRun,
+    value: Value,
+    shown: str,
+    name: str,
+    span: Span,
+    state: State,
+    inside: Step | None = None,
+) -> None:
+    """A released resource must not be used, neither here nor (``inside``) by what is called."""
     if isinstance(value, Pointer) and not value.resource.older:
-        record = run.log(Recorder).records.get(value.resource.origin)
-        if state.status(value.resource) is Status.RELEASED and record is not None:
-            shown = render(expression)
+        if state.status(value.resource) is Status.RELEASED:
             _misuse(run, MisuseKind.USE_AFTER_FREE, shown, name, span, state, value.resource)
-    elif (
-        isinstance(value, Input)
-        and value.location in state.inputs
-        and not is_summary(value.location)
-        and not _varies(run, value.location)
-    ):
-        earlier = state.inputs[value.location]
-        shown = render(expression)
-        steps = (earlier.step, Step(run.filename, span, f"`{shown}` is used here"))
-        run.log(Recorder).misuse(
-            Misuse(
-                MisuseKind.USE_AFTER_FREE,
-                shown,
-                name,
-                span,
-                steps,
-                released=Site(earlier.step.filename, earlier.step.span, earlier.api),
+    elif isinstance(value, Input):
+        here = Step(run.filename, span, f"`{shown}` is used here")
+        earlier = state.inputs.get(value.location)
+        if earlier is None:
+            if not _is_plain(run, value.location):
+                state.used.setdefault(value.location, InputUse(inside or here, name))
+        elif not is_summary(value.location) and not _varies(run, value.location):
+            run.log(Recorder).misuse(
+                Misuse(
+                    MisuseKind.USE_AFTER_FREE,
+                    shown,
+                    name,
+                    span,
+                    (earlier.step, here),
+                    released=Site(earlier.step.filename, earlier.step.span, earlier.api),
+                )
             )
-        )
+
+
+def _is_plain(run: FunctionRun, location: Location) -> bool:
+    """Whether a location is a parameter that holds a number."""
+    info = run.evaluator.variable(str(location[0])) if len(location) == 1 else None
+    return info is not None and info.type.kind in ("integer", "float", "bool", "enumeration")
 
 
 # Clean-up that is none --------------------------------------------------------------------------
