@@ -134,7 +134,8 @@ class Tuple(msgspec.Struct, frozen=True, tag="tuple"):
 
     items: tuple[Expression, ...]
     kind: str = "tuple"
-    """tuple, list, set, dict (items alternate key, value), initializer, dim3."""
+    """tuple, list, set, dict (items alternate key, value), fields (names and values alternate),
+    initializer, dim3."""
 
 
 class FunctionReference(msgspec.Struct, frozen=True, tag="function"):

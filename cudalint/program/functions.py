@@ -31,6 +31,10 @@ class Argument(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True)
     value: Expression
     keyword: str | None = None
     starred: str = ""
+    constant: bool = False
+    """The parameter points to what is constant: the callee reads it, and no more."""
+    reference: bool = False
+    """The parameter refers to the place itself, and may change it."""
 
 
 class Assign(msgspec.Struct, frozen=True, tag="assign"):
@@ -193,7 +197,8 @@ class VariableInfo(msgspec.Struct, frozen=True, array_like=True, omit_defaults=T
     storage: Literal["local", "static", "global", "parameter", "captured", "temporary"] = "local"
     span: Span | None = None
     constant: Expression | None = None
-    """The value of a ``const``/``constexpr`` variable or a Python module constant, if foldable."""
+    """The value of a ``const``/``constexpr`` variable or a Python module constant, if foldable;
+    and of a variable that only its own file can write, where nothing in it does."""
 
 
 class Parameter(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):

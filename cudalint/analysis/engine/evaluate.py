@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeGuard
 
-from cudalint.analysis.engine.state import State
+from cudalint.analysis.engine.state import State, project
 from cudalint.analysis.values.addresses import element_at, pointed_element
 from cudalint.analysis.values.arithmetic import apply, wrap
 from cudalint.analysis.values.element_types import item_bytes
@@ -255,6 +255,13 @@ class Evaluator:
         return state.read(location)
 
     def _read(self, location: Location, state: State) -> Value:
+        value = self._stored(location, state)
+        info = self.variable(str(location[0])) if value == Input(location) else None
+        if info is not None and isinstance(info.constant, Tuple):
+            return project(self.value(info.constant, state), location[1:])
+        return value
+
+    def _stored(self, location: Location, state: State) -> Value:
         if location[0] == "@" and len(location) == 3 and location not in state.values:
             base, part = location[1], location[2]
             if isinstance(base, Sequence | Bag | Array) and isinstance(part, str):
@@ -286,7 +293,9 @@ class Evaluator:
             if isinstance(value, Const) and field in ("value", "real"):
                 return value
         location = self.location(whole, state)
-        return Operation("place:" + render(whole), ()) if location is None else state.read(location)
+        if location is None:
+            return Operation("place:" + render(whole), ())
+        return self._read(location, state)
 
     def _slice(self, base: Value, expression: Slice, state: State) -> Value:
         if isinstance(base, Array):

@@ -515,6 +515,11 @@ def project(value: Value, path: Location) -> Value:
             position = _DIMENSIONS[str(part)]
             value = value.items[position] if position < len(value.items) else Const(1)
             continue
+        if isinstance(value, Sequence) and value.kind == "fields":
+            names = [item.value if isinstance(item, Const) else "" for item in value.items[::2]]
+            if str(part)[1:] in names:
+                value = value.items[2 * names.index(str(part)[1:]) + 1]
+                continue
         if isinstance(value, Bag):
             continue  # what holds several gives access to each of them
         if isinstance(value, Array) and is_index(part):

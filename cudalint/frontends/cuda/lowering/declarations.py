@@ -15,6 +15,7 @@ from cudalint.frontends.cuda.lowering.names import RECORDS
 from cudalint.frontends.cuda.lowering.objects import construct_dependent
 from cudalint.frontends.cuda.lowering.reader import APIS
 from cudalint.frontends.cuda.lowering.recovery import recover_statement
+from cudalint.frontends.cuda.lowering.starts import start
 from cudalint.frontends.cuda.lowering.text import recover_arguments
 from cudalint.program import (
     Argument,
@@ -148,6 +149,9 @@ def _static(
     context.variables[variable.symbol] = VariableInfo(name, type_, "static", span)
     context.symbols.places[address(cursor)] = variable
     context.by_name[name] = variable
+    value = start(context.parts, context.unit, cursor)
+    if value is not None:
+        context.unit.starts[variable.symbol] = value
     if initial is None or context.library.evaluate(initial) is not None:
         return
     # Initialised the first time only.

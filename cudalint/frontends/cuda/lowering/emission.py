@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.libclang import Kind
 from cudalint.frontends.cuda.lowering.names import FunctionFacts
+from cudalint.frontends.cuda.lowering.types import is_changeable, is_only_read
 from cudalint.program import (
     Argument,
     Call,
@@ -75,6 +77,7 @@ def emit_resolved(
     wanted: bool,
 ) -> Expression:
     """Emit the call of a function; of an instantiation, with the size of its first argument."""
+    arguments = _as_passed(context, function, arguments)
     size = -1
     if function._kind_id == Kind.FUNCTION and context.library.template_arguments(function) > 0:
         size = context.library.size(context.library.template_argument(function, 0))
@@ -90,6 +93,20 @@ def emit_resolved(
         receiver=receiver,
         template_bytes=int(size) if size > 0 else None,
     )
+
+
+def _as_passed(
+    context: Context, function: Cursor, arguments: tuple[Argument, ...]
+) -> tuple[Argument, ...]:
+    """The arguments, with what the types of the parameters say of what becomes of them."""
+    parameters = context.types.parameters(function)
+    passed = tuple(
+        msgspec.structs.replace(
+            argument, constant=is_only_read(type_), reference=is_changeable(type_)
+        )
+        for argument, type_ in zip(arguments, parameters, strict=False)
+    )
+    return (*passed, *arguments[len(passed) :])
 
 
 def emit_indirect(

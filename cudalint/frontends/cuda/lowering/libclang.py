@@ -17,6 +17,7 @@ __all__ = [
     "BINARY_OPERATORS",
     "UNARY_OPERATORS",
     "Kind",
+    "Linkage",
     "Storage",
     "TypeKind",
     "address",
@@ -161,6 +162,12 @@ class Storage:
     STATIC = 3
 
 
+class Linkage:
+    """Kinds of linkage (``CXLinkageKind``) that the lowering tells apart."""
+
+    EXTERNAL = 4
+
+
 class TypeKind:
     """Type kinds (``CXTypeKind``) that the lowering tells apart."""
 
@@ -244,6 +251,8 @@ class Library:
         self.function_result = self._function("getResultType", kind, kind)
         self.element_type = self._function("getArrayElementType", kind, kind)
         self.array_size = self._function("getArraySize", ctypes.c_longlong, kind)
+        self.argument_types = self._function("getNumArgTypes", integer, kind)
+        self.argument_type = self._function("getArgType", kind, kind, unsigned)
         self.size = self._function("Type_getSizeOf", ctypes.c_longlong, kind)
         self.type_declaration = self._function("getTypeDeclaration", Cursor, kind)
         self.is_const = self._function("isConstQualifiedType", unsigned, kind)
@@ -255,6 +264,7 @@ class Library:
         self.binary = self._function("getCursorBinaryOperatorKind", integer, Cursor)
         self.unary = self._function("getCursorUnaryOperatorKind", integer, Cursor)
         self.storage = self._function("Cursor_getStorageClass", integer, Cursor)
+        self.linkage = self._function("getCursorLinkage", integer, Cursor)
         self.exceptions = self._function("getCursorExceptionSpecificationType", integer, Cursor)
         self.has_attributes = self._function("Cursor_hasAttrs", unsigned, Cursor)
         self.is_definition = self._function("isCursorDefinition", unsigned, Cursor)

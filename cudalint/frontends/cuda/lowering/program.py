@@ -23,6 +23,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
 )
 from cudalint.frontends.cuda.lowering.names import FUNCTIONS, RECORDS
 from cudalint.frontends.cuda.lowering.parts import AllParts
+from cudalint.frontends.cuda.lowering.starts import keep_starts, start
 from cudalint.frontends.cuda.lowering.unit import Unit
 from cudalint.frontends.cuda.parse import ParsedUnit
 from cudalint.program import MISSING_HEADER, Dropped, Kernel, Program
@@ -85,6 +86,8 @@ class _UnitLowering:
         for kernel in self.kernel_cursors:
             self._guarded(self._kernel, kernel)
         self._errors_outside()
+        if not (unit.has_errors or unit.dropped):
+            keep_starts(unit.starts, unit.functions.values(), unit.globals)
         return Program(
             positions.filename,
             "cuda",
@@ -125,6 +128,9 @@ class _UnitLowering:
             self.device.add_global(cursor)
         else:
             variable = self.unit.global_variable(cursor)
+            value = start(self.parts, self.unit, cursor)
+            if value is not None:
+                self.unit.starts[variable.symbol] = value
             initial = related("initializer", cursor)
             while initial is not None and initial._kind_id == Kind.UNEXPOSED:
                 initial = next(iter(children(initial)), None)

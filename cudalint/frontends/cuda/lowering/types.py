@@ -33,6 +33,25 @@ def as_parameter(written: Type) -> Type:
     return Type(written.text, "pointer", 8, False, written.pointee)
 
 
+def is_only_read(written: Type) -> bool:
+    """Whether what a parameter of a type points to is constant, at every level."""
+    if written.kind == "reference" and written.pointee is not None:
+        written = written.pointee
+    if written.kind != "pointer" or written.pointee is None:
+        return False
+    while written.kind == "pointer" and written.pointee is not None:
+        written = written.pointee
+        if not written.constant:
+            return False
+    return True
+
+
+def is_changeable(written: Type) -> bool:
+    """Whether a parameter of a type stands for the caller's own variable, which may change."""
+    to = written.pointee if written.kind == "reference" else None
+    return to is not None and not to.constant and not written.text.endswith("&&")
+
+
 class Types:
     """The types of one translation unit, each lowered once.
 
@@ -86,6 +105,12 @@ class Types:
             key = self._keys[identity] = usr(pattern)
             self._use_record(pattern, key)
         return key
+
+    def parameters(self, function: Cursor) -> list[Type]:
+        """The types of a function's parameters; of an instantiation, those that it got."""
+        written = self._library.type(function)
+        number = self._library.argument_types(written)
+        return [self.lower(self._library.argument_type(written, n)) for n in range(number)]
 
     def _size(self, clang_type: Any) -> int | None:
         size = self._library.size(clang_type)

@@ -51,6 +51,9 @@ class Unit:
         self.constants: dict[int, Constant | None] = {}
         self.globals: dict[str, VariableInfo] = {}
         self.globals_by_name: dict[str, Expression] = {}
+        self.starts: dict[str, Expression] = {}
+        """What variables outside of functions start with, by symbol, where only this file can
+        write them."""
         self.lambdas: dict[int, str] = {}
         """Keys of lambdas by the address of their class."""
         self.has_errors = bool(parsed.errors or parsed.missing_headers)
