@@ -26,6 +26,7 @@ from cudalint.analysis.values.values import (
     Sequence,
     Symbol,
     Value,
+    inside,
     mentions,
     parts,
     resources_in,
@@ -96,12 +97,9 @@ def _note_failed_program(run: FunctionRun, state: State, value: Value, span: Spa
 
 def statuses_in(values: Iterable[Value]) -> Iterator[Symbol]:
     """The status values anywhere in some values."""
-    pending = list(values)
-    while pending:
-        value = pending.pop()
+    for value in inside(*values):
         if is_status(value) and isinstance(value, Symbol):
             yield value
-        pending.extend(parts(value))
 
 
 def _kept_by_owners(run: FunctionRun, state: State) -> Iterator[Value]:
@@ -222,14 +220,11 @@ def _is_nameable(run: FunctionRun, location: Location) -> bool:
         return True
     if not run.python and _from_elsewhere(location[1]):
         return False
-    pending: list[Value] = [location[1]]
-    while pending:
-        value = pending.pop()
+    for value in inside(location[1]):
         if isinstance(value, Input):
             info = run.function.variables.get(str(value.location[0]))
             if info is not None and info.storage == "local":
                 return False
-        pending.extend(parts(value))
     return True
 
 
@@ -405,16 +400,13 @@ FOREIGN = "foreign"
 def _is_foreign(condition: Value) -> bool:
     """Whether only the result of some call decides, and nothing that the function was given."""
     asked = False
-    pending = [condition]
-    while pending:
-        value = pending.pop()
+    for value in inside(condition):
         if isinstance(value, Input) or is_status(value):
             return False
         if isinstance(value, Operation) and value.operator == FOREIGN:
             asked = True
         if isinstance(value, Symbol):
             asked = asked or value.origin.startswith("call:")
-        pending.extend(parts(value))
     return asked
 
 

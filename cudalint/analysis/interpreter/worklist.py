@@ -31,7 +31,7 @@ from cudalint.analysis.values.values import (
     Polynomial,
     Symbol,
     Value,
-    parts,
+    inside,
     resources_in,
 )
 from cudalint.program import (
@@ -429,16 +429,13 @@ class Worklist:
         )
 
     def _note_tested(self, condition: Value) -> None:
-        pending = [condition]
-        while pending:
-            value = pending.pop()
+        for value in inside(condition):
             if isinstance(value, Input):
                 self.run.tested.add(value.location)
             if isinstance(value, Symbol):
                 self.run.conditions.checked.add(value.origin)
             if isinstance(value, Pointer):
                 self.run.conditions.checked.add(value.resource.origin)
-            pending.extend(parts(value))
 
     def _throw(self, raised: Raised, rethrow: bool = False) -> None:
         """An exception leaves an operation: into a handler, or out of the function."""

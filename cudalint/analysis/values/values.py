@@ -8,7 +8,7 @@ What is computed with them: ``arithmetic``.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Union
 
 import msgspec
@@ -166,11 +166,18 @@ def parts(value: Value) -> tuple[Value, ...]:
             return ()
 
 
+def inside(*values: Value) -> Iterator[Value]:
+    """Some values and all that are inside them."""
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        yield value
+        pending.extend(parts(value))
+
+
 def mentions(value: Value, symbol: Symbol) -> bool:
     """Whether a symbol occurs anywhere in a value."""
-    if isinstance(value, Symbol):
-        return value == symbol
-    return any(mentions(part, symbol) for part in parts(value))
+    return symbol in inside(value)
 
 
 _NO_SYMBOLS: frozenset[Symbol] = frozenset()

@@ -21,8 +21,8 @@ from cudalint.analysis.values.values import (
     Symbol,
     Uninitialized,
     Value,
+    inside,
     integer,
-    parts,
 )
 from cudalint.apis.model import ReleaseEffect
 from cudalint.apis.paths import parse_path
@@ -301,9 +301,7 @@ def _varies(run: FunctionRun, location: Location) -> bool:
     or in a variable of its own."""
     if not run.flow.enclosing.get(run.position.block):
         return False
-    pending: list[Value] = [Input(location)]
-    while pending:
-        value = pending.pop()
+    for value in inside(Input(location)):
         if isinstance(value, Operation) and value.operator.endswith("()"):
             return True
         if isinstance(value, Symbol) and value.origin.startswith("call:"):
@@ -313,7 +311,6 @@ def _varies(run: FunctionRun, location: Location) -> bool:
             info = run.function.variables.get(root) if isinstance(root, str) else None
             if info is not None and info.storage == "local":
                 return True
-        pending.extend(parts(value))
     return False
 
 

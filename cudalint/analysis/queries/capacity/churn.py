@@ -12,7 +12,8 @@ from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import CacheFlush, Churn, Site
 from cudalint.analysis.queries.capacity.flushes import asks_device
 from cudalint.analysis.shape.loops import reads_each, varying
-from cudalint.analysis.shape.operations import successors
+from cudalint.analysis.shape.operations import calls, definitions, operations
+from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.values.values import integer
 from cudalint.apis.model import Acquisition
 from cudalint.apis.paths import Amount, Apply, Arithmetic, Path, parse_amount
@@ -20,6 +21,7 @@ from cudalint.findings.finding import Step
 from cudalint.program import (
     Assign,
     Binary,
+    Block,
     Branch,
     Call,
     Constant,
@@ -147,8 +149,7 @@ def _in_loop(run: FunctionRun, raw: _Raw) -> Churn | None:
         holder = raw.acquired.location[0] if raw.acquired.location else None
         inside = {
             operation.span
-            for number in _later(run, raw.block, header)
-            for operation in run.flow.blocks[number].operations
+            for _, _, operation in operations(_later(run, raw.block, header))
             if not isinstance(operation, Call)
             or holder is None
             or any(holder in variables(argument.value) for argument in operation.arguments)
@@ -181,16 +182,15 @@ def _is_listed(
     run: FunctionRun, header: int, size: tuple[Expression, ...], changing: frozenset[str] | set[str]
 ) -> bool:
     """Whether all sizes stand in a table of the source: a sweep, which takes each size once."""
-    operations = [operation for block in run.flow.blocks for operation in block.operations]
     tables = {
         operation.target.symbol
-        for operation in operations
+        for _, _, operation in operations(run.function)
         if isinstance(operation, Assign)
         and isinstance(operation.target, Variable)
         and isinstance(operation.value, Tuple)
         and all(isinstance(item, Constant) for item in operation.value.items)
     }
-    inside = [o for number in run.flow.loops[header] for o in run.flow.blocks[number].operations]
+    inside = [at.operation for at in operations(run.flow.body(header))]
     pending, seen = list(size), set[str]()
     while pending and tables:
         part = pending.pop()
@@ -214,17 +214,11 @@ def _is_listed(
     return bool(tables)
 
 
-def _later(run: FunctionRun, start: int, header: int) -> set[int]:
+def _later(run: FunctionRun, start: int, header: int) -> list[Block]:
     """The blocks that the same iteration of a loop may still run."""
-    body = run.flow.loops[header]
-    seen = {start}
-    pending = [start]
-    while pending:
-        for target in successors(run.flow.blocks[pending.pop()]):
-            if target in body and target != header and target not in seen:
-                seen.add(target)
-                pending.append(target)
-    return seen
+    blocks = run.flow.blocks
+    found = closure([start], ways(blocks, run.flow.loops[header] - {header}))
+    return [block for block in blocks if block.number in found]
 
 
 # A caching allocator whose cache is emptied -----------------------------------------------------
@@ -232,23 +226,18 @@ def _later(run: FunctionRun, start: int, header: int) -> set[int]:
 
 def _flushed(run: FunctionRun, spans: set[Span]) -> Iterator[Churn]:
     """The first array of a loop that is made, deleted and flushed in every iteration."""
-    for body in run.flow.loops.values() if spans else ():
-        flush = [
-            operation
-            for number in sorted(body)
-            for operation in run.flow.blocks[number].operations
-            if isinstance(operation, Call) and operation.span in spans
-        ]
+    for header in run.flow.loops if spans else ():
+        body = run.flow.body(header)
+        flush = [call for _, call in calls(body) if call.span in spans]
         if not flush:
             continue
         dead = {
             operation.place.symbol
-            for number in body
-            for operation in run.flow.blocks[number].operations
+            for _, _, operation in operations(body)
             if isinstance(operation, Delete) and isinstance(operation.place, Variable)
         }
-        for acquired, call in _made_in(run, body):
-            name = _holds(run, body, call, dead)
+        for acquired, call in _made_in(run, run.flow.loops[header]):
+            name = _holds(body, call, dead)
             if name:
                 yield Churn(
                     acquired.api,
@@ -273,21 +262,20 @@ def _made_in(run: FunctionRun, body: frozenset[int]) -> Iterator[tuple[Acquired,
                 yield record.acquired, call
 
 
-def _holds(run: FunctionRun, body: frozenset[int], call: Call, dead: set[str]) -> str:
+def _holds(body: Sequence[Block], call: Call, dead: set[str]) -> str:
     """The deleted variable that holds what a call made, or what was computed from it at once."""
     made = call.target.symbol if isinstance(call.target, Variable) else ""
     if made in dead and isinstance(call.target, Variable):
         return call.target.name
-    for number in body:
-        for operation in run.flow.blocks[number].operations:
-            if (
-                isinstance(operation, Assign)
-                and isinstance(operation.target, Variable)
-                and operation.target.symbol in dead
-                and made.startswith("%")
-                and made in variables(operation.value)
-            ):
-                return operation.target.name
+    for _, _, operation in operations(body):
+        if (
+            isinstance(operation, Assign)
+            and isinstance(operation.target, Variable)
+            and operation.target.symbol in dead
+            and made.startswith("%")
+            and made in variables(operation.value)
+        ):
+            return operation.target.name
     return ""
 
 
@@ -305,9 +293,9 @@ def _called(
                 for symbol, value in arguments
                 if (number := integer(value)) is not None
             )
-    for where, calls in sizes.items():
+    for where, sites in sizes.items():
         callee, several = reusable[where]
-        if len(calls) < FEWEST_SIZES or callee is caller:
+        if len(sites) < FEWEST_SIZES or callee is caller:
             continue
         for raw in several:
             if callee.flow.enclosing.get(raw.block):
@@ -315,7 +303,7 @@ def _called(
             deciding = _deciding(callee, raw)
             asked = {
                 span: tuple(number for symbol, number in arguments if symbol in deciding)
-                for span, arguments in calls.items()
+                for span, arguments in sites.items()
             }
             different = {numbers for numbers in asked.values() if numbers}
             if len(different) >= FEWEST_SIZES:
@@ -346,22 +334,12 @@ def _called(
 def _deciding(run: FunctionRun, raw: _Raw) -> set[str]:
     """The parameters that the size is computed from."""
     parameters = {parameter.symbol for parameter in run.function.parameters}
-    found: set[str] = set()
-    pending = [symbol for part in raw.size for symbol in sorted(variables(part))]
-    seen: set[str] = set()
-    while pending:
-        symbol = pending.pop()
-        if symbol in seen:
-            continue
-        seen.add(symbol)
-        if symbol in parameters:
-            found.add(symbol)
-        for block in run.flow.blocks:
-            for operation in block.operations:
-                if (
-                    isinstance(operation, Assign)
-                    and isinstance(operation.target, Variable)
-                    and operation.target.symbol == symbol
-                ):
-                    pending.extend(sorted(variables(operation.value)))
-    return found
+    given = definitions(run.function)
+
+    def sources(symbol: str) -> set[str]:
+        values = (one.value for one in given.get(symbol, ()) if isinstance(one, Assign))
+        return {source for value in values for source in variables(value)}
+
+    start = {symbol for part in raw.size for symbol in variables(part)}
+    deciding = closure(start, sources)
+    return parameters & deciding

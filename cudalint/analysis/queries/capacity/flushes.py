@@ -14,7 +14,8 @@ from cudalint.analysis.shape.loops import (
     innermost,
     ordinary_blocks,
 )
-from cudalint.analysis.shape.operations import successors
+from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.reach import closure, ways
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (
     Branch,
@@ -45,11 +46,9 @@ def flushes(run: FunctionRun) -> Iterator[CacheFlush]:
     """The flushes of one function that are repeated without need."""
     flow = run.flow
     found = [
-        (block.number, call, through)
-        for block in flow.blocks
-        if block.number in flow.order
-        for call in block.operations
-        if isinstance(call, Call) and (through := flushed_by(run, call)) is not None
+        (at.block, call, through)
+        for at, call in calls(run.function)
+        if at.block in flow.order and (through := flushed_by(run, call)) is not None
     ]
     if not found:
         return
@@ -97,22 +96,17 @@ def flushed_by(run: FunctionRun, call: Call) -> str | None:
 
 def _is_helper(run: FunctionRun, function: Function) -> bool:
     """Whether a function flushes whatever happens, and has no loop."""
-    calls = [
-        (block.number, call)
-        for block in function.blocks
-        for call in block.operations
-        if isinstance(call, Call)
-    ]
-    if len(calls) > _MOST_HELPER_CALLS:
+    made = list(calls(function))
+    if len(made) > _MOST_HELPER_CALLS:
         return False
     flushing = [
-        number
-        for number, call in calls
+        at.block
+        for at, call in made
         if (model := model_of(run, call)) is not None and model.flushes_cache
     ]
     if not flushing:
         return False
-    flow = Flow(function)
+    flow = run.symbols.flow(function)
     ordinary = ordinary_blocks(flow)
     tests = device_tests(flow, lambda name: asks_device(run, name))
     return not flow.loops and any(
@@ -131,18 +125,8 @@ def _each_iteration(flow: Flow, header: int, number: int, tests: frozenset[int])
     body = flow.loops[header]
     if number != header and can_avoid(flow, body, header, header, number, tests):
         return False
-    return header in _onward(flow, body, number)
-
-
-def _onward(flow: Flow, body: frozenset[int], start: int) -> set[int]:
-    seen: set[int] = set()
-    pending = [start]
-    while pending:
-        for target in successors(flow.blocks[pending.pop()]):
-            if target in body and target not in seen:
-                seen.add(target)
-                pending.append(target)
-    return seen
+    onward = ways(flow.blocks, body)
+    return header in closure(onward(number), onward)
 
 
 def _is_phase(run: FunctionRun, header: int) -> bool:
@@ -161,7 +145,7 @@ def _is_phase(run: FunctionRun, header: int) -> bool:
         return True
     return any(
         _makes_model(run, call) or _has_loop(run, call) or _measures(run, call)
-        for call in _calls(run, body)
+        for _, call in calls(run.flow.body(header))
     )
 
 
@@ -184,19 +168,12 @@ def _over_devices(run: FunctionRun, header: int) -> bool:
         return True
     symbols = variables(branch.condition)
     for _ in range(2):  # the iterable, and what it was made from
-        for call in _calls(run, frozenset(run.flow.order)):
+        for _, call in calls(run.function):
             if isinstance(call.target, Variable) and call.target.symbol in symbols:
                 if asks_device(run, call.name):
                     return True
                 symbols |= {s for a in call.arguments for s in variables(a.value)}
     return False
-
-
-def _calls(run: FunctionRun, body: frozenset[int]) -> Iterator[Call]:
-    for number in body:
-        for operation in run.flow.blocks[number].operations:
-            if isinstance(operation, Call):
-                yield operation
 
 
 def _works(run: FunctionRun, header: int) -> bool:
@@ -205,7 +182,7 @@ def _works(run: FunctionRun, header: int) -> bool:
         not call.name.startswith("builtins.")
         and call.name not in (".__enter__", ".__exit__")
         and flushed_by(run, call) is None
-        for call in _calls(run, run.flow.loops[header])
+        for _, call in calls(run.flow.body(header))
     )
 
 

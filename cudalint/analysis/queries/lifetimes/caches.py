@@ -28,9 +28,9 @@ from cudalint.program import (
     Tuple,
     Unary,
     Variable,
-    children,
     render,
     variables,
+    walk,
 )
 
 _FEW = re.compile(
@@ -179,18 +179,14 @@ def _asks_first(function: Function, base: Expression, key: Expression) -> bool:
     table, wanted = render(base), render(key)
     for block in function.blocks:
         branch = block.terminator
-        if isinstance(branch, Branch):
-            pending = [branch.condition]
-            while pending:
-                current = pending.pop()
-                if (
-                    isinstance(current, Binary)
-                    and current.operator == "in"
-                    and render(current.right) == table
-                    and render(current.left) == wanted
-                ):
-                    return True
-                pending.extend(children(current))
+        if isinstance(branch, Branch) and any(
+            isinstance(part, Binary)
+            and part.operator == "in"
+            and render(part.right) == table
+            and render(part.left) == wanted
+            for part in walk(branch.condition)
+        ):
+            return True
     return any(
         call.name == ".get"
         and call.receiver is not None
@@ -283,14 +279,10 @@ def _shrinks(program: Program, function: Function, base: Expression, models: Api
 
 
 def _measures(expression: Expression, table: str) -> bool:
-    pending = [expression]
-    while pending:
-        current = pending.pop()
-        measured = isinstance(current, Unary) and current.operator == "len"
-        if measured and render(children(current)[0]) == table:
-            return True
-        pending.extend(children(current))
-    return False
+    return any(
+        isinstance(part, Unary) and part.operator == "len" and render(part.operand) == table
+        for part in walk(expression)
+    )
 
 
 def _is_dictionary(program: Program, function: Function, base: Expression) -> bool:

@@ -13,14 +13,20 @@ from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
     written_elsewhere,
     written_here,
 )
-from cudalint.analysis.shape.operations import calls, defined, definitions, operands, operations
+from cudalint.analysis.shape.operations import (
+    calls,
+    defined,
+    definitions,
+    operands,
+    operations,
+    terminal,
+)
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import argument, texts, unpacks
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Assign,
-    Branch,
     Call,
     Conditional,
     Constant,
@@ -32,9 +38,9 @@ from cudalint.program import (
     Program,
     Unary,
     Variable,
-    children,
     render,
     variables,
+    walk,
 )
 
 _WEIGHTS = re.compile(
@@ -244,8 +250,7 @@ def _uses(function: Function, load: Call, models: ApiModels) -> Uses:
                     telling_module = True
             held |= _holders(operation, models)
     for block in function.blocks:
-        end = block.terminator
-        value = end.condition if isinstance(end, Branch) else getattr(end, "value", None)
+        value = terminal(block)
         if value is not None and any(_PARTS.match(key) for key in _keys(value, held)):
             keyed = True
     telling = restored is not None or keyed or (telling_module and not moved)
@@ -300,21 +305,15 @@ def _is_taken_apart(function: Function, load: Call) -> bool:
 
 
 def _reads(expression: Expression, held: set[str]) -> bool:
-    pending = [expression]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, Variable | Member) and render(current) in held:
-            return True
-        pending.extend(children(current))
-    return False
+    return any(
+        isinstance(part, Variable | Member) and render(part) in held for part in walk(expression)
+    )
 
 
 def _keys(expression: Expression, held: set[str]) -> list[str]:
-    found = []
-    pending = [expression]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, Index) and _reads(current.base, held):
-            found += list(texts(current.index))
-        pending.extend(children(current))
-    return found
+    return [
+        text
+        for part in walk(expression)
+        if isinstance(part, Index) and _reads(part.base, held)
+        for text in texts(part.index)
+    ]

@@ -12,6 +12,7 @@ from cudalint.analysis.shape.operations import (
     operations,
     successors,
 )
+from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import root
 from cudalint.analysis.shape.wording import substitute, written_calls
@@ -215,7 +216,7 @@ def _skipped(
     function: Function, start: At, removals: list[At], models: ApiModels
 ) -> Call | Use | None:
     """What may raise past the removals: a yield, or a call of something out of sight."""
-    removing = {(at.block, at.position) for at in removals}
+    removing = {at.place for at in removals}
     seen: set[tuple[int, bool]] = set()
     pending: list[tuple[int, int, bool]] = [(start.block, start.position + 1, False)]
     best: Call | Use | None = None
@@ -245,23 +246,9 @@ def _skipped(
 
 def _removed_on(function: Function, unwind: int | None, removing: set[tuple[int, int]]) -> bool:
     """Whether an exception meets a removal on its way, or is taken."""
-    if unwind is None:
-        return False
-    seen: set[int] = set()
-    pending = [unwind]
-    while pending:
-        number = pending.pop()
-        if number in seen:
-            continue
-        seen.add(number)
-        block = function.blocks[number]
-        if any((number, index) in removing for index in range(len(block.operations))):
-            return True
-        if not isinstance(block.terminator, Throw):
-            pending.extend(successors(block))
-        elif block.unwind is not None:
-            pending.append(block.unwind)
-    return False
+    blocks = function.blocks
+    after = closure(() if unwind is None else (unwind,), ways(blocks, range(len(blocks))))
+    return any(block in after for block, _ in removing)
 
 
 def _may_raise(operation: Call | Use, models: ApiModels) -> bool:

@@ -8,7 +8,6 @@ from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Location
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
-    Branch,
     Call,
     Expression,
     Function,
@@ -193,12 +192,11 @@ def _is_kept(
     methods = {} if owner.is_stack else _methods(made.key, function.filename, linker) or {}
     for block in function.blocks:
         end = block.terminator
-        left = end.condition if isinstance(end, Branch) else getattr(end, "value", None)
-        if isinstance(end, Return | Throw) and left is not None and _names(left, symbol):
+        if isinstance(end, Return | Throw) and end.value and _names(end.value, symbol):
             return False
     for other in operations(function):
         operation = other.operation
-        if operation is made or symbol not in _mentioned(operation):
+        if operation is made or not any(symbol in variables(o) for o in operands(operation)):
             continue
         if not isinstance(operation, Call):
             if any(
@@ -215,16 +213,6 @@ def _is_kept(
         if not own and not _borrows(operation, symbol, owner, models):
             return False
     return True
-
-
-def _mentioned(operation: object) -> set[str]:
-    found: set[str] = set()
-    for part in operands(operation):  # type: ignore[arg-type]
-        found |= variables(part)
-    receiver = getattr(operation, "receiver", None)
-    if receiver is not None:
-        found |= variables(receiver)
-    return found
 
 
 def _names(expression: Expression, symbol: str) -> bool:

@@ -8,7 +8,8 @@ import sys
 from cudalint.analysis.facts.lifetimes import Retry
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.queries.lifetimes.placement import Placements
-from cudalint.analysis.shape.operations import calls, operands, successors
+from cudalint.analysis.shape.operations import calls, operands, operations
+from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import is_within, texts
 from cudalint.analysis.shape.wording import substitute, written_calls
@@ -24,9 +25,9 @@ from cudalint.program import (
     Return,
     Unary,
     Variable,
-    children,
     render,
     variables,
+    walk,
 )
 
 _OWN_NAME = re.compile(r"(^|_)oom(_|$)|out_?of_?memory", re.IGNORECASE)
@@ -224,9 +225,8 @@ def _tests(
         callee = symbols.function(call.key, function.filename) if call.key else None
         if callee is not None and any(
             _says(part, messages, models)
-            for block in callee.blocks
-            for operation in block.operations
-            for part in operands(operation)
+            for at in operations(callee)
+            for part in operands(at.operation)
         ):
             return True
     return False
@@ -235,29 +235,16 @@ def _tests(
 def _says(expression: Expression, messages: set[str], models: ApiModels) -> bool:
     if any(m and m in text.lower() for text in texts(expression) for m in messages):
         return True
-    pending = [expression]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, FunctionReference):
-            effect = models.lifetime_effect(current.name)
-            if effect is not None and effect.out_of_memory:
-                return True
-        if isinstance(current, Constant):
-            continue
-        pending.extend(children(current))
-    return False
+    named = (part for part in walk(expression) if isinstance(part, FunctionReference))
+    effects = (models.lifetime_effect(part.name) for part in named)
+    return any(effect is not None and effect.out_of_memory for effect in effects)
 
 
 def _reached(function: Function, start: int, handler: Handler) -> set[int]:
-    seen: set[int] = set()
-    pending = [start]
-    while pending:
-        number = pending.pop()
-        block = function.blocks[number]
-        first = block.operations[0] if block.operations else block.terminator
-        span = getattr(first, "span", None)
-        if number in seen or (span is not None and not is_within(span, handler.body)):
-            continue
-        seen.add(number)
-        pending.extend(successors(block))
-    return seen
+    inside = {
+        block.number
+        for block in function.blocks
+        for first in (*block.operations, block.terminator)[:1]
+        if (span := getattr(first, "span", None)) is None or is_within(span, handler.body)
+    }
+    return closure(inside & {start}, ways(function.blocks, inside))

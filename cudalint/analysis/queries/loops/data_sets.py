@@ -9,8 +9,9 @@ from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.facts.loops import SlicedDataSet
 from cudalint.analysis.facts.transfers import Transfer
 from cudalint.analysis.queries.loops.repeated import argument_at, goes_to_device
-from cudalint.analysis.queries.loops.uses import Place, Uses, names
-from cudalint.analysis.shape.operations import targets
+from cudalint.analysis.queries.loops.uses import Uses, names
+from cudalint.analysis.shape.loops import innermost
+from cudalint.analysis.shape.operations import At, targets
 from cudalint.program import (
     Assign,
     Call,
@@ -96,14 +97,14 @@ def _shown(uses: Uses, call: Call) -> str:
     return uses.run.show(call.target)
 
 
-def _follow(uses: Uses, place: Place, symbol: str, depth: int) -> _Reads:
+def _follow(uses: Uses, place: At, symbol: str, depth: int) -> _Reads:
     """What happens with the array in a variable from the operation on that put it there."""
     result = _Reads()
     for other in uses.places:
         rebinds = any(
             isinstance(t, Variable) and t.symbol == symbol for t in targets(other.operation)
         )
-        if rebinds and other != place and _after(uses, place, other.block, other.index):
+        if rebinds and other != place and _after(uses, place, other.block, other.position):
             result.whole = True
             return result
         written = [t for t in targets(other.operation) if not isinstance(t, Variable)]
@@ -113,7 +114,7 @@ def _follow(uses: Uses, place: Place, symbol: str, depth: int) -> _Reads:
     for reader, block, operand in uses.reads(frozenset({symbol})):
         if reader == place:
             continue
-        index = reader.index if reader is not None else len(uses.flow.blocks[block].operations)
+        index = reader.position if reader is not None else len(uses.flow.blocks[block].operations)
         if not _after(uses, place, block, index):
             continue
         if reader is not None and isinstance(reader.operation, Call):
@@ -130,8 +131,8 @@ def _follow(uses: Uses, place: Place, symbol: str, depth: int) -> _Reads:
     return result
 
 
-def _after(uses: Uses, place: Place, block: int, index: int) -> bool:
-    return uses.flow.reaches(place.block, place.index, block, index)
+def _after(uses: Uses, place: At, block: int, index: int) -> bool:
+    return uses.flow.reaches(place.block, place.position, block, index)
 
 
 def _describes(call: Call, operand: Expression, symbol: str) -> bool:
@@ -142,7 +143,7 @@ def _describes(call: Call, operand: Expression, symbol: str) -> bool:
     return False
 
 
-def _served(uses: Uses, reader: Place, operand: Expression, depth: int) -> _Reads | None:
+def _served(uses: Uses, reader: At, operand: Expression, depth: int) -> _Reads | None:
     """What is done with a data set or loader around the array, if the call makes one."""
     call = reader.operation
     assert isinstance(call, Call)
@@ -173,7 +174,7 @@ def _read(uses: Uses, block: int, operand: Expression, symbol: str, result: _Rea
                 _take(uses, block, expression, items[0].lower, items[0].upper, result)
                 pending += items
             case Index(base=Variable(symbol=base), index=Unknown(text="each")) if base == symbol:
-                header = uses.innermost(block)
+                header = innermost(uses.flow, block)
                 served = uses.flow.enclosing.get(block)
                 if header is None or not served:
                     result.whole = True

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.facts import LaunchSite, Transfer
 from cudalint.analysis.facts.loops import RepeatedTransfer
-from cudalint.analysis.queries.loops.uses import Place, Uses, names, shared_names
-from cudalint.analysis.shape.operations import operands
+from cudalint.analysis.queries.loops.uses import Uses, names, shared_names
+from cudalint.analysis.shape.loops import innermost
+from cudalint.analysis.shape.operations import At, operands
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
     Argument,
@@ -34,7 +35,7 @@ def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
     """The copies of a function that its loops repeat."""
     for place in uses.places:
         call = place.operation
-        header = uses.innermost(place.block)
+        header = innermost(uses.flow, place.block)
         if header is None or not isinstance(call, Call):
             continue
         transfer = uses.run.log(Recorder).transfers.get((call.span, call.name))
@@ -156,7 +157,7 @@ def _is_timed(uses: Uses, header: int) -> bool:
     return len(records) > 1
 
 
-def _unchanged(uses: Uses, place: Place, header: int, source: Expression) -> frozenset[str] | None:
+def _unchanged(uses: Uses, place: At, header: int, source: Expression) -> frozenset[str] | None:
     """The names that share the memory of what is copied, where nothing in a loop changes it nor
     how much of it is copied and to where."""
     call = place.operation
@@ -208,13 +209,13 @@ def _is_scalar(uses: Uses, source: Expression) -> bool:
     return False
 
 
-def _targets(place: Place) -> tuple[Expression, ...]:
+def _targets(place: At) -> tuple[Expression, ...]:
     operation = place.operation
     target = operation.target if isinstance(operation, Assign | Call) else None
     return () if target is None else (target,)
 
 
-def _result_is_read(uses: Uses, place: Place, header: int) -> bool:
+def _result_is_read(uses: Uses, place: At, header: int) -> bool:
     """Whether the loop works with the copy, only reads it, and does not keep it."""
     call = place.operation
     assert isinstance(call, Call)
@@ -233,7 +234,7 @@ def _result_is_read(uses: Uses, place: Place, header: int) -> bool:
     )
 
 
-def _stores(uses: Uses, place: Place, group: frozenset[str]) -> bool:
+def _stores(uses: Uses, place: At, group: frozenset[str]) -> bool:
     """``copies.append(copy)``, ``copies[device] = copy``."""
     match place.operation:
         case Assign(target=target, value=value):
@@ -247,7 +248,7 @@ def _stores(uses: Uses, place: Place, group: frozenset[str]) -> bool:
             return False
 
 
-def _only_read_there(uses: Uses, place: Place, header: int, to: Expression) -> bool:
+def _only_read_there(uses: Uses, place: At, header: int, to: Expression) -> bool:
     """Whether a loop's kernels read what is copied to, and nothing in the loop writes it."""
     roots = set(names(to))
     if not roots or uses.rebinds(header, roots) or uses.written_elsewhere(roots):
@@ -282,7 +283,7 @@ def repeated_launches(uses: Uses) -> Iterator[RepeatedTransfer]:
         return
     for place in uses.places:
         launch = place.operation
-        header = uses.innermost(place.block)
+        header = innermost(uses.flow, place.block)
         if header is None or not isinstance(launch, Launch):
             continue
         site = uses.run.log(Recorder).launches.get(launch.span)

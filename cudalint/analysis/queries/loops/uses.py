@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.shape.operations import operands, successors, targets
+from cudalint.analysis.shape.loops import can_avoid
+from cudalint.analysis.shape.operations import (
+    At,
+    operands,
+    operations,
+    targets,
+    terminal,
+)
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (
     AddressOf,
@@ -24,9 +30,7 @@ from cudalint.program import (
     Launch,
     Member,
     Operation,
-    Return,
     Slice,
-    Throw,
     Tuple,
     Type,
     Unknown,
@@ -34,15 +38,6 @@ from cudalint.program import (
     children,
 )
 from cudalint.source import Span
-
-
-@dataclass(frozen=True)
-class Place:
-    """One operation and where it stands."""
-
-    block: int
-    index: int
-    operation: Operation
 
 
 def names(expression: Expression) -> Iterator[str]:
@@ -86,9 +81,7 @@ class Uses:
         self.flow = run.flow
         self.python = run.python
         self.places = [
-            Place(number, index, operation)
-            for number in self.flow.order
-            for index, operation in enumerate(self.flow.blocks[number].operations)
+            at for number in self.flow.order for at in operations([self.flow.blocks[number]])
         ]
         self._leader: dict[str, str] = {}
         for place in self.places:
@@ -97,31 +90,14 @@ class Uses:
 
     # Loops --------------------------------------------------------------------------------------
 
-    def innermost(self, block: int) -> int | None:
-        """The header of the smallest loop around a block."""
-        headers = self.flow.enclosing.get(block, frozenset())
-        return min(headers, key=lambda header: len(self.flow.loops[header]), default=None)
-
-    def inside(self, header: int) -> list[Place]:
+    def inside(self, header: int) -> list[At]:
         """The operations of a loop."""
         body = self.flow.loops[header]
         return [place for place in self.places if place.block in body]
 
     def in_each_iteration(self, block: int, header: int) -> bool:
         """Whether no iteration of a loop goes past a block and on to the next one."""
-        if block == header:
-            return True
-        body = self.flow.loops[header]
-        seen: set[int] = set()
-        pending = [header]
-        while pending:
-            for target in successors(self.flow.blocks[pending.pop()]):
-                if target == header:
-                    return False
-                if target in body and target != block and target not in seen:
-                    seen.add(target)
-                    pending.append(target)
-        return True
+        return not can_avoid(self.flow, self.flow.loops[header], header, header, block)
 
     def loop_span(self, header: int) -> Span:
         """Where a loop starts."""
@@ -213,7 +189,7 @@ class Uses:
         return False
 
     def writes(
-        self, header: int, group: frozenset[str], but: Place | None = None, lent: bool = False
+        self, header: int, group: frozenset[str], but: At | None = None, lent: bool = False
     ) -> bool:
         """Whether a loop may write to the memory that a group of names shares. ``lent``: other
         objects' methods and callable objects (a network) only read what they are given."""
@@ -299,7 +275,7 @@ class Uses:
         private = self.run.private_globals
         return any(name in self._elsewhere and name not in private for name in found)
 
-    def reads(self, symbols: frozenset[str]) -> Iterator[tuple[Place | None, int, Expression]]:
+    def reads(self, symbols: frozenset[str]) -> Iterator[tuple[At | None, int, Expression]]:
         """Every expression of the function that mentions one of some names: the operation (none for
         a condition or a returned value), its block, and the operand."""
         for place in self.places:
@@ -307,12 +283,7 @@ class Uses:
                 if symbols & set(names(operand)):
                     yield place, place.block, operand
         for number in self.flow.order:
-            terminator = self.flow.blocks[number].terminator
-            value: Expression | None = None
-            if isinstance(terminator, Branch):
-                value = terminator.condition
-            elif isinstance(terminator, Return | Throw):
-                value = terminator.value
+            value = terminal(self.flow.blocks[number])
             if value is not None and symbols & set(names(value)):
                 yield None, number, value
 
@@ -336,9 +307,8 @@ def _written_elsewhere(run: FunctionRun) -> Iterator[str]:
         if function.name.endswith("__init__"):
             continue
         inner = function.parent == run.function.key
-        for block in function.blocks:
-            for operation in block.operations:
-                found = [n for t in targets(operation) for n in shared_names(t, run.python)]
-                if inner or isinstance(operation, Call | Launch):
-                    found += [n for operand in operands(operation) for n in names(operand)]
-                yield from (n for n in found if inner or n.startswith(("::", "this.")))
+        for _, _, operation in operations(function):
+            found = [n for t in targets(operation) for n in shared_names(t, run.python)]
+            if inner or isinstance(operation, Call | Launch):
+                found += [n for operand in operands(operation) for n in names(operand)]
+            yield from (n for n in found if inner or n.startswith(("::", "this.")))
