@@ -35,7 +35,6 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from cudalint.apis import model
 from cudalint.apis.model import (
     ApiFunction,
     AttributeModel,
@@ -152,7 +151,7 @@ class ApiModels:
         self._beginnings: set[str] = set()
         self._pending = list(libraries)
         self._user: dict[str, ApiFunction] = {}
-        self._found: dict[str, ApiFunction | None] = {}
+        self._found: dict[str, ApiFunction | None] = {"": None}
         self._read("")
         for file in user_files:
             self._add(file)
@@ -161,7 +160,7 @@ class ApiModels:
 
     def lookup(self, name: str) -> ApiFunction | None:
         """The model of a function, by the name that ``Call.name`` holds. A ``.method`` is looked up
-        as one of a receiver of unknown kind."""
+        as one of a receiver of unknown kind; an empty name means nothing that is known."""
         try:
             return self._found[name]
         except KeyError:
@@ -182,6 +181,8 @@ class ApiModels:
 
     def tensor_effect(self, name: str) -> TensorEffect | None:
         """What a function, method or attribute (``.data``) does to tensors and gradients."""
+        if not name:
+            return None
         if name not in self._tensor_effects:
             if not self._tensor_effects:
                 # Methods are named by no library: all that speak of tensors are read.
@@ -419,13 +420,11 @@ def _function(path: str, name: str, table: Any, defaults: dict[str, Any]) -> Api
     merged = {key: value for key, value in {**defaults, **table}.items() if value != ""}
     if name.startswith(".") and "@" in name:
         merged.setdefault("receiver", name.partition("@")[2])
+    for several in ("acquires", "releases"):
+        if isinstance(merged.get(several), dict):
+            merged[several] = [merged[several]]
     function = _convert(path, name, merged, ApiFunction)
     acquires = function.acquires
-    releases = function.releases
-    if isinstance(acquires, model.Acquisition):
-        acquires = (acquires,)
-    if isinstance(releases, model.ReleaseEffect):
-        releases = (releases,)
     # The status of the call and that of what it acquires are one.
     status = function.status or next((item.status for item in acquires if item.status), None)
     if status is not None:
@@ -435,7 +434,7 @@ def _function(path: str, name: str, table: Any, defaults: dict[str, Any]) -> Api
             else msgspec.structs.replace(item, status=status)
             for item in acquires
         )
-    return msgspec.structs.replace(function, acquires=acquires, releases=releases, status=status)
+    return msgspec.structs.replace(function, acquires=acquires, status=status)
 
 
 def _tables(path: str, group: str, value: Any, kind: type[Decoded]) -> dict[str, Decoded]:

@@ -214,8 +214,8 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Names of the parameters in order, for keywords and for paths by name."""
     receiver: str | None = None
     """For ``.method`` entries: the family (or ``array``) that the receiver must hold."""
-    acquires: tuple[Acquisition, ...] | Acquisition = ()
-    releases: tuple[ReleaseEffect, ...] | ReleaseEffect = ()
+    acquires: tuple[Acquisition, ...] = ()
+    releases: tuple[ReleaseEffect, ...] = ()
     copies: CopyEffect | None = None
     sets: SetEffect | None = None
     returns: ReturnValue | None = None

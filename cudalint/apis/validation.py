@@ -165,22 +165,18 @@ def problems(function: ApiFunction, families: Iterable[str]) -> Iterator[str]:
 
 
 def _families(function: ApiFunction) -> Iterator[str]:
-    for acquisition in _several(function.acquires):
+    for acquisition in function.acquires:
         yield acquisition.family
-    for release in _several(function.releases):
+    for release in function.releases:
         yield from release.families
 
 
-def _several(value: tuple[Item, ...] | Item) -> tuple[Item, ...]:
-    return value if isinstance(value, tuple) else (value,)
-
-
 def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
-    for acquisition in _several(function.acquires):
+    for acquisition in function.acquires:
         yield "acquires.handle", acquisition.handle, parse_path
         yield "acquires.status", acquisition.status, parse_path
         yield "acquires.bytes", acquisition.bytes, parse_amount
-    for release in _several(function.releases):
+    for release in function.releases:
         yield "releases.handle", release.handle, parse_path
     if (copy := function.copies) is not None:
         yield "copies.to", copy.to, parse_path

@@ -65,8 +65,8 @@ def _function(name: str, texts: list[str]) -> str:
     frame = "__builtin_frame_address(0)"
     parameters = ", ".join(f"void *a{index}" for index in range(_ARGUMENTS))
     body = ""
-    acquired = () if model is None else _several(model.acquires)
-    released = () if model is None else _several(model.releases)
+    acquired = () if model is None else model.acquires
+    released = () if model is None else model.releases
     if acquired:
         index = _argument(acquired[0].handle)
         family = acquired[0].family
@@ -100,10 +100,6 @@ def _function(name: str, texts: list[str]) -> str:
             f" {width}, {frame});"
         )
     return f"int {name}({parameters}) {{ {body} }}"
-
-
-def _several(effects: object) -> tuple:  # type: ignore[type-arg]
-    return effects if isinstance(effects, tuple) else (effects,)
 
 
 def _argument(path: str) -> int:

@@ -181,7 +181,7 @@ def _works(run: FunctionRun, call: Call) -> bool:
     effect = run.models.lifetime_effect(call.name)
     if effect is not None and effect.waits is not None:
         return False
-    model = run.models.lookup(call.name) if call.name else None
+    model = run.models.lookup(call.name)
     return model is None or model.may_throw is not False
 
 
@@ -193,7 +193,7 @@ def _used_later(run: FunctionRun, root: str) -> bool:
         if isinstance(operation, Delete | ScopeEnd):
             continue
         if isinstance(operation, Call):
-            model = run.models.lookup(operation.name) if operation.name else None
+            model = run.models.lookup(operation.name)
             if model is not None and model.releases:
                 continue
         if not any(root in variables(part) for part in operands(operation)):

@@ -166,7 +166,7 @@ def _cuda_work(run: FunctionRun) -> list[tuple[int, int]]:
             found.append(at.place)
         if not isinstance(operation, Call):
             continue
-        model = run.models.lookup(operation.name) if operation.name else None
+        model = run.models.lookup(operation.name)
         if model is None:
             works = operation.key is not None
         else:

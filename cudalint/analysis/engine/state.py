@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
+from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.values.arithmetic import bounded, rewrite, rewrite_location
 from cudalint.analysis.values.values import (
     NULL,
@@ -277,24 +278,19 @@ class State:
 
     def reachable(self, values: Iterable[Value]) -> set[Symbol]:
         """The resources that values give access to, through addresses and containers too."""
-        found: set[Symbol] = set()
-        pending = list(values)
-        seen: set[Value] = set()
-        while pending:
-            value = pending.pop()
-            if value in seen:
-                continue
-            seen.add(value)
-            found.update(resources_in(value))
-            if isinstance(value, Input) and value.location[0] == "@":
-                pending.append(value.location[1])
-            if isinstance(value, Address):
-                pending.extend(inner for _, inner in self.below(value.location))
-            elif isinstance(value, Sequence | Operation):
-                pending.extend(value.items if isinstance(value, Sequence) else value.operands)
-            if not isinstance(value, Const):
-                pending.extend(inner for _, inner in self.below(("@", value)))
-        return found
+        reached = closure(values, self._leads_to)
+        return {resource for value in reached for resource in resources_in(value)}
+
+    def _leads_to(self, value: Value) -> Iterator[Value]:
+        match value:
+            case Input(location=("@", pointer, *_)):
+                yield pointer
+            case Address(location=location):
+                yield from (inner for _, inner in self.below(location))
+            case Sequence(items=inner) | Operation(operands=inner):
+                yield from inner
+        if not isinstance(value, Const):
+            yield from (inner for _, inner in self.below(("@", value)))
 
     def referenced(self, resource: Symbol) -> bool:
         """Whether anything stored still gives access to a resource."""

@@ -174,7 +174,7 @@ def _result(
 ) -> Any:
     name = operation.name
     model = _model(machine, name, receiver)
-    effect = machine.models.tensor_effect(name) if name else None
+    effect = machine.models.tensor_effect(name)
     if effect is not None and effect.backward is not None:
         loss = receiver if isinstance(receiver, Array) else next(iter(arguments.positional), None)
         if isinstance(loss, Array):
@@ -213,7 +213,7 @@ def _result(
 
 def _model(machine: Surroundings, name: str, receiver: Any) -> ApiFunction | None:
     if not name.startswith("."):
-        return machine.models.lookup(name) if name else None
+        return machine.models.lookup(name)
     family = (receiver.space or "array") if isinstance(receiver, Array) else None
     model = machine.models.lookup_method(name, family)
     return model if model is None or model.receiver is None or family is not None else None
@@ -231,8 +231,7 @@ def _unmodelled(machine: Surroundings, operation: Call, arguments: Arguments, st
 
 
 def _release(model: ApiFunction, arguments: Arguments) -> None:
-    releases = model.releases if isinstance(model.releases, tuple) else (model.releases,)
-    for release in releases:
+    for release in model.releases:
         if parse_path(release.handle, model.parameters).root == "current":
             continue
         value = arguments.at(release.handle)
@@ -243,8 +242,7 @@ def _release(model: ApiFunction, arguments: Arguments) -> None:
 def _acquire(
     machine: Surroundings, model: ApiFunction, operation: Call, arguments: Arguments, state: State
 ) -> Any:
-    acquisitions = model.acquires if isinstance(model.acquires, tuple) else (model.acquires,)
-    for acquisition in acquisitions:
+    for acquisition in model.acquires:
         family = machine.models.families.get(acquisition.family)
         if family is None or family.kind != "memory" or family.space not in ("device", "array"):
             continue

@@ -24,17 +24,14 @@ class Surroundings(ABC):
         self.peaks = Peaks(function.filename)
         self.operations = 0
         self._written: dict[int, Any] = {}
-        self._flows: dict[int, Flow] = {id(function): Flow(function)}
 
     @abstractmethod
     def follow(self, state: State) -> list[tuple[Any, State]]:
         """Run the topmost frame to its ends: what it returns, in states without it."""
 
     def flow(self, function: Function) -> Flow:
-        """The shape of a function, made once."""
-        if id(function) not in self._flows:
-            self._flows[id(function)] = Flow(function)
-        return self._flows[id(function)]
+        """The shape of a function."""
+        return self.symbols.flow(function)
 
     def show(self, state: State, expression: Expression) -> str:
         """An expression as the source has it: calls in place of their temporaries."""

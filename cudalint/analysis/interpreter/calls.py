@@ -92,7 +92,7 @@ def _receiver_family(run: FunctionRun, operation: Call, state: State) -> str | N
 def _model(run: FunctionRun, name: str, family: str | None) -> ApiFunction | None:
     if name.startswith("."):
         return run.models.lookup_method(name, family)
-    return run.models.lookup(name) if name else None
+    return run.models.lookup(name)
 
 
 def _fits(model: ApiFunction, family: str | None) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from cudalint.analysis.domains.launches import found_kernel
 from cudalint.analysis.domains.ownership import stores
 from cudalint.analysis.domains.ownership.escape import escape_value, guard
@@ -63,7 +61,7 @@ def apply_model(
         results[_position(model.status)] = status
     if model.reads_last_error:
         _last_error(run, state)
-    for effect in _each(model.releases):
+    for effect in model.releases:
         release(run, binding, effect, name, state, status)
     for domain in DOMAINS:
         domain.modelled(run, binding, name, model, state)
@@ -71,7 +69,7 @@ def apply_model(
         kernel = found_kernel(run, binding, model.finds_kernel, state)
         if kernel is not None:
             results[_position(model.finds_kernel.handle)] = kernel
-    for number, acquisition in enumerate(_each(model.acquires)):
+    for number, acquisition in enumerate(model.acquires):
         _acquire(run, binding, acquisition, name, number, status, results, state)
     if not (model.acquires or model.releases or model.copies or model.takes or model.inserts):
         _fill_in(run, call, state)
@@ -127,13 +125,6 @@ def _whole(call: Call, run: FunctionRun, state: State) -> Const | None:
     if not isinstance(value, Const) or not isinstance(value.value, int | float):
         return None
     return Const(int(value.value), value.overflow) if abs(value.value) < 1e30 else None
-
-
-Effect = TypeVar("Effect")
-
-
-def _each(effects: tuple[Effect, ...] | Effect) -> tuple[Effect, ...]:
-    return effects if isinstance(effects, tuple) else (effects,)
 
 
 def _position(path: str) -> int | None:

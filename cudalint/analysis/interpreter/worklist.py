@@ -108,7 +108,7 @@ class Worklist:
     def _may_release(self, operation: object) -> bool:
         if not isinstance(operation, Call):
             return False
-        model = self.run.models.lookup(operation.name) if operation.name else None
+        model = self.run.models.lookup(operation.name)
         if model is not None:
             return bool(model.releases)
         return operation.key is not None or operation.receiver is not None

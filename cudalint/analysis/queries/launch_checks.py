@@ -69,7 +69,7 @@ class LaunchChecks:
         return known
 
     def _looks(self, run: FunctionRun, place: Place, call: Call) -> bool:
-        model = run.models.lookup(call.name) if call.name else None
+        model = run.models.lookup(call.name)
         if model is not None and not model.guess:
             if model.reads_last_error:
                 return True

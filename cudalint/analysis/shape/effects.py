@@ -147,7 +147,7 @@ class _Body:
             self._kept |= self._roots(value)
 
     def _call(self, call: Call) -> None:
-        model = self._models.lookup(call.name) if call.name else None
+        model = self._models.lookup(call.name)
         if model is not None:
             self._modelled(call, model)
             return
@@ -163,8 +163,7 @@ class _Body:
 
     def _modelled(self, call: Call, model: ApiFunction) -> None:
         self._resets |= bool(model.resets)
-        releases = model.releases if isinstance(model.releases, tuple) else (model.releases,)
-        for release in releases:
+        for release in model.releases:
             root = parse_path(release.handle, model.parameters)
             self._released |= self._roots(_given(call, root.index, root.name), call.receiver)
         for path in (*model.takes, *model.inserts):

@@ -70,7 +70,7 @@ def uses_device(program: Program, models: ApiModels) -> bool:
     """Whether anything in the file may go to a device."""
     for function in program.functions:
         for _, call in calls(function):
-            effect = models.tensor_effect(call.name) if call.name else None
+            effect = models.tensor_effect(call.name)
             moves = effect is not None and (
                 effect.device == "device"
                 or (effect.device == "argument" and call.receiver is not None)

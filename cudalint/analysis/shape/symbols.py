@@ -187,7 +187,7 @@ class Symbols:
             return True
         if not isinstance(operation, Call):
             return False
-        model = self._models[language].lookup(operation.name) if operation.name else None
+        model = self._models[language].lookup(operation.name)
         if model is not None:
             return bool(
                 model.acquires or model.releases or model.copies or model.sets or model.launches

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cudalint.analysis.facts import FunctionFacts, TensorFacts
+from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.program import Call, Function, Program
+from cudalint.program import Function, Program
 from cudalint.source import Span
 
 LIBRARIES = ("torch", "cupy", "jax", "lightning", "pytorch_lightning", "accelerate", "apex")
@@ -86,8 +87,4 @@ def _constant_name(constant: object) -> str:
 
 
 def _calls_library(function: Function) -> bool:
-    return any(
-        isinstance(operation, Call) and operation.name.split(".")[0] in LIBRARIES
-        for block in function.blocks
-        for operation in block.operations
-    )
+    return any(call.name.split(".")[0] in LIBRARIES for _, call in calls(function))

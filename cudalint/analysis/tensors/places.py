@@ -9,7 +9,7 @@ from cudalint.program import (
     Index,
     Member,
     Variable,
-    children,
+    walk,
 )
 
 ELEMENT = "[*]"
@@ -60,12 +60,4 @@ def is_inside(name: str, outer: str) -> bool:
 
 def places_read(expression: Expression) -> set[str]:
     """All places that an expression reads, with those they are in."""
-    found: set[str] = set()
-    pending = [expression]
-    while pending:
-        current = pending.pop()
-        name = place(current)
-        if name is not None:
-            found.add(name)
-        pending.extend(children(current))
-    return found
+    return {name for part in walk(expression) if (name := place(part)) is not None}

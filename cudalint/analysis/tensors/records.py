@@ -52,6 +52,11 @@ class Record:
     differentiated: bool = False
     """The function of the run that made it has already computed its gradient."""
 
+    @property
+    def sources(self) -> list[int]:
+        """The operations that made its operands."""
+        return [origin for operand in self.operands for origin in operand.origins]
+
 
 @dataclass(frozen=True)
 class Outcome:

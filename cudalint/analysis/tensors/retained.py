@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import RetainedGraph
-from cudalint.analysis.shape.operations import successors
+from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.tensors.evidence import retains
 from cudalint.analysis.tensors.lattice import Gradient, Value
 from cudalint.analysis.tensors.places import place, root
@@ -233,13 +233,5 @@ def _assigned_before(view: View, loop: Loop, name: str, origin: int) -> bool:
     if block in writers:
         return True
     # Is there a way from the loop's header to the operation past all that assign it?
-    pending, seen = [loop.header], set[int]()
-    while pending:
-        number = pending.pop()
-        if number == block:
-            return False
-        if number in seen or number not in loop.body or number in writers:
-            continue
-        seen.add(number)
-        pending.extend(successors(view.function.blocks[number]))
-    return True
+    others = {block, *loop.body}.difference(writers)
+    return block not in closure(others & {loop.header}, ways(view.function.blocks, others))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import GraphRetention
+from cudalint.analysis.shape.operations import operations
+from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.knowledge import RETURNED
 from cudalint.analysis.tensors.lattice import Kind, Recording, Value
 from cudalint.analysis.tensors.places import ELEMENT, is_inside, place
-from cudalint.analysis.tensors.scan import operations
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
 from cudalint.program import (
@@ -154,17 +155,13 @@ def _own_keepings(view: View) -> Iterator[Keeping]:
 
 def _sources(view: View, value: Value) -> set[int]:
     """The origins of a value, through copies and arithmetic."""
-    found: set[int] = set()
-    pending = list(value.origins)
-    while pending:
-        origin = pending.pop()
-        if origin in found:
-            continue
-        found.add(origin)
+
+    def computed_from(origin: int) -> Iterable[int]:
         record = view.record_of(origin)
-        if record is not None and isinstance(record.operation, Assign):
-            pending.extend(inner for operand in record.operands for inner in operand.origins)
-    return found
+        copied = record is not None and isinstance(record.operation, Assign)
+        return record.sources if record is not None and copied else ()
+
+    return closure(value.origins, computed_from)
 
 
 def retentions(view: View) -> tuple[GraphRetention, ...]:
@@ -289,14 +286,15 @@ def _is_container(view: View, keeping: Keeping) -> bool:
 def _backward_calls(view: View, value: Value) -> set[int]:
     """The backward calls that show that a value had a gradient: on it, or on what it is derived
     from."""
+
+    def derived_from(origin: int) -> Iterable[int]:
+        record = view.record_of(origin)
+        is_direct = origin < 0 or origin in view.evidence.attached
+        through = record is not None and record.result.may_attach and not is_direct
+        return record.sources if record is not None and through else ()
+
     calls: set[int] = set()
-    seen: set[int] = set()
-    pending = list(value.origins)
-    while pending:
-        origin = pending.pop()
-        if origin in seen:
-            continue
-        seen.add(origin)
+    for origin in closure(value.origins, derived_from):
         if origin < 0:
             calls |= view.evidence.parameters.get(-origin - 1, frozenset())
             continue
@@ -309,8 +307,6 @@ def _backward_calls(view: View, value: Value) -> set[int]:
                 made = view.record_of(other)
                 if made is not None and made.operation is record.operation:
                     calls |= view.evidence.attached[other]
-        if not is_direct and record is not None and record.result.may_attach:
-            pending.extend(inner for o in record.operands for inner in o.origins)
     return calls
 
 

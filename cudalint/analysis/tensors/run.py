@@ -7,15 +7,16 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from cudalint.analysis.shape.flow import Flow
+from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.tensors.evidence import gather
 from cudalint.analysis.tensors.knowledge import RETURNED, CallSite, Known
 from cudalint.analysis.tensors.lattice import Recording, Value
 from cudalint.analysis.tensors.records import Outcome, origin_at
-from cudalint.analysis.tensors.scan import MODULE, Scan, operations, scan
+from cudalint.analysis.tensors.scan import MODULE, Scan, scan
 from cudalint.analysis.tensors.solver import Solution, solve
 from cudalint.apis.model import HookModel, TensorEffect
-from cudalint.program import Call, Function, FunctionReference, children
+from cudalint.program import Call, Function, FunctionReference, walk
 
 MOST_ROUNDS = 4
 """How often evidence and callers' modes are carried around."""
@@ -33,7 +34,6 @@ class TensorRun:
         self.symbols = symbols
         self.models = symbols.models("python")
         self._known: dict[Identity, Known] = {}
-        self._flows: dict[Identity, Flow] = {}
         self._scans: dict[Identity, Scan] = {}
         self._classes: dict[tuple[str, str], Scan] = {}
         self._methods: dict[str, list[Function]] = defaultdict(list)
@@ -125,15 +125,11 @@ class TensorRun:
                     values = [argument.value for argument in operation.arguments]
                 else:
                     values = [value] if (value := getattr(operation, "value", None)) else []
-                for value in values:
-                    pending = [value]
-                    while pending:
-                        expression = pending.pop()
-                        if isinstance(expression, FunctionReference) and expression.key:
-                            target = self.symbols.function(expression.key, function.filename)
-                            if target is not None and _identity(target) in self._known:
-                                self._known[_identity(target)].referenced = True
-                        pending.extend(children(expression))
+                for part in walk(*values):
+                    if isinstance(part, FunctionReference) and part.key:
+                        target = self.symbols.function(part.key, function.filename)
+                        if target is not None and _identity(target) in self._known:
+                            self._known[_identity(target)].referenced = True
 
     # Solving ----------------------------------------------------------------------------------
 
@@ -316,10 +312,7 @@ class TensorRun:
 
     def flow(self, function: Function) -> Flow:
         """The loops of a function."""
-        identity = _identity(function)
-        if identity not in self._flows:
-            self._flows[identity] = Flow(function)
-        return self._flows[identity]
+        return self.symbols.flow(function)
 
     def entry(self, function: Function) -> Recording:
         """Whether operations are recorded when it is called."""

@@ -3,26 +3,20 @@ called as a module is, is a list, has its weights frozen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Value
 from cudalint.analysis.tensors.places import place, root_of
 from cudalint.apis.model import TensorEffect
-from cudalint.program import Assign, Call, Constant, Function, Member, Operation, Tuple
+from cudalint.program import Assign, Call, Constant, Function, Member, Tuple
 
 MODULE = Value(Kind.MODULE, Gradient.UNKNOWN)
 FUNCTION = Value(Kind.FUNCTION, Gradient.UNKNOWN)
 LIST = Value(Kind.LIST, Gradient.DETACHED)
 
 Effects = Callable[[str], TensorEffect | None]
-
-
-def operations(function: Function) -> Iterator[tuple[int, int, Operation]]:
-    """All operations of a function, with their block and position."""
-    for block in function.blocks:
-        for index, operation in enumerate(block.operations):
-            yield block.number, index, operation
 
 
 @dataclass
@@ -74,7 +68,7 @@ def _scan_call(
     effects: Effects,
     is_module: Callable[[str], bool],
 ) -> None:
-    effect = effects(call.name) if call.name else None
+    effect = effects(call.name)
     target = place(call.target) if call.target is not None else None
     receiver = place(call.receiver) if call.receiver is not None else None
     value: Value | None = None

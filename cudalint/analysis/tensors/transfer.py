@@ -133,7 +133,7 @@ class Transfer(Values):
         arguments = [self.value(state, argument.value) for argument in call.arguments]
         operands = [receiver, *arguments] if call.receiver is not None else arguments
         callee, callable_value = self._callee(state, call)
-        effect = self._effects(call.name) if call.name else None
+        effect = self._effects(call.name)
         if effect is not None and effect.backward and gives_gradients(call):
             effect = None
         if effect is not None and effect.without_arguments and call.arguments:

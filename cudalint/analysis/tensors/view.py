@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.tensors.knowledge import Evidence, Known
 from cudalint.analysis.tensors.lattice import NOTHING, State, Value
 from cudalint.analysis.tensors.places import is_inside, place, root, root_of
@@ -17,7 +18,6 @@ from cudalint.analysis.tensors.records import (
     position_of,
 )
 from cudalint.analysis.tensors.run import TensorRun
-from cudalint.analysis.tensors.scan import operations
 from cudalint.analysis.tensors.solver import Solution
 from cudalint.analysis.tensors.transfer import Transfer
 from cudalint.apis.model import TensorEffect
@@ -79,7 +79,7 @@ class View:
 
     def effect(self, call: Call) -> TensorEffect | None:
         """What an API call does to tensors."""
-        effect = self.run.effect(call.name) if call.name else None
+        effect = self.run.effect(call.name)
         return None if effect is not None and effect.backward and gives_gradients(call) else effect
 
     def state_before(self, origin: int) -> State:

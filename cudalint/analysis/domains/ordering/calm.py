@@ -78,7 +78,7 @@ def is_calm_operation(
     """Whether an operation waits for nothing."""
     if not isinstance(operation, Call):
         return True
-    model = models.lookup(operation.name) if operation.name else None
+    model = models.lookup(operation.name)
     if model is not None and not model.guess:
         return not waits(model)
     if operation.key and symbols.function(operation.key, filename) is not None:

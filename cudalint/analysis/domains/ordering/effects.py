@@ -292,7 +292,7 @@ def _ordered(
         _uses(run, binding, effect.uses, name, stream, shown, state)
         if model.acquires:
             _allocated(run, binding, name, stream, shown, state)
-        for release in model.releases if isinstance(model.releases, tuple) else (model.releases,):
+        for release in model.releases:
             _freed(run, binding, release.handle, name, stream, shown, state)
 
 
@@ -327,8 +327,7 @@ def _allocated(
 ) -> None:
     acquisition = run.models.lookup(name)
     assert acquisition is not None
-    effects = acquisition.acquires
-    handle = (effects[0] if isinstance(effects, tuple) else effects).handle
+    handle = acquisition.acquires[0].handle
     resource = run.position.symbol(f"{name}#0")
     used = _Use(binding.name(handle), name, stream, shown)
     buffer = Buffer(resource, None, Pointer(resource, ZERO))

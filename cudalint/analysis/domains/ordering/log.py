@@ -49,7 +49,7 @@ class OrderingLog:
                 and isinstance(call.target, Variable)
                 and not call.arguments
             ):
-                model = run.models.lookup(call.name) if call.name else None
+                model = run.models.lookup(call.name)
                 if model is not None and model.table:
                     self.data_of[call.target.symbol] = call.receiver
 

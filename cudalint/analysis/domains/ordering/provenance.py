@@ -38,7 +38,7 @@ def on_device(run: FunctionRun, expression: Expression, state: State, steps: int
             if isinstance(made, Assign):
                 return on_device(run, made.value, state, steps + 1)
             if isinstance(made, Call) and made.receiver is not None:
-                model = run.models.lookup(made.name) if made.name else None
+                model = run.models.lookup(made.name)
                 moves = model is not None and model.returns is not None
                 if moves and model.returns.space != "same":  # type: ignore[union-attr]
                     return model.returns.space == "device"  # type: ignore[union-attr]

@@ -34,11 +34,8 @@ def _releases_argument(run: FunctionRun, function: Function, family: str) -> boo
         first = _plain(call.arguments[0].value) if call.arguments else None
         if not isinstance(first, Variable) or first.symbol not in parameters:
             continue
-        model = run.models.lookup(call.name) if call.name else None
-        if model is None or not model.releases:
-            continue
-        releases = model.releases if isinstance(model.releases, tuple) else (model.releases,)
-        if any(family in release.families for release in releases):
+        model = run.models.lookup(call.name)
+        if model is not None and any(family in one.families for one in model.releases):
             return True
     return False
 

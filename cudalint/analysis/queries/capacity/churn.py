@@ -92,8 +92,7 @@ def _raw(run: FunctionRun) -> Iterator[_Raw]:
         model = run.models.lookup(acquired.api)
         if not isinstance(call, Call) or model is None or model.stream_ordered:
             continue
-        acquisitions = model.acquires if isinstance(model.acquires, tuple) else (model.acquires,)
-        size = tuple(_size_parts(run, call, model.parameters, acquisitions))
+        size = tuple(_size_parts(run, call, model.parameters, model.acquires))
         if size:
             yield _Raw(
                 acquired, block, call, size, tuple(record.released.values()),

@@ -75,12 +75,12 @@ def flushes(run: FunctionRun) -> Iterator[CacheFlush]:
 
 def model_of(run: FunctionRun, call: Call) -> ApiFunction | None:
     """The model of a call, by its name."""
-    return run.models.lookup(call.name) if call.name else None
+    return run.models.lookup(call.name)
 
 
 def asks_device(run: FunctionRun, name: str) -> bool:
     """Whether a call by that name asks for a device."""
-    model = run.models.lookup(name) if name else None
+    model = run.models.lookup(name)
     return model is not None and model.asks_device
 
 

@@ -12,7 +12,7 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import HeldPool, Site
 from cudalint.analysis.queries.capacity.flushes import model_of
-from cudalint.analysis.shape.operations import successors
+from cudalint.analysis.shape.operations import calls, definitions, successors
 from cudalint.analysis.values.values import constant, integer
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (
@@ -22,7 +22,6 @@ from cudalint.program import (
     Call,
     Function,
     Return,
-    Variable,
     render,
     variables,
 )
@@ -88,18 +87,14 @@ class _Events:
         self.threshold: Site | None = None
         self.keeps = False
         waits: set[Place] = set()
-        for block in run.flow.blocks:
-            for index, operation in enumerate(block.operations):
-                if not isinstance(operation, Call):
-                    continue
-                place = (block.number, index)
-                model = model_of(run, operation)
-                if model is not None and not model.guess:
-                    self._note(run, place, operation, model, waits, run.function)
-                elif operation.key:
-                    callee = run.symbols.function(operation.key, run.filename)
-                    if callee is not None and callee.key != run.function.key:
-                        self._inside(run, place, callee, waits)
+        for at, call in calls(run.function):
+            model = model_of(run, call)
+            if model is not None and not model.guess:
+                self._note(run, at.place, call, model, waits, run.function)
+            elif call.key:
+                callee = run.symbols.function(call.key, run.filename)
+                if callee is not None and callee.key != run.function.key:
+                    self._inside(run, at.place, callee, waits)
         self.waits = frozenset(waits)
 
     def _note(
@@ -127,11 +122,10 @@ class _Events:
         inner.frees, inner.waited, inner.trims = {}, set(), False
         inner.threshold, inner.keeps = None, False
         waiting: set[Place] = set()
-        for block in callee.blocks:
-            for index, operation in enumerate(block.operations):
-                model = model_of(run, operation) if isinstance(operation, Call) else None
-                if model is not None and not model.guess and isinstance(operation, Call):
-                    inner._note(run, (block.number, index), operation, model, waiting, callee)
+        for at, call in calls(callee):
+            model = model_of(run, call)
+            if model is not None and not model.guess:
+                inner._note(run, at.place, call, model, waiting, callee)
         self.trims |= inner.trims
         if inner.threshold is not None:
             self.threshold, self.keeps = inner.threshold, inner.keeps
@@ -158,18 +152,13 @@ def _amount(run: FunctionRun, function: Function, call: Call) -> int | None:
     if number is not None:
         return number
     place = value.place if isinstance(value, AddressOf) else value
-    symbols = variables(place)
     found: set[object] = set()
-    for block in function.blocks:
-        for operation in block.operations:
-            if not isinstance(operation, Assign | Call) or not (
-                isinstance(operation.target, Variable) and operation.target.symbol in symbols
-            ):
-                continue
-            if isinstance(operation, Assign):
-                found.add(constant(evaluator.value(operation.value, State())))
-            elif operation.arguments:  # a number wrapped in its C type
-                found.add(constant(evaluator.value(operation.arguments[0].value, State())))
+    given = definitions(function)
+    for operation in (one for symbol in variables(place) for one in given.get(symbol, ())):
+        if isinstance(operation, Assign):
+            found.add(constant(evaluator.value(operation.value, State())))
+        elif isinstance(operation, Call) and operation.arguments:  # a number in its C type
+            found.add(constant(evaluator.value(operation.arguments[0].value, State())))
     numbers = {number for number in found if isinstance(number, int)}
     return max(numbers) if numbers and len(numbers) == len(found) else None
 

@@ -119,7 +119,7 @@ def _decides_size(function: Function, keys: list[Parameter], models: ApiModels) 
     """Whether one of the keys is an extent of an array that the function makes."""
     symbols = {key.symbol for key in keys}
     for _, call in calls(function):
-        model = models.lookup(call.name) if call.name else None
+        model = models.lookup(call.name)
         shape = model.returns.shape if model is not None and model.returns is not None else None
         if (
             shape is not None

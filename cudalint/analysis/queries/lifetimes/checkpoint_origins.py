@@ -139,7 +139,7 @@ def _placed(function: Function, models: ApiModels, row: int | None = None) -> se
         if not isinstance(operation, Call):
             continue
         receiver = operation.receiver
-        effect = models.tensor_effect(operation.name) if operation.name else None
+        effect = models.tensor_effect(operation.name)
         given = [argument.value for argument in operation.arguments]
         moves = (
             receiver is not None
@@ -196,7 +196,7 @@ def _is_host(function: Function, save: Call, models: ApiModels) -> bool:
     moved: set[str] = set()
     for _ in range(3):
         for _, call in calls(function):
-            effect = models.tensor_effect(call.name) if call.name else None
+            effect = models.tensor_effect(call.name)
             result = variables(call.target) if call.target is not None else set()
             sources = variables(call.receiver) if call.receiver is not None else set()
             if effect is not None and effect.device == "host":

@@ -169,7 +169,7 @@ def _is_opaque(function: Function, module: str, models: ApiModels) -> bool:
         if call.target is not None and render(call.target) == module
     ]
     for call in made:
-        effect = models.lifetime_effect(call.name) if call.name else None
+        effect = models.lifetime_effect(call.name)
         if effect is not None and effect.opaque:
             return True
     return False
@@ -234,7 +234,7 @@ def _uses(function: Function, load: Call, models: ApiModels) -> Uses:
             resumes = resumes or any(map(_PROGRESS.search, keys))
             if isinstance(operation, Call) and operation is not load:
                 effect = models.lifetime_effect(operation.name)
-                known = models.tensor_effect(operation.name) if operation.name else None
+                known = models.tensor_effect(operation.name)
                 filled = render(operation.receiver) if operation.receiver is not None else ""
                 restores = effect is not None and effect.restores and not _NO_WEIGHTS.search(filled)
                 if restores and any(_reads(given.value, held) for given in operation.arguments):

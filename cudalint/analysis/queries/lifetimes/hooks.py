@@ -200,16 +200,9 @@ def _runs_once(function: Function, symbols: Symbols) -> bool:
             if call.key != function.key:
                 continue
             sites += 1
-            looped = any(at.block in body for body in _loops(other, symbols))
-            if looped or not other.is_main:
+            if symbols.flow(other).enclosing.get(at.block) or not other.is_main:
                 return False
     return sites == 1
-
-
-def _loops(function: Function, symbols: Symbols) -> list[frozenset[int]]:
-    from cudalint.analysis.shape.flow import Flow
-
-    return list(Flow(function).loops.values())
 
 
 def _skipped(
@@ -217,11 +210,11 @@ def _skipped(
 ) -> Call | Use | None:
     """What may raise past the removals: a yield, or a call of something out of sight."""
     removing = {at.place for at in removals}
-    seen: set[tuple[int, bool]] = set()
-    pending: list[tuple[int, int, bool]] = [(start.block, start.position + 1, False)]
+    seen: set[int] = set()
+    pending: list[tuple[int, int]] = [(start.block, start.position + 1)]
     best: Call | Use | None = None
     while pending:
-        number, first, thrown = pending.pop()
+        number, first = pending.pop()
         block = function.blocks[number]
         stopped = False
         for index in range(first, len(block.operations)):
@@ -229,7 +222,7 @@ def _skipped(
                 stopped = True
                 break
             operation = block.operations[index]
-            if thrown or not isinstance(operation, Call | Use):
+            if not isinstance(operation, Call | Use):
                 continue
             if _may_raise(operation, models) and not _removed_on(function, block.unwind, removing):
                 if isinstance(operation, Use):
@@ -238,9 +231,9 @@ def _skipped(
         if stopped or isinstance(block.terminator, Throw):
             continue
         for target in successors(block):
-            if (target, thrown) not in seen:
-                seen.add((target, thrown))
-                pending.append((target, 0, thrown))
+            if target not in seen:
+                seen.add(target)
+                pending.append((target, 0))
     return best
 
 

@@ -131,7 +131,7 @@ def _released(method: Function, linker: Linker) -> set[Location]:
 
 def _of_stack(function: Function, call: Call, models: ApiModels) -> UnclosedOwner | None:
     """An ``ExitStack`` that is given what releases something, and that nobody leaves."""
-    effect = models.lifetime_effect(call.name) if call.name else None
+    effect = models.lifetime_effect(call.name)
     if effect is None or not effect.left_by or not isinstance(call.target, Variable):
         return None
     apis = []
@@ -158,10 +158,9 @@ def _of_stack(function: Function, call: Call, models: ApiModels) -> UnclosedOwne
 
 def _ends_handle(name: str, models: ApiModels) -> bool:
     model = models.lookup(name)
-    effects = model.releases if model is not None else ()
     return all(
         models.families[family].kind == "handle"
-        for effect in (effects if isinstance(effects, tuple) else (effects,))
+        for effect in (model.releases if model is not None else ())
         for family in effect.families
         if family in models.families
     )
@@ -262,5 +261,5 @@ def _borrows(call: Call, symbol: str, owner: UnclosedOwner, models: ApiModels) -
     """Whether a call is not given what the object owns, or is a known one that takes nothing."""
     if not any(_is_owned(one.value, symbol, owner) for one in call.arguments):
         return True
-    model = models.lookup(call.name) if call.name else None
+    model = models.lookup(call.name)
     return model is not None and not model.releases and not model.takes

@@ -83,11 +83,11 @@ class Placements:
             place = self.device(named)
             if place is not None:
                 return place
-        model = self._models.lookup(call.name) if call.name else None
+        model = self._models.lookup(call.name)
         space = model.returns.space if model is not None and model.returns is not None else None
         if space in ("device", "host"):
             return "device" if space == "device" else "host"
-        effect = self._models.tensor_effect(call.name) if call.name else None
+        effect = self._models.tensor_effect(call.name)
         if effect is not None and effect.device in ("device", "host"):
             return "device" if effect.device == "device" else "host"
         if effect is not None and effect.device == "argument":

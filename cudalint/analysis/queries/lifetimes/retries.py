@@ -140,10 +140,10 @@ def _may_compute(call: Call, models: ApiModels) -> bool:
     lasting = models.lifetime_effect(call.name)
     if lasting is not None and lasting.computes:
         return any(not isinstance(given.value, Constant) for given in call.arguments)
-    model = models.lookup(call.name) if call.name else None
+    model = models.lookup(call.name)
     if model is not None and model.may_throw is False and model.returns is None:
         return False
-    effect = models.tensor_effect(call.name) if call.name else None
+    effect = models.tensor_effect(call.name)
     if effect is not None and effect.result == "number":
         return False
     if effect is not None and (effect.backward or effect.calls_module):
@@ -156,7 +156,7 @@ def _computes(
 ) -> bool:
     """Whether a call surely works on tensors: a function of the run that does, and whose result is
     wanted."""
-    effect = models.tensor_effect(call.name) if call.name else None
+    effect = models.tensor_effect(call.name)
     if effect is not None and (effect.backward or effect.calls_module):
         return True
     callee = symbols.function(call.key, filename) if call.key else None
