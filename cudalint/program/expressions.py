@@ -60,10 +60,18 @@ class Member(msgspec.Struct, frozen=True, tag="member"):
 
     base: Expression
     field: str
+    shares: str = ""
+    """The first field of a union, whose place this other one of it has too."""
+
+    @property
+    def place(self) -> str:
+        """The field by whose name the value is kept."""
+        return self.shares or self.field
 
 
 class Index(msgspec.Struct, frozen=True, tag="index"):
-    """``base[index]``, in both languages; the element of an iteration is
+    """``base[index]``, in both languages; ``base.*member`` where the index is a
+    ``FunctionReference`` to a field; the element of an iteration is
     ``Index(iterable, Unknown("each"))``."""
 
     base: Expression
@@ -139,8 +147,9 @@ class Tuple(msgspec.Struct, frozen=True, tag="tuple"):
 
 
 class FunctionReference(msgspec.Struct, frozen=True, tag="function"):
-    """A function, lambda, class or API name used as a value. ``key`` links to ``Function.key`` (or
-    ``Record.key``); ``name`` is the API name (``cudaFree``, ``cupy.asarray``)."""
+    """A function, lambda, class, field or API name used as a value. ``key`` links to
+    ``Function.key`` (or ``Record.key``); ``name`` is the API name (``cudaFree``,
+    ``cupy.asarray``)."""
 
     name: str
     key: str | None = None

@@ -83,8 +83,8 @@ class Evaluator:
         match place:
             case Variable(symbol=symbol):
                 return (symbol,)
-            case Member(base=base, field=field):
-                return self._member(base, f".{field}", state)
+            case Member(base=base):
+                return self._member(base, f".{place.place}", state)
             case Dereference(pointer=Binary(operator="+" | "-") as sum_) if (
                 table := self._table(sum_)
             ) is not None:
@@ -97,7 +97,10 @@ class Evaluator:
             case Dereference(pointer=pointer):
                 return self.pointed(self.value(pointer, state))
             case Index(base=base, index=index):
-                number = integer(self.value(index, state))
+                which = self.value(index, state)
+                if isinstance(which, FunctionValue) and not self.python:
+                    return self._member(base, f".{which.name.rpartition('::')[2]}", state)
+                number = integer(which)
                 if self.inducing and variables(index) & self.inducing:
                     number = None
                 return self.element(base, "[]" if number is None else f"[{number}]", state)

@@ -9,11 +9,13 @@ from cudalint.frontends.cuda.lowering.context import Context, is_place
 from cudalint.frontends.cuda.lowering.conversions import wrap
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
+    TypeKind,
     binary_operator,
     children,
     name_of,
     referenced,
     unary_operator,
+    usr,
     values_of,
 )
 from cudalint.frontends.cuda.lowering.syntax import bare, two
@@ -29,6 +31,7 @@ from cudalint.program import (
     Dereference,
     Expression,
     FunctionReference,
+    Index,
     Type,
     Unary,
     Unknown,
@@ -47,6 +50,8 @@ def unary(context: Context, cursor: Cursor) -> Expression:
         return step(context, cursor, operator, wanted=True)
     if operator == "!":
         return _not(context, context.expression(bare(context, operands[0])))
+    if operator == "&" and (field := _pointer_to_member(context, cursor)) is not None:
+        return field
     value = context.expression(operands[0])
     if operator == "&":
         if isinstance(value, Constant):
@@ -66,6 +71,17 @@ def unary(context: Context, cursor: Cursor) -> Expression:
                 return Constant(wrap(~value.value, context.types.of(cursor)))
         return Unary(operator, value)
     return value
+
+
+def _pointer_to_member(context: Context, cursor: Cursor) -> Expression | None:
+    """``&Image::pixels``."""
+    declaration = referenced(children(cursor)[0])
+    written = context.library.canonical_type(context.library.type(cursor))
+    if declaration is None or declaration._kind_id != Kind.FIELD:
+        return None
+    if written._kind_id != TypeKind.MEMBER_POINTER:
+        return None
+    return FunctionReference(context.names.qualified(declaration), usr(declaration))
 
 
 def _unfolded(context: Context, cursor: Cursor, value: Expression) -> Expression:
@@ -131,7 +147,9 @@ def binary(context: Context, cursor: Cursor) -> Expression:
     type_ = context.types.of(cursor)
     first = context.expression(left)
     second = context.expression(right)
-    if operator in (".*", "->*", ""):
+    if operator in (".*", "->*"):
+        return Index(first if operator == ".*" else Dereference(first), second)
+    if not operator:
         return Unknown(context.positions.text(cursor), (first, second))
     return Binary(operator, first, second, type_ if type_.kind == "integer" else None)
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.context import Context
-from cudalint.frontends.cuda.lowering.libclang import Kind, name_of, referenced, values_of
+from cudalint.frontends.cuda.lowering.libclang import (
+    Kind,
+    children,
+    name_of,
+    referenced,
+    related,
+    values_of,
+)
 from cudalint.frontends.cuda.lowering.names import FUNCTIONS
 from cudalint.frontends.cuda.lowering.syntax import MEMBER_NAME, two
 from cudalint.frontends.cuda.lowering.variables import IDENTIFIER, named, place_of
@@ -42,7 +49,7 @@ def name_reference(context: Context, cursor: Cursor) -> Expression:
         return FunctionReference(facts.name, facts.key if len(candidates) == 1 else None)
     name = name_of(declaration)
     if kind == Kind.FIELD:
-        return Member(THIS, name)
+        return _field(THIS, name, declaration)
     if kind in (
         Kind.VARIABLE,
         Kind.PARAMETER,
@@ -74,7 +81,16 @@ def member(context: Context, cursor: Cursor) -> Expression:
         if found is None:
             return Unknown(context.positions.text(cursor), (base,))
         name = found.group(2)
-    return Member(base, name)
+    return _field(base, name, declaration)
+
+
+def _field(base: Expression, name: str, declaration: Cursor | None) -> Member:
+    """A data member; one of a union shares the place of the union's first."""
+    parent = related("parent", declaration) if declaration is not None else None
+    if parent is None or parent._kind_id != Kind.UNION:
+        return Member(base, name)
+    fields = [name_of(part) for part in children(parent) if part._kind_id == Kind.FIELD]
+    return Member(base, name, fields[0] if fields and fields[0] != name else "")
 
 
 def member_base(context: Context, cursor: Cursor) -> Expression:
