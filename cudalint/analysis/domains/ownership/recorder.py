@@ -24,8 +24,10 @@ from cudalint.analysis.facts import (
     Site,
     Transfer,
 )
+from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.values.values import Const, Location, Value, integer
 from cudalint.apis.model import Family
+from cudalint.program import variables
 from cudalint.source import Span
 
 
@@ -97,6 +99,7 @@ class Recorder:
     """Collects events of all paths; the same event on two paths counts once."""
 
     def __init__(self, run: FunctionRun) -> None:
+        self._run = run
         self.function = run.function
         self.filename = run.filename
         self.statuses: dict[str, str] = {}
@@ -225,7 +228,7 @@ class Recorder:
     def _leaks(self) -> list[Leak]:
         found = []
         for record in self.records.values():
-            if not record.exits or record.pipelined:
+            if not record.exits or record.pipelined or self._is_unfollowed(record):
                 continue
             acquired = record.acquired
             exits = sorted(record.exits.values(), key=lambda leave: leave.span)
@@ -240,6 +243,22 @@ class Recorder:
                 )
             )
         return found
+
+    def _is_unfollowed(self, record: _Record) -> bool:
+        """Whether a path that was cut may do what no followed one did: release it, or come back and
+        hand it over."""
+        if self._run.complete or record.released or record.handed_over:
+            return False
+        if not any(leave.kind in (Exit.RETURN, Exit.END) for leave in record.exits.values()):
+            return True
+        where = record.acquired.location
+        models = self._run.models
+        return where is not None and any(
+            where[0] in variables(argument.value)
+            for _, call in calls(self.function)
+            if (model := models.lookup(call.name) if call.name else None) and model.releases
+            for argument in call.arguments
+        )
 
     def _siblings(self, missing: Acquired) -> tuple[Site, ...]:
         found: dict[str, Site] = {}
