@@ -21,6 +21,7 @@ from cudalint.program import (
     ScopeEnd,
     Throw,
     Unreachable,
+    render,
 )
 from cudalint.program.dump import dump, dump_function
 
@@ -671,11 +672,11 @@ def test_receiver_is_this() -> None:
     assert "n = 2" in text
 
 
-def test_templates_are_lowered_once() -> None:
+def test_templates_are_lowered_as_their_instances() -> None:
     program = lower(
         """
         template <class T> class Buffer {
-            T* p;
+            T* p = nullptr;
         public:
             explicit Buffer(int n) { cudaMalloc(&p, n * sizeof(T)); }
             ~Buffer() { cudaFree(p); }
@@ -684,24 +685,49 @@ def test_templates_are_lowered_once() -> None:
         };
         template <class T> void Buffer<T>::reset(T* q) { p = q; }
         template <class T> void fill(T* p, int n) { Buffer<T> b(n); b.reset(p); }
+        template <class T> struct Unused { void close() {} };
         void f() { Buffer<float> b(4); b.reset(b.get()); fill<double>(nullptr, 2); }
         """
     )
+    methods = ["Buffer::Buffer", "Buffer::get", "Buffer::reset", "Buffer::~Buffer"]
     names = sorted(found.name for found in program.functions)
-    assert names == [
-        "Buffer::Buffer",
-        "Buffer::get",
-        "Buffer::reset",
-        "Buffer::~Buffer",
-        "f",
-        "fill",
-    ]
+    # The method that nobody calls on the second instance is there too.
+    assert names == sorted([*methods, *methods, "Unused::close", "f", "fill"])
     keys = {found.key for found in program.functions}
     assert all(call.key in keys for call in calls(program, "f"))
     assert all(call.key in keys for call in calls(program, "fill"))
-    (record,) = program.records
-    assert all(call.record == record.key for call in calls(program, "f") if call.kind == "method")
-    assert calls(program, "f")[-1].template_bytes == 8
+    floats, doubles = (found for found in program.records if found.name == "Buffer")
+    assert {call.record for call in calls(program, "f") if call.kind == "method"} == {floats.key}
+    assert {call.record for call in calls(program, "fill")} == {doubles.key}
+    assert [found.fields[0].type.text for found in (floats, doubles)] == ["float *", "double *"]
+    assert set(floats.methods) | set(doubles.methods) <= keys
+
+
+def test_template_arguments_are_known() -> None:
+    program = lower(
+        """
+        template <class H> struct traits;
+        template <> struct traits<cudaEvent_t> {
+            static void destroy(cudaEvent_t e) { cudaEventDestroy(e); }
+        };
+        template <class H, cudaError_t (*Destroy)(H)> void direct(H h) { Destroy(h); }
+        template <class H> void by_traits(H h) { traits<H>::destroy(h); }
+        template <class... T> void all(T*... p) { (cudaFree(p), ...); }
+        template <int N> void sized(void** p) { cudaMalloc(p, N * 4); }
+        void f(cudaStream_t s, cudaEvent_t e, float* a, int* b) {
+            direct<cudaStream_t, cudaStreamDestroy>(s);
+            by_traits(e);
+            all(a, b);
+            sized<1024>((void**)&a);
+        }
+        """
+    )
+    assert [call.name for call in calls(program, "direct")] == ["cudaStreamDestroy"]
+    (destroy,) = calls(program, "by_traits")
+    assert destroy.key == function(program, "traits::destroy").key
+    assert [render(call.arguments[0].value) for call in calls(program, "all")] == ["p", "p"]
+    assert len({call.arguments[0].value for call in calls(program, "all")}) == 2
+    assert render(calls(program, "sized")[0].arguments[1].value) == "1024 * 4"
 
 
 def test_lambdas() -> None:

@@ -50,7 +50,7 @@ def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFac
                 program.language,
                 kernels=program.kernels,
                 dropped=program.dropped,
-                functions_read=len(program.functions),
+                functions_read=len({(one.filename, one.span) for one in program.functions}),
                 unfinished=tuple(unfinished.get(id(program), ())),
             )
             for program in programs

@@ -21,13 +21,12 @@ from cudalint.frontends.cuda.lowering.libclang import (
     name_of,
     referenced,
     related,
-    usr,
 )
 from cudalint.frontends.cuda.lowering.names import RECORDS
 from cudalint.frontends.cuda.lowering.objects import construct, item
 from cudalint.frontends.cuda.lowering.syntax import is_construction
 from cudalint.frontends.cuda.lowering.types import as_parameter
-from cudalint.frontends.cuda.lowering.unit import Unit
+from cudalint.frontends.cuda.lowering.unit import Body, Unit
 from cudalint.program import (
     THIS,
     Assign,
@@ -210,27 +209,28 @@ def lower_implicit_constructor(
     return _function(context, span, filename, [], [], [], kind="constructor")
 
 
-def lower_function(lower: Parts, unit: Unit, cursor: Cursor) -> Function:
+def lower_function(lower: Parts, unit: Unit, body: Body) -> Function:
     """Lower a function's definition."""
     functions = library()
+    cursor, record = body.cursor, body.record
     kind = cursor._kind_id
     if kind == Kind.FUNCTION_TEMPLATE:
         kind = functions.template_kind(cursor)
-    key, name = usr(cursor), unit.names.qualified(cursor)
+    name = unit.names.qualified(cursor)
     parts = children(cursor)
     parameters = [part for part in parts if part._kind_id == Kind.PARAMETER]
     bodies = [part for part in parts if part._kind_id in _BODIES]
     parent = related("parent", cursor)
-    is_member = parent is not None and parent._kind_id in RECORDS
-    record = unit.types.record_key(parent) if parent is not None and is_member else None
+    if record is None and parent is not None and parent._kind_id in RECORDS:
+        record = unit.types.record_key(parent)
     members = None
     if kind == Kind.CONSTRUCTOR:
         members = [part for part in parts if part._kind_id not in (Kind.PARAMETER, *_BODIES)]
     exceptions = functions.exceptions(cursor)
     returns = functions.result_type(cursor)
     return _function(
-        Context(lower, unit, key, name, Symbols(), record),
-        unit.positions.span(cursor),
+        Context(lower, unit, body.key, name, Symbols(), record),
+        unit.positions.span(unit.templates.pattern(cursor)),
         unit.positions.filename_of(cursor),
         parameters,
         bodies[-1:],

@@ -10,6 +10,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     Storage,
     TypeKind,
+    address,
     children,
     evaluate,
     library,
@@ -46,7 +47,7 @@ class DeviceCode:
 
     def add_instance(self, pattern: Cursor, instance: Cursor) -> None:
         """An instantiation of a template: there the sizes of its arrays are known."""
-        self._instances.setdefault(pattern.data[0] or 0, []).append(instance)
+        self._instances.setdefault(address(pattern), []).append(instance)
 
     def add_global(self, variable: Cursor) -> None:
         """A ``__shared__`` array declared outside of functions."""
@@ -82,7 +83,7 @@ class DeviceCode:
         seen: set[int] = set()
         while pending and len(seen) < 200:
             function = pending.pop()
-            identity = function.data[0] or 0
+            identity = address(function)
             if identity in seen:
                 continue
             seen.add(identity)
@@ -100,13 +101,13 @@ class DeviceCode:
         return tuple(shared.values()), dynamic
 
     def _words(self, function: Cursor) -> set[str]:
-        identity = function.data[0] or 0
+        identity = address(function)
         if identity not in self._texts:
             self._texts[identity] = set(_WORD.findall(self._positions.text(function)))
         return self._texts[identity]
 
     def _own(self, function: Cursor) -> tuple[tuple[SharedArray, ...], str | None]:
-        identity = function.data[0] or 0
+        identity = address(function)
         if identity not in self._shared:
             arrays, dynamic = self._find(function)
             if any(array.bytes is None for array in arrays):

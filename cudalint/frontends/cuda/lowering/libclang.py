@@ -24,9 +24,11 @@ __all__ = [
     "binary_operator",
     "children",
     "evaluate",
+    "is_lambda",
     "is_value",
     "library",
     "name_of",
+    "parts_of",
     "referenced",
     "related",
     "string",
@@ -300,6 +302,17 @@ class Library:
         self.collected: list[Cursor] = []
         # Kept alive as long as the library may call it:
         self.collector = visitor(self._collect)
+        member_visitor = ctypes.CFUNCTYPE(ctypes.c_int, Cursor, pointer)
+        self.collect_member = member_visitor(lambda child, _: self._collect(child))
+        self.visit_fields = self._function(
+            "Type_visitFields", unsigned, kind, member_visitor, pointer
+        )
+        self.visit_bases = self._function(
+            "visitCXXBaseClasses", unsigned, kind, member_visitor, pointer
+        )
+        self.visit_methods = self._function(
+            "visitCXXMethods", unsigned, kind, member_visitor, pointer
+        )
         self._evaluate = self._function("Cursor_Evaluate", pointer, Cursor)
         self._result_kind = self._function("EvalResult_getKind", integer, pointer)
         self._result_integer = self._function(
@@ -319,7 +332,7 @@ class Library:
         function.argtypes = list(arguments)
         return function
 
-    def _collect(self, child: Cursor, parent: _Visit, data: None) -> int:
+    def _collect(self, child: Cursor, *_: object) -> int:
         self.collected.append(child)
         return 1
 
@@ -362,6 +375,18 @@ def children(cursor: Cursor) -> list[Cursor]:
     return found
 
 
+def parts_of(cursor: Cursor, visit: Any) -> list[Cursor]:
+    """Fields, bases or methods of a class, by a visitor of ``Library``: also of an instance of a
+    template, which shows no children."""
+    functions = library()
+    found: list[Cursor] = []
+    functions.collected = found
+    visit(functions.type(cursor), functions.collect_member, None)
+    for part in found:
+        part._tu = cursor._tu
+    return found
+
+
 def string(value: Any) -> str:
     """Take a string of libclang over, and free it."""
     functions = library()
@@ -374,6 +399,11 @@ def string(value: Any) -> str:
 def name_of(cursor: Cursor) -> str:
     """The unqualified name; empty where there is none."""
     return string(library().spelling(cursor))
+
+
+def is_lambda(record: Cursor) -> bool:
+    """Whether a class is a lambda's."""
+    return name_of(record).startswith("(lambda")
 
 
 def usr(cursor: Cursor) -> str:

@@ -10,6 +10,7 @@ from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
+    address,
     children,
     library,
     name_of,
@@ -18,7 +19,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     usr,
 )
 from cudalint.frontends.cuda.lowering.positions import Positions
-from cudalint.frontends.cuda.lowering.types import Types
+from cudalint.frontends.cuda.lowering.templates import Templates
 
 FUNCTIONS = (
     Kind.FUNCTION,
@@ -58,7 +59,7 @@ class FunctionFacts:
     key: str
     kind: int
     declaration: Cursor
-    """The pattern, for an instantiation of a template."""
+    """The pattern, where an instance is not lowered itself."""
     record: Cursor | None
     """The class of a method."""
     may_throw: bool | None
@@ -71,17 +72,19 @@ class FunctionFacts:
 class Names:
     """Facts of functions and qualified names, each found once."""
 
-    def __init__(self, positions: Positions, types: Types, use: Callable[[Cursor], None]) -> None:
+    def __init__(
+        self, positions: Positions, templates: Templates, use: Callable[[Cursor], None]
+    ) -> None:
         self._library = library()
         self._positions = positions
-        self._types = types
+        self._templates = templates
         self._use = use
         self._qualified: dict[int, str] = {}
         self._functions: dict[int, FunctionFacts] = {}
 
     def qualified(self, declaration: Cursor) -> str:
         """The name with its classes and namespaces; inline and unnamed namespaces left out."""
-        identity = declaration.data[0] or 0
+        identity = address(declaration)
         known = self._qualified.get(identity)
         if known is not None:
             return known
@@ -108,7 +111,7 @@ class Names:
 
     def function(self, declaration: Cursor) -> FunctionFacts:
         """The facts of a function, method or template."""
-        identity = declaration.data[0] or 0
+        identity = address(declaration)
         known = self._functions.get(identity)
         if known is None:
             known = self._functions[identity] = self._facts(declaration)
@@ -117,12 +120,15 @@ class Names:
 
     def _facts(self, declaration: Cursor) -> FunctionFacts:
         pattern = related("template", declaration) or declaration
-        kind = pattern._kind_id
+        lowered = self._templates.chosen(declaration)
+        if address(lowered) != address(declaration):
+            lowered = pattern
+        kind = lowered._kind_id
         if kind == Kind.FUNCTION_TEMPLATE:
-            kind = self._library.template_kind(pattern)
-        key = usr(pattern)
+            kind = self._library.template_kind(lowered)
+        key = usr(lowered)
         name = self.qualified(pattern)
-        parent = related("parent", pattern)
+        parent = related("parent", lowered)
         record = parent if parent is not None and parent._kind_id in RECORDS else None
         is_system = self._positions.is_system(pattern)
         is_c = record is None and key.endswith(f"@F@{name}")
@@ -135,12 +141,12 @@ class Names:
             name,
             key,
             kind,
-            pattern,
+            lowered,
             record,
             may_throw,
             self._never_returns(declaration, name, is_system),
             is_system,
-            record is not None and bool(self._library.is_static(pattern)),
+            record is not None and bool(self._library.is_static(lowered)),
             is_c,
         )
 

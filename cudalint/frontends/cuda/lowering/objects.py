@@ -6,7 +6,13 @@ from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.dimensions import is_dim3, new_dim3
-from cudalint.frontends.cuda.lowering.libclang import Kind, evaluate, referenced, values_of
+from cudalint.frontends.cuda.lowering.libclang import (
+    Kind,
+    evaluate,
+    is_lambda,
+    referenced,
+    values_of,
+)
 from cudalint.frontends.cuda.lowering.names import FunctionFacts
 from cudalint.frontends.cuda.lowering.syntax import is_default, is_implicit, unwrapped
 from cudalint.frontends.cuda.lowering.unknowns import other
@@ -35,7 +41,9 @@ def lower_arguments(context: Context, operands: list[Cursor]) -> tuple[Argument,
 
 
 def is_plain(context: Context, function: Cursor, facts: FunctionFacts) -> bool:
-    """A C struct of a system header (``float4``, ``cudaExtent``): copied as a value."""
+    """A lambda or a C struct of a system header (``float4``): copied as a value."""
+    if facts.record is not None and is_lambda(facts.record):
+        return True
     return (
         facts.is_system
         and "::" not in facts.name.rpartition("::")[0]

@@ -15,6 +15,7 @@ from cudalint.frontends.cuda.lowering.functions import (
 from cudalint.frontends.cuda.lowering.kernels import DeviceCode
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
+    address,
     children,
     library,
     name_of,
@@ -23,12 +24,14 @@ from cudalint.frontends.cuda.lowering.libclang import (
 )
 from cudalint.frontends.cuda.lowering.names import FUNCTIONS, RECORDS
 from cudalint.frontends.cuda.lowering.parts import AllParts
+from cudalint.frontends.cuda.lowering.records import RecordParts
 from cudalint.frontends.cuda.lowering.starts import keep_starts, start
-from cudalint.frontends.cuda.lowering.unit import Unit
+from cudalint.frontends.cuda.lowering.unit import Body, Unit
 from cudalint.frontends.cuda.parse import ParsedUnit
 from cudalint.program import MISSING_HEADER, Dropped, Kernel, Program
 
 _DEEPEST = 12_000
+_TEMPLATES = (Kind.FUNCTION_TEMPLATE, Kind.CLASS_TEMPLATE, Kind.PARTIAL_SPECIALIZATION)
 _CONTAINERS = (Kind.NAMESPACE, Kind.LINKAGE, Kind.UNEXPOSED_DECL)
 
 
@@ -54,6 +57,8 @@ class _UnitLowering:
         self.kernels: dict[str, Kernel] = {}
         self.kernel_cursors: list[Cursor] = []
         self.bodies: list[Cursor] = []
+        self.patterns: list[tuple[Cursor, Cursor]] = []
+        """Functions of templates, each with the outermost template that it is part of."""
         self.seen: set[int] = set()
 
     def program(self) -> Program:
@@ -64,22 +69,25 @@ class _UnitLowering:
         positions = unit.positions
         for child in children(self.parsed.unit.cursor):
             if positions.in_main_file(child):
-                # Instantiations are listed as well: their pattern says what they do.
-                pattern = unit.types.pattern(child)
-                if pattern.data[0] == child.data[0]:
+                # Instances are listed as well: those that are called are lowered.
+                pattern = unit.templates.pattern(child)
+                if address(pattern) == address(child):
                     self._guarded(self._declaration, child)
                 elif child._kind_id == Kind.FUNCTION:
                     self.device.add_instance(pattern, child)
             elif not positions.is_system(child):
-                pattern = unit.types.pattern(child)
-                if pattern.data[0] == child.data[0]:
+                pattern = unit.templates.pattern(child)
+                if address(pattern) == address(child):
                     self._guarded(self._header_declaration, child)
                 elif child._kind_id == Kind.FUNCTION:
                     self.device.add_instance(pattern, child)
-        for body in self.bodies:
-            self._function(body)
-        while unit.pending:
-            self._header_function(unit.pending.pop(0))
+        for cursor in self.bodies:
+            self._function(Body(cursor, usr(cursor)))
+        self._functions_on_demand()
+        for cursor, template in self.patterns:
+            if not self._is_lowered_as_instances(cursor, template):
+                self._function(Body(cursor, usr(cursor)))
+                self._functions_on_demand()
         for key, (name, record) in unit.implicit.items():
             function = lower_implicit_constructor(self.parts, unit, key, name, record)
             unit.functions.setdefault(key, function)
@@ -141,7 +149,7 @@ class _UnitLowering:
         functions = library()
         if not functions.is_definition(cursor):
             return
-        identity = cursor.data[0] or 0
+        identity = address(cursor)
         if identity in self.seen:
             return
         self.seen.add(identity)
@@ -157,17 +165,20 @@ class _UnitLowering:
         if functions.is_deleted(cursor) or functions.is_defaulted(cursor):
             return
         self.unit.name_function(self.unit.names.qualified(cursor), usr(cursor))
-        self.bodies.append(cursor)
+        template = _outermost_template(cursor)
+        if template is None:
+            self.bodies.append(cursor)
+        else:
+            self.patterns.append((cursor, template))
 
     def _record(self, cursor: Cursor) -> None:
         if not library().is_definition(cursor):
             return
-        self.unit.types.record_key(cursor)
-        parts = self.unit.record_parts(cursor)
-        if parts is None:
-            return
+        if _outermost_template(cursor) is None:
+            self.unit.types.record_key(cursor)
+        parts = RecordParts(cursor)
         for method in parts.methods:
-            self._function_declaration(method)
+            self._function_declaration(method.declaration)
         for nested in parts.nested:
             self._record(nested)
         for friend in parts.friends:
@@ -190,21 +201,26 @@ class _UnitLowering:
             elif Kind.DEVICE in attributes:
                 self.device.add(cursor)
 
-    def _function(self, cursor: Cursor) -> None:
-        try:
-            function = lower_function(self.parts, self.unit, cursor)
-        except RecursionError:
-            self._drop(cursor, "nested too deeply")
-        except Exception as error:  # One function costs itself only.
-            self._drop(cursor, _reason(error))
-        else:
-            self.unit.functions.setdefault(function.key, function)
+    def _is_lowered_as_instances(self, cursor: Cursor, template: Cursor) -> bool:
+        """Whether nothing refers to the function of a template as it is written."""
+        templates = self.unit.templates
+        if template._kind_id == Kind.FUNCTION_TEMPLATE or cursor._kind_id == Kind.FUNCTION_TEMPLATE:
+            return templates.has_instances(cursor)
+        return templates.has_instances(template) and usr(template) not in self.unit.records
 
-    def _header_function(self, cursor: Cursor) -> None:
-        identity = cursor.data[0] or 0
-        if identity in self.seen:
-            return
-        self.seen.add(identity)
+    def _function(self, body: Body) -> None:
+        if body.key not in self.unit.functions:
+            self._guarded(lambda _: self._lower(body), body.cursor)
+
+    def _lower(self, body: Body) -> None:
+        self.unit.functions[body.key] = lower_function(self.parts, self.unit, body)
+
+    def _functions_on_demand(self) -> None:
+        while self.unit.pending:
+            self._function_on_demand(self.unit.pending.pop(0))
+
+    def _function_on_demand(self, body: Body) -> None:
+        cursor = body.cursor
         functions = library()
         if functions.is_deleted(cursor) or functions.is_defaulted(cursor):
             return
@@ -214,7 +230,7 @@ class _UnitLowering:
                 Kind.DEVICE in attributes and Kind.HOST not in attributes
             ):
                 return
-        self._function(cursor)
+        self._function(body)
 
     def _kernel(self, cursor: Cursor) -> None:
         kernel = self.device.kernel(cursor)
@@ -240,6 +256,17 @@ class _UnitLowering:
                     continue
                 rows.add(span.row)
                 self.unit.dropped.append(Dropped(span, message, "declaration could not be read"))
+
+
+def _outermost_template(cursor: Cursor) -> Cursor | None:
+    """The template that a function or class is, or is part of."""
+    found = None
+    around: Cursor | None = cursor
+    while around is not None and around._kind_id in (*FUNCTIONS, *RECORDS):
+        if around._kind_id in _TEMPLATES:
+            found = around
+        around = related("parent", around)
+    return found
 
 
 def _reason(error: Exception) -> str:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
+    address,
     children,
-    is_value,
     library,
     name_of,
+    parts_of,
     referenced,
+    related,
     usr,
+    values_of,
 )
 from cudalint.frontends.cuda.lowering.names import Names
 from cudalint.frontends.cuda.lowering.positions import Positions
@@ -30,18 +34,37 @@ METHODS = (
 )
 
 
+@dataclass(frozen=True)
+class Method:
+    """A member function that a class declares."""
+
+    key: str
+    declaration: Cursor
+    body: Cursor | None
+    """What is lowered for it. Of an instance of a template clang defines only what is called: the
+    pattern says what the others do."""
+
+
 class RecordParts:
     """A class's definition, its children sorted by what they are."""
 
-    def __init__(self, cursor: Cursor) -> None:
+    def __init__(self, cursor: Cursor, instance: Cursor | None = None) -> None:
+        """``cursor``: as it is written; ``instance``: of the template that it is."""
         self.cursor = cursor
+        self.instance = instance
         self.fields: list[Cursor] = []
         self.bases: list[Cursor] = []
-        self.methods: list[Cursor] = []
+        self.methods: list[Method] = []
         self.nested: list[Cursor] = []
         self.variables: list[Cursor] = []
         self.friends: list[Cursor] = []
+        self.values: dict[str, Cursor] = {}
+        """Default initialisers of fields, by name."""
         self._add(children(cursor))
+        self._note_values()
+        if instance is not None:
+            self._instantiate(instance)
+            self._note_values()
 
     def _add(self, parts: list[Cursor]) -> None:
         functions = library()
@@ -52,7 +75,7 @@ class RecordParts:
             elif kind == Kind.BASE:
                 self.bases.append(part)
             elif kind in METHODS:
-                self.methods.append(part)
+                self.methods.append(Method(usr(part), part, related("definition", part)))
             elif kind == Kind.VARIABLE:
                 self.variables.append(part)
             elif kind == Kind.FRIEND:
@@ -64,6 +87,29 @@ class RecordParts:
                 else:
                     self.nested.append(part)
 
+    def _instantiate(self, instance: Cursor) -> None:
+        """The instance's own fields, bases and methods in place of the pattern's."""
+        functions = library()
+        fields = {name_of(field): field for field in parts_of(instance, functions.visit_fields)}
+        self.fields = [fields.get(name_of(field), field) for field in self.fields]
+        self.bases = parts_of(instance, functions.visit_bases)
+        methods = {
+            address(pattern): method
+            for method in parts_of(instance, functions.visit_methods)
+            if (pattern := related("template", method)) is not None
+        }
+        for number, method in enumerate(self.methods):
+            own = methods.get(address(method.declaration))
+            if own is not None:
+                body = related("definition", own) or method.body
+                self.methods[number] = Method(usr(own), own, body)
+
+    def _note_values(self) -> None:
+        for field in self.fields:
+            values = values_of(field)
+            if values and not _is_size(field, values[-1]):
+                self.values[name_of(field)] = values[-1]
+
     @property
     def field_names(self) -> list[str]:
         """The data members' names, in order."""
@@ -71,12 +117,11 @@ class RecordParts:
 
     def defaults(self, positions: Positions) -> list[tuple[str, Cursor, Span]]:
         """Members with a default initialiser: name, value, place."""
-        found = []
-        for field in self.fields:
-            values = [part for part in children(field) if is_value(part)]
-            if values and not _is_size(field, values[-1]):
-                found.append((name_of(field), values[-1], positions.span(field)))
-        return found
+        return [
+            (name, self.values[name], positions.span(field))
+            for field in self.fields
+            if (name := name_of(field)) in self.values
+        ]
 
 
 def _is_size(field: Cursor, value: Cursor) -> bool:
@@ -106,14 +151,16 @@ def lower_record(
     assignment: Any = "implicit"
     moves = False
     for method in parts.methods:
-        state = _state(method)
-        if method._kind_id == Kind.DESTRUCTOR:
+        declaration = method.declaration
+        if declaration._kind_id == Kind.DESTRUCTOR:
             destructor = _destructor(method)
-        elif functions.is_copy_constructor(method):
-            constructor = state
-        elif functions.is_copy_assignment(method):
-            assignment = state
-        elif functions.is_move_constructor(method) or functions.is_move_assignment(method):
+        elif functions.is_copy_constructor(declaration):
+            constructor = _state(declaration)
+        elif functions.is_copy_assignment(declaration):
+            assignment = _state(declaration)
+        elif functions.is_move_constructor(declaration) or functions.is_move_assignment(
+            declaration
+        ):
             moves = True
     if moves:
         # A declared move deletes the implicit copies.
@@ -121,12 +168,11 @@ def lower_record(
         assignment = "deleted" if assignment == "implicit" else assignment
     bases = []
     for base in parts.bases:
-        declaration = referenced(base)
-        type_ = types.of(base)
+        type_, written = types.of(base), referenced(base)
         if type_.record is not None:
             bases.append(type_.record)
-        elif declaration is not None:
-            bases.append(types.record_key(declaration))
+        elif written is not None:
+            bases.append(types.record_key(written))
     fields = tuple(
         Field(name_of(field), types.of(field), positions.span(field)) for field in parts.fields
     )
@@ -139,12 +185,12 @@ def lower_record(
         positions.span(cursor),
         fields,
         tuple(bases),
-        tuple(usr(method) for method in parts.methods),
+        tuple(method.key for method in parts.methods),
         destructor,
         constructor,
         assignment,
         kind != Kind.CLASS,
-        is_template,
+        is_template and parts.instance is None,
     )
 
 
@@ -155,9 +201,7 @@ def _state(method: Cursor) -> str:
     return "defaulted" if functions.is_defaulted(method) else "user"
 
 
-def _destructor(method: Cursor) -> str:
-    functions = library()
-    if functions.is_defaulted(method):
+def _destructor(method: Method) -> str:
+    if library().is_defaulted(method.declaration):
         return "defaulted"
-    definition = functions.definition(method)
-    return "defined" if not 70 <= definition._kind_id <= 73 and definition._kind_id else "declared"
+    return "declared" if method.body is None else "defined"

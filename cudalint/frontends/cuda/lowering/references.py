@@ -33,6 +33,9 @@ def name_reference(context: Context, cursor: Cursor) -> Expression:
     """Lower a name."""
     declaration = referenced(cursor)
     if declaration is None:
+        values = values_of(cursor)
+        if len(values) == 1:
+            return context.expression(values[0])  # The argument of a template.
         text = context.positions.text(cursor)
         return named(context, text) if IDENTIFIER.match(text) else Unknown(text)
     kind: int = declaration._kind_id

@@ -7,7 +7,15 @@ from typing import Any
 
 from clang.cindex import Cursor
 
-from cudalint.frontends.cuda.lowering.libclang import Kind, TypeKind, library, related, string, usr
+from cudalint.frontends.cuda.lowering.libclang import (
+    Kind,
+    TypeKind,
+    address,
+    library,
+    string,
+    usr,
+)
+from cudalint.frontends.cuda.lowering.templates import Templates
 from cudalint.program import Type
 
 _RECORDS = (
@@ -58,9 +66,12 @@ class Types:
     ``use_record`` is told of every record that a type names.
     """
 
-    def __init__(self, unit: Any, use_record: Callable[[Cursor, str], None]) -> None:
+    def __init__(
+        self, unit: Any, templates: Templates, use_record: Callable[[Cursor, str], None]
+    ) -> None:
         self._library = library()
         self._unit = unit
+        self._templates = templates
         self._use_record = use_record
         self._types: dict[int, Type] = {}
         self._keys: dict[int, str] = {}
@@ -81,29 +92,14 @@ class Types:
             known = self._types[identity] = self._lower(clang_type)
         return known
 
-    def pattern(self, declaration: Cursor) -> Cursor:
-        """The template's pattern for an instantiation, else the declaration itself."""
-        template = related("template", declaration)
-        if template is None:
-            return declaration
-        # An explicit specialization is written elsewhere: it is its own pattern.
-        here = self._library.location(declaration).int_data
-        there = self._library.location(template).int_data
-        if here == there:
-            return template
-        definition = related("definition", template)
-        if definition is not None and self._library.location(definition).int_data == here:
-            return definition
-        return declaration
-
     def record_key(self, declaration: Cursor) -> str:
-        """The key of a class: its pattern's, for an instantiation of a template."""
-        identity = declaration.data[0] or 0
+        """The key of a class."""
+        identity = address(declaration)
         key = self._keys.get(identity)
         if key is None:
-            pattern = self.pattern(declaration)
-            key = self._keys[identity] = usr(pattern)
-            self._use_record(pattern, key)
+            chosen = self._templates.chosen(declaration)
+            key = self._keys[identity] = usr(chosen)
+            self._use_record(chosen, key)
         return key
 
     def parameters(self, function: Cursor) -> list[Type]:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
+    address,
     evaluate,
+    is_lambda,
     library,
     name_of,
     related,
+    usr,
 )
 from cudalint.frontends.cuda.lowering.lost import LostStatements
 from cudalint.frontends.cuda.lowering.names import FunctionFacts, Names
 from cudalint.frontends.cuda.lowering.positions import Positions
 from cudalint.frontends.cuda.lowering.records import RecordParts, lower_record
+from cudalint.frontends.cuda.lowering.templates import Templates
 from cudalint.frontends.cuda.lowering.types import Types
 from cudalint.frontends.cuda.parse import ParsedUnit
 from cudalint.program import (
@@ -36,6 +41,16 @@ _MOST_ON_DEMAND = 1500
 """Functions of project headers that one file may pull in."""
 
 
+@dataclass(frozen=True)
+class Body:
+    """A function to be lowered."""
+
+    cursor: Cursor
+    key: str
+    record: str | None = None
+    """Its class, where that is not the one around the cursor."""
+
+
 class Unit:
     """One translation unit being lowered."""
 
@@ -43,8 +58,9 @@ class Unit:
         self.parsed = parsed
         self.library = library()
         self.positions = Positions(parsed.unit, parsed.filename, parsed.text, parsed.unsaved)
-        self.types = Types(parsed.unit, self.use_record)
-        self.names = Names(self.positions, self.types, self.use_function)
+        self.templates = Templates(self.positions)
+        self.types = Types(parsed.unit, self.templates, self.use_record)
+        self.names = Names(self.positions, self.templates, self.use_function)
         self.functions: dict[str, Function] = {}
         self.records: dict[str, Record] = {}
         self.dropped: list[Dropped] = []
@@ -58,11 +74,12 @@ class Unit:
         """Keys of lambdas by the address of their class."""
         self.has_errors = bool(parsed.errors or parsed.missing_headers)
         self.lost = LostStatements(self.positions, parsed) if self.has_errors else None
-        self.pending: list[Cursor] = []
-        """Definitions in project headers that are still to be lowered."""
+        self.pending: list[Body] = []
+        """Definitions in project headers, and instances of templates, that are still to be
+        lowered."""
         self.implicit: dict[str, tuple[str, Cursor]] = {}
         """Default constructors to be written out: name and class by key."""
-        self._wanted: set[int] = set()
+        self._wanted: set[str] = set()
         self._parts: dict[str, RecordParts] = {}
         self._lambda_places: dict[Expression, str] = {}
         self._global_places: dict[int, Variable] = {}
@@ -73,16 +90,19 @@ class Unit:
     # Functions of headers, on demand.
 
     def use_function(self, declaration: Cursor) -> None:
-        """A function that the code calls: lower it too, if a project header defines it."""
+        """A function that the code calls: lower it too, if a project header defines it, or if it
+        is an instance of a template."""
         definition = related("definition", declaration)
-        if definition is None or len(self._wanted) >= _MOST_ON_DEMAND:
+        if definition is None or self.positions.is_system(definition):
             return
-        identity = definition.data[0] or 0
-        if identity in self._wanted:
-            return
-        self._wanted.add(identity)
-        if not self.positions.in_main_file(definition) and not self.positions.is_system(definition):
-            self.pending.append(definition)
+        is_instance = address(self.templates.pattern(definition)) != address(definition)
+        if is_instance or not self.positions.in_main_file(definition):
+            self._want(Body(definition, usr(definition)))
+
+    def _want(self, body: Body) -> None:
+        if body.key not in self._wanted and len(self._wanted) < _MOST_ON_DEMAND:
+            self._wanted.add(body.key)
+            self.pending.append(body)
 
     def name_function(self, name: str, key: str) -> None:
         """A function of the file, for code that clang did not resolve."""
@@ -109,7 +129,7 @@ class Unit:
         definition = related("definition", declaration)
         if definition is None or self.positions.is_system(definition):
             return
-        if name_of(definition).startswith("(lambda"):
+        if is_lambda(definition):
             return
         self._add_record(definition, key)
 
@@ -118,23 +138,22 @@ class Unit:
         key = self.types.record_key(declaration)
         parts = self._parts.get(key)
         if parts is not None:
-            self.pending.extend(
-                method for method in parts.methods if self.library.is_definition(method)
-            )
+            for method in parts.methods:
+                if method.body is not None:
+                    self._want(Body(method.body, method.key, key))
 
     def _add_record(self, definition: Cursor, key: str) -> None:
         if key in self._parts:
             return
-        self._parts[key] = parts = RecordParts(definition)
+        pattern = self.templates.pattern(definition)
+        is_instance = address(pattern) != address(definition)
+        parts = RecordParts(pattern, definition) if is_instance else RecordParts(definition)
+        self._parts[key] = parts
         self.records[key] = lower_record(parts, key, self.positions, self.types, self.names)
-        if not self.positions.in_main_file(definition):
+        if is_instance or not self.positions.in_main_file(definition):
             for method in parts.methods:
-                self.use_function(method)
-
-    def record_parts(self, declaration: Cursor) -> RecordParts | None:
-        """The parts of a class of the main file."""
-        key = self.types.record_key(declaration)
-        return self._parts.get(key)
+                if method.body is not None:
+                    self._want(Body(method.body, method.key, key))
 
     def fields_of(self, key: str | None) -> list[str]:
         """The names of a record's data members, in order."""
@@ -153,7 +172,7 @@ class Unit:
         parts = self._parts.get(key)
         if parts is None or parts.bases or self.defaults_of(key):
             return False
-        if any(method._kind_id == Kind.CONSTRUCTOR for method in parts.methods):
+        if any(method.declaration._kind_id == Kind.CONSTRUCTOR for method in parts.methods):
             return False
         for field in self.records[key].fields:
             type_ = field.type
@@ -173,7 +192,8 @@ class Unit:
         parts = self._parts.get(key)
         if parts is None:
             return None
-        found = [method for method in parts.methods if name_of(method) == name]
+        methods = [method.declaration for method in parts.methods]
+        found = [method for method in methods if name_of(method) == name]
         return self.names.function(found[0]) if len(found) == 1 else None
 
     def constructor_with(self, key: str, count: int) -> FunctionFacts | None:
@@ -183,7 +203,7 @@ class Unit:
             return None
         found = [
             method
-            for method in parts.methods
+            for method in (method.declaration for method in parts.methods)
             if method._kind_id == Kind.CONSTRUCTOR
             and self.library.argument_count(method) == count
             and not self.library.is_copy_constructor(method)
@@ -196,7 +216,7 @@ class Unit:
     def lambda_of(self, method: Cursor) -> str | None:
         """The key of the lambda that a call operator belongs to."""
         parent = related("parent", method)
-        return self.lambdas.get(parent.data[0] or 0) if parent is not None else None
+        return self.lambdas.get(address(parent)) if parent is not None else None
 
     def note_lambda(self, place: Expression, key: str) -> None:
         """A variable that holds a lambda."""
@@ -213,7 +233,7 @@ class Unit:
     def global_variable(self, declaration: Cursor) -> Variable:
         """A variable that lives outside of functions."""
         canonical = related("canonical", declaration) or declaration
-        identity = canonical.data[0] or 0
+        identity = address(canonical)
         known = self._global_places.get(identity)
         if known is None:
             name = name_of(declaration)
@@ -227,7 +247,7 @@ class Unit:
         self, declaration: Cursor, function: str, name: str, type_: Type
     ) -> Variable:
         """A ``static`` local."""
-        identity = declaration.data[0] or 0
+        identity = address(declaration)
         symbol = self._symbol(f"::{function}::{name}", identity)
         variable = Variable(name, symbol)
         self._add_global(variable, declaration, "static")
