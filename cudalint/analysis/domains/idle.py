@@ -9,8 +9,8 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts.lifetimes import IdleHold
 from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.shape.arguments import argument
 from cudalint.analysis.shape.operations import calls, operands, operations, successors
-from cudalint.analysis.shape.walk import argument
 from cudalint.analysis.values.values import Array, Value, constant, integer
 from cudalint.program import (
     Branch,

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from cudalint.analysis.domains.launches import amount_text
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, overflow_of
-from cudalint.analysis.domains.ownership.releases import plain
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.domain import Domain
 from cudalint.analysis.engine.evaluate import nbytes
@@ -19,6 +18,7 @@ from cudalint.analysis.facts import (
     Transfer,
 )
 from cudalint.analysis.shape.loops import reads_each, varying
+from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.arithmetic import apply, divide
 from cudalint.analysis.values.values import (
     Address,

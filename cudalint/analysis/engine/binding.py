@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cudalint.analysis.engine.evaluate import Evaluator, count, nbytes
 from cudalint.analysis.engine.state import State, project
+from cudalint.analysis.shape.arguments import given_at
 from cudalint.analysis.values.arithmetic import apply, divide
 from cudalint.analysis.values.element_types import ITEM_BYTES, item_bytes
 from cudalint.analysis.values.values import (
@@ -47,22 +48,7 @@ class Binding:
 
     def root(self, path: Path) -> Expression | None:
         """The argument, receiver or target that a path starts at."""
-        if path.root == "this":
-            return self.call.receiver
-        if path.root == "return":
-            return self.call.target
-        positional = 0
-        for argument in self.call.arguments:
-            if argument.starred:
-                return None
-            if argument.keyword is not None:
-                if path.name is not None and argument.keyword == path.name:
-                    return argument.value
-            elif positional == path.index:
-                return argument.value
-            else:
-                positional += 1
-        return None
+        return given_at(self.call, path)
 
     def value(self, text: str) -> Value | None:
         """The value at a path; ``None`` where the call leaves the argument out."""

@@ -30,6 +30,7 @@ from cudalint.analysis.footprint.objects import (
 from cudalint.analysis.footprint.results import Arguments, named_dtype
 from cudalint.analysis.footprint.state import Frame, State
 from cudalint.analysis.footprint.surroundings import Surroundings
+from cudalint.analysis.shape.arguments import Given
 from cudalint.apis.model import ApiFunction
 from cudalint.apis.paths import parse_path
 from cudalint.program import Call, Function, Member, Variable, render, variables
@@ -47,6 +48,7 @@ def call(machine: Surroundings, operation: Call, state: State) -> list[State]:
         state.operands.append(receiver)
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
+    cut = False
     for argument in operation.arguments:
         value = evaluate(machine, argument.value, state)
         state.operands.append(value)
@@ -54,14 +56,17 @@ def call(machine: Surroundings, operation: Call, state: State) -> list[State]:
             keywords[argument.keyword] = value
         elif argument.starred == "*" and isinstance(value, Items):
             positional += value.items
-        elif not argument.starred:
+        elif argument.starred:
+            cut = True
+        elif not cut:
             positional.append(value)
     function, this = _callee(machine, operation, receiver, state)
     if function is not None:
         # The callee's variables hold the arguments now; temporaries are nobody else's.
         del state.operands[depth:]
         _forget_read(state, operation)
-        return _enter(machine, operation, function, this, positional, keywords, state)
+        given = Given(positional, keywords, cut)
+        return _enter(machine, operation, function, this, given, state)
     arguments = Arguments(receiver, positional, keywords, ())
     result = _result(machine, operation, receiver, arguments, state)
     del state.operands[depth:]
@@ -132,31 +137,21 @@ def _enter(
     operation: Call,
     function: Function,
     this: Any,
-    positional: list[Any],
-    keywords: dict[str, Any],
+    arguments: Given[Any],
     state: State,
 ) -> list[State]:
     frame = Frame(function, machine.flow(function))
-    waiting = list(positional)
+    bound = arguments.bind(function.parameters, lambda rest: Items(list(rest), "tuple"))
     for parameter in function.parameters:
-        if parameter.symbol == "this":
-            frame.env["this"] = this
-        elif parameter.starred == "*":
-            frame.env[parameter.symbol] = Items(waiting, "tuple")
-            waiting = []
-        elif parameter.name in keywords:
-            frame.env[parameter.symbol] = keywords[parameter.name]
-        elif waiting and not parameter.keyword_only:
-            frame.env[parameter.symbol] = waiting.pop(0)
-        elif parameter.default is not None:
+        if parameter.symbol in bound:
+            frame.env[parameter.symbol] = bound[parameter.symbol]
+        elif parameter.default is not None and not arguments.cut:
             frame.env[parameter.symbol] = evaluate(machine, parameter.default, state)
         else:
             frame.env[parameter.symbol] = unknown(parameter.name)
     held = state.operands
     state.operands = []
     state.frames.append(frame)
-    positional.clear()
-    keywords.clear()
     after: list[State] = []
     for value, one in machine.follow(state):
         one.operands = held

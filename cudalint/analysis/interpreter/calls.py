@@ -12,6 +12,7 @@ from cudalint.analysis.facts import OwnerCopy, Site
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.instantiate import apply_summary
 from cudalint.analysis.interpreter.modelled import apply_model
+from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.values.values import (
     NULL,
     Address,
@@ -157,20 +158,14 @@ def _constant_arguments(
     definition = run.symbols.function(key, run.filename)
     if definition is None:
         return []
-    bound: dict[str, Value] = {}
-    parameters = definition.parameters
-    offset = 1 if parameters and parameters[0].symbol == "this" else 0
-    for position, argument in enumerate(operation.arguments):
-        if argument.starred:
-            return []
-        if argument.keyword is not None:
-            match = [p for p in parameters if p.name == argument.keyword]
-        else:
-            match = list(parameters[position + offset : position + offset + 1])
-        value = run.evaluator.value(argument.value, state)
-        if match and _is_plain(value):
-            bound[match[0].symbol] = value
-    if not bound:
+    arguments = given(operation)
+    plain = [one for one in definition.parameters if not one.starred]
+    bound = {
+        symbol: value
+        for symbol, argument in arguments.bind(plain, lambda rest: rest[0]).items()
+        if _is_plain(value := run.evaluator.value(argument, state))
+    }
+    if arguments.cut or not bound:
         return []
     return [(key, definition.filename, tuple(sorted(bound.items(), key=repr)), operation.span)]
 

@@ -15,6 +15,8 @@ from cudalint.analysis.engine.state import Holding, InputRelease, State, Status,
 from cudalint.analysis.engine.summary import RETURN, Conditions, HandedOut, Outcome, Summary
 from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
+from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.addresses import past_tables
 from cudalint.analysis.values.arithmetic import rewrite
 from cudalint.analysis.values.values import (
@@ -35,7 +37,7 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.apis.model import ReleaseEffect
 from cudalint.findings.finding import Step
-from cudalint.program import THIS, Call, Cast, Expression, Function, Parameter, render
+from cudalint.program import THIS, Call, Expression, Function, Parameter, render
 from cudalint.program import Tuple as ProgramTuple
 
 
@@ -154,31 +156,13 @@ class _Application:
         """What the inputs are in the caller, while its state stays as it is."""
 
     def _match_arguments(self) -> dict[str, tuple[Parameter, Expression | None]]:
-        parameters = list(self.definition.parameters)
-        matched: dict[str, tuple[Parameter, Expression | None]] = {}
-        if parameters and parameters[0].symbol == "this":
-            matched["this"] = (parameters.pop(0), self.call.receiver)
-        position = 0
-        for argument in self.call.arguments:
-            if argument.starred:
-                break
-            if argument.keyword is not None:
-                for parameter in parameters:
-                    if parameter.name == argument.keyword:
-                        matched[parameter.symbol] = (parameter, argument.value)
-            elif position < len(parameters) and parameters[position].starred == "*":
-                rest = tuple(a.value for a in self.call.arguments if a.keyword is None)
-                matched[parameters[position].symbol] = (
-                    parameters[position],
-                    ProgramTuple(rest[position:]),
-                )
-                break
-            elif position < len(parameters):
-                matched[parameters[position].symbol] = (parameters[position], argument.value)
-                position += 1
-        for parameter in parameters:
-            matched.setdefault(parameter.symbol, (parameter, parameter.default))
-        return matched
+        arguments = given(self.call)
+        parameters = self.definition.parameters
+        bound = arguments.bind(parameters, lambda rest: ProgramTuple(tuple(rest)))
+        return {
+            one.symbol: (one, bound.get(one.symbol, None if arguments.cut else one.default))
+            for one in parameters
+        }
 
     def apply(self, state: State) -> list[State]:
         """The caller's states after this outcome."""
@@ -476,12 +460,12 @@ class _Application:
 
     def _input(self, location: Location, state: State) -> Value:
         root = location[0]
-        if isinstance(root, str) and root in self.arguments and root != "this":
+        if isinstance(root, str) and root in self.arguments:
             parameter, expression = self.arguments[root]
             if expression is None:
                 return Symbol(f"argument:{root}@{self.site}")
             if parameter.by == "reference" or len(location) > 1:
-                place = self.run.evaluator.location(_plain(expression), state)
+                place = self.run.evaluator.location(plain(expression), state)
                 if place is not None:
                     if len(location) == 1:
                         return self.run.evaluator.value(expression, state)
@@ -527,7 +511,7 @@ class _Application:
             expression = self.arguments[root][1]
             if expression is None:
                 return None
-            place = evaluator.location(_plain(expression), state)
+            place = evaluator.location(plain(expression), state)
             return None if place is None else (*place, *location[1:])
         return location  # a global, or what a lambda captured
 
@@ -565,9 +549,3 @@ def _pointer_name(pointer: object, run: FunctionRun) -> str:
         record = run.log(Recorder).records.get(pointer.resource.origin)
         return record.acquired.name if record else "pointer"
     return "object"
-
-
-def _plain(expression: Expression) -> Expression:
-    while isinstance(expression, Cast):
-        expression = expression.operand
-    return expression

@@ -6,7 +6,7 @@ from cudalint.analysis.domains.launches import found_kernel
 from cudalint.analysis.domains.ownership import stores
 from cudalint.analysis.domains.ownership.escape import escape_value, guard
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
-from cudalint.analysis.domains.ownership.releases import attachment, plain, release, reset
+from cudalint.analysis.domains.ownership.releases import attachment, release, reset
 from cudalint.analysis.domains.transfers import returned_array
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.conditions import LAST_ERROR, RELEASING
@@ -15,6 +15,7 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import Holding, State, Status
 from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.domains import DOMAINS
+from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
     NULL,
     Address,

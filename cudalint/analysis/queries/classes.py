@@ -250,7 +250,7 @@ def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
 
 
 def _releases_parameter(run: FunctionRun) -> bool:
-    parameters = {parameter.symbol for parameter in run.function.parameters} - {"this"}
+    parameters = {parameter.symbol for parameter in run.function.parameters}
     return any(
         len(release.location) == 1 and release.location[0] in parameters
         for outcome in run.outcomes

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
+from cudalint.analysis.shape.arguments import given, given_at
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import plain
 from cudalint.apis.model import ApiFunction
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
@@ -18,7 +20,6 @@ from cudalint.program import (
     Argument,
     Assign,
     Call,
-    Cast,
     Expression,
     Function,
     Operation,
@@ -26,6 +27,7 @@ from cudalint.program import (
     Variable,
     variables,
 )
+from cudalint.program import Tuple as ProgramTuple
 
 Roots = frozenset[str]
 """Parameters, the receiver, captured variables and globals, by their symbols."""
@@ -165,10 +167,9 @@ class _Body:
         self._resets |= bool(model.resets)
         for release in model.releases:
             root = parse_path(release.handle, model.parameters)
-            self._released |= self._roots(_given(call, root.index, root.name), call.receiver)
+            self._released |= self._roots(given_at(call, root), call.receiver)
         for path in (*model.takes, *model.inserts):
-            root = parse_path(path, model.parameters)
-            self._kept |= self._roots(_given(call, root.index, root.name))
+            self._kept |= self._roots(given_at(call, parse_path(path, model.parameters)))
         self._written |= self._roots(*(a.value for a in call.arguments if _is_address(a)))
         if model.acquires:
             self._written |= self._roots(*(argument.value for argument in call.arguments))
@@ -176,7 +177,7 @@ class _Body:
     def _defined(self, call: Call, callee: Function, program: Program) -> None:
         inner = self._known.of(callee, program)
         self._resets |= inner.resets
-        parameters = [one.symbol for one in callee.parameters if one.symbol != "this"]
+        bound = given(call).bind(callee.parameters, lambda rest: ProgramTuple(tuple(rest)))
         for mine, theirs in (
             (self._released, inner.released),
             (self._written, inner.written),
@@ -185,10 +186,8 @@ class _Body:
             for root in theirs:
                 if root == "this":
                     mine |= self._roots(call.receiver)
-                elif root in parameters:
-                    position = parameters.index(root)
-                    name = next(one.name for one in callee.parameters if one.symbol == root)
-                    mine |= self._roots(_given(call, position, name))
+                elif any(one.symbol == root for one in callee.parameters):
+                    mine |= self._roots(bound.get(root))
                 elif self._is_root(root):
                     mine.add(root)
                 else:
@@ -196,16 +195,4 @@ class _Body:
 
 
 def _is_address(argument: Argument) -> bool:
-    value = argument.value
-    while isinstance(value, Cast):
-        value = value.operand
-    return isinstance(value, AddressOf)
-
-
-def _given(call: Call, position: int | None, name: str | None) -> Expression | None:
-    """The argument of a parameter; with ``*arguments`` none of them can be told."""
-    positional = [a.value for a in call.arguments if a.keyword is None and not a.starred]
-    for argument in call.arguments:
-        if name is not None and argument.keyword == name:
-            return argument.value
-    return positional[position] if position is not None and position < len(positional) else None
+    return isinstance(plain(argument.value), AddressOf)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.program import (
-    Call,
+    Cast,
     Constant,
     Expression,
     Index,
@@ -44,19 +44,8 @@ def root(expression: Expression) -> Expression:
     return expression
 
 
-def argument(call: Call, path: str) -> Expression | None:
-    """The argument at a path such as ``arg1|map_location`` (a position, a keyword, or both)."""
-    for part in path.split("|"):
-        if part.startswith("arg") and part[3:].isdigit():
-            positional = [a.value for a in call.arguments if a.keyword is None and not a.starred]
-            if int(part[3:]) < len(positional):
-                return positional[int(part[3:])]
-        for given in call.arguments:
-            if given.keyword == part:
-                return given.value
-    return None
-
-
-def unpacks(call: Call) -> bool:
-    """Whether some of the arguments are out of sight: ``f(*args, **options)``."""
-    return any(given.starred for given in call.arguments)
+def plain(expression: Expression) -> Expression:
+    """The expression without the conversions around it."""
+    while isinstance(expression, Cast):
+        expression = expression.operand
+    return expression

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import GraphRetention
+from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.knowledge import RETURNED
@@ -102,15 +103,12 @@ def _kept_by_callee(
     callee = view.run.callee(view.function, call, records)
     if callee is None or callee.record is None:
         return
-    positions = [p.name for p in callee.parameters]
+    arguments = given(call)
     for number, member in kept_parameters(view, callee):
-        for index, argument in enumerate(call.arguments):
-            at = positions.index(argument.keyword) if argument.keyword in positions else index
-            if at == number and not argument.starred:
-                target = Member(receiver, member)
-                yield Keeping(
-                    origin, block, target, argument.value, "added", call.span, callee.name
-                )
+        value = arguments.at(number, callee.parameters[number].name)
+        if value is not None:
+            target = Member(receiver, member)
+            yield Keeping(origin, block, target, value, "added", call.span, callee.name)
 
 
 def kept_parameters(view: View, callee: Function) -> list[tuple[int, str]]:

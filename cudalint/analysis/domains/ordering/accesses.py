@@ -14,6 +14,7 @@ from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts.ordering import EarlyRead, HostAccess
+from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.values.values import Address, Pointer, Value
 from cudalint.findings.finding import Step
 from cudalint.program import (
@@ -28,6 +29,7 @@ from cudalint.program import (
     render,
     variables,
 )
+from cudalint.program import Tuple as ProgramTuple
 from cudalint.source import Span
 
 
@@ -60,7 +62,7 @@ def _is_reference(run: FunctionRun, operation: Operation | Expression, access: A
             return False
         definition = run.symbols.function(operation.key, run.filename) if operation.key else None
         if definition is not None:
-            parameters = [p for p in definition.parameters if p.symbol != "this"]
+            parameters = definition.parameters
             if access.argument < len(parameters):
                 return parameters[access.argument].by == "reference"
         return not is_standard(operation.name)
@@ -281,13 +283,14 @@ def passed(run: FunctionRun, call: Call, definition: Function, state: State) -> 
     """A function of the run that waits for nothing is given memory: does it look at it?"""
     if not (state.resources or state.part(NOTHING).pending):
         return
-    parameters = [p for p in definition.parameters if p.symbol != "this"]
-    for parameter, argument in zip(parameters, call.arguments, strict=False):
-        if argument.keyword is not None or argument.starred:
-            return
+    bound = given(call).bind(definition.parameters, lambda rest: ProgramTuple(tuple(rest)))
+    for parameter in definition.parameters:
+        argument = bound.get(parameter.symbol)
+        if argument is None:
+            continue
         if parameter.type.kind not in ("pointer", "array", "reference") and not run.python:
             continue
-        buffer = buffer_of(run, argument.value, state)
+        buffer = buffer_of(run, argument, state)
         if buffer is None:
             continue
         waiting = _download(buffer, state)
@@ -305,7 +308,7 @@ def passed(run: FunctionRun, call: Call, definition: Function, state: State) -> 
             definition, run.symbols.programs.get(definition.filename, run.program)
         ):
             step = Step(definition.filename, where, f"`{render(access.place)}` is accessed here")
-            shown = run.show(argument.value)
+            shown = run.show(argument)
             _host_access(
                 run, held, shown, call.span, access.writes, definition.name, state, (step,)
             )

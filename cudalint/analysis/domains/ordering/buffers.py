@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from cudalint.analysis.domains.ordering.log import OrderingLog
 from cudalint.analysis.domains.ownership.recorder import Recorder
-from cudalint.analysis.domains.ownership.releases import attachment, plain
+from cudalint.analysis.domains.ownership.releases import attachment
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
+from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
     Address,
     Array,

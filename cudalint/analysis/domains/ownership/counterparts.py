@@ -5,8 +5,9 @@ from __future__ import annotations
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import Input, Pointer, Symbol
-from cudalint.program import Cast, Expression, Function, Variable
+from cudalint.program import Function, Variable
 
 
 def left_to_counterpart(run: FunctionRun, state: State, resource: Symbol, family: str) -> bool:
@@ -31,16 +32,10 @@ def left_to_counterpart(run: FunctionRun, state: State, resource: Symbol, family
 def _releases_argument(run: FunctionRun, function: Function, family: str) -> bool:
     parameters = {parameter.symbol for parameter in function.parameters}
     for _, call in calls(function):
-        first = _plain(call.arguments[0].value) if call.arguments else None
+        first = plain(call.arguments[0].value) if call.arguments else None
         if not isinstance(first, Variable) or first.symbol not in parameters:
             continue
         model = run.models.lookup(call.name)
         if model is not None and any(family in one.families for one in model.releases):
             return True
     return False
-
-
-def _plain(expression: Expression) -> Expression:
-    while isinstance(expression, Cast):
-        expression = expression.operand
-    return expression

@@ -7,6 +7,7 @@ from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease, InputUse, State, Status, is_index
 from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
+from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
     NEXT,
     Address,
@@ -30,7 +31,6 @@ from cudalint.findings.finding import Step
 from cudalint.program import (
     AddressOf,
     Call,
-    Cast,
     Constant,
     Expression,
     Member,
@@ -99,13 +99,6 @@ def _release_current(
 def _fields(expression: Expression) -> set[str]:
     found = {expression.field} if isinstance(expression, Member) else set()
     return found.union(*(_fields(part) for part in children(expression)))
-
-
-def plain(expression: Expression) -> Expression:
-    """The expression without the conversions around it."""
-    while isinstance(expression, Cast):
-        expression = expression.operand
-    return expression
 
 
 def _shown(expression: Expression, dereference: bool) -> str:

@@ -54,7 +54,7 @@ def decorated(function: Function, symbols: Symbols, models: ApiModels) -> tuple[
         bound = _bound(options, effect.memoizes)
         kind = _kept(function, symbols, models, bound)
         if kind:
-            names = [p.name for p in function.parameters if p.symbol != "this"]
+            names = [p.name for p in function.parameters]
             shown = name.rpartition(".")[2]
             return (TensorCache(kind, shown, span, ", ".join(names), bound),)
     return ()
@@ -78,7 +78,7 @@ def _bound(options: str, parameter: str) -> int | None:
 
 
 def _kept(function: Function, symbols: Symbols, models: ApiModels, bound: int | None) -> str:
-    parameters = [p for p in function.parameters if p.symbol != "this"]
+    parameters = function.parameters
     if any(_is_tensor(p, models) for p in parameters):
         return "tensors"
     placements = Placements(function, models)

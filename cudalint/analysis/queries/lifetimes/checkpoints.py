@@ -13,6 +13,7 @@ from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
     written_elsewhere,
     written_here,
 )
+from cudalint.analysis.shape.arguments import argument, given
 from cudalint.analysis.shape.operations import (
     calls,
     defined,
@@ -22,7 +23,7 @@ from cudalint.analysis.shape.operations import (
     terminal,
 )
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.walk import argument, texts, unpacks
+from cudalint.analysis.shape.walk import texts
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
@@ -82,7 +83,7 @@ def checkpoints(
     written: dict[str, Expression] | None = None
     for _, call in calls(function):
         effect = models.lifetime_effect(call.name)
-        if effect is None or effect.loads is None or unpacks(call):
+        if effect is None or effect.loads is None or given(call).cut:
             continue
         place = argument(call, effect.loads)
         if place is not None and not _is_nowhere(_looked_up(function, place)):

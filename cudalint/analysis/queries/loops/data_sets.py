@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.facts.loops import SlicedDataSet
 from cudalint.analysis.facts.transfers import Transfer
-from cudalint.analysis.queries.loops.repeated import argument_at, goes_to_device
+from cudalint.analysis.queries.loops.repeated import goes_to_device
 from cudalint.analysis.queries.loops.uses import Uses, names
+from cudalint.analysis.shape.arguments import given_at
 from cudalint.analysis.shape.loops import innermost
 from cudalint.analysis.shape.operations import At, targets
+from cudalint.apis.paths import parse_path
 from cudalint.program import (
     Assign,
     Call,
@@ -151,7 +153,7 @@ def _served(uses: Uses, reader: At, operand: Expression, depth: int) -> _Reads |
     if model is None or not model.serves or not isinstance(operand, Variable):
         return None
     if model.serves_along is not None:
-        axis = argument_at(call, model.serves_along, model.parameters)
+        axis = given_at(call, parse_path(model.serves_along, model.parameters))
         if axis is not None and not (isinstance(axis, Constant) and axis.value == 0):
             return _Reads(whole=True)
     if depth >= _MOST_SERVERS or not isinstance(call.target, Variable):

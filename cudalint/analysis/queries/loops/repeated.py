@@ -9,6 +9,7 @@ from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.facts import LaunchSite, Transfer
 from cudalint.analysis.facts.loops import RepeatedTransfer
 from cudalint.analysis.queries.loops.uses import Uses, names, shared_names
+from cudalint.analysis.shape.arguments import given_at
 from cudalint.analysis.shape.loops import innermost
 from cudalint.analysis.shape.operations import At, operands
 from cudalint.apis.paths import parse_path
@@ -51,7 +52,7 @@ def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
         model = uses.model(call)
         if transfer is None or model is None or model.copies is None:
             continue
-        source = argument_at(call, model.copies.source, model.parameters)
+        source = given_at(call, parse_path(model.copies.source, model.parameters))
         if source is None or not _from_host(uses, transfer, source):
             continue
         if not uses.in_each_iteration(place.block, header) or _selects_device(uses, header):
@@ -64,7 +65,7 @@ def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
         if model.copies.to == "return":
             fits = goes_to_device(call, transfer) and _result_is_read(uses, place, header)
         else:
-            to = argument_at(call, model.copies.to, model.parameters)
+            to = given_at(call, parse_path(model.copies.to, model.parameters))
             fits = to is not None and _only_read_there(uses, place, header, to)
         if fits:
             yield RepeatedTransfer(
@@ -74,25 +75,6 @@ def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
                 uses.loop_span(header),
                 pinned=transfer.source is not None and transfer.source.space == "pinned",
             )
-
-
-def argument_at(call: Call, path: str, parameters: tuple[str, ...]) -> Expression | None:
-    """The argument at a path of a call's model."""
-    parsed = parse_path(path, parameters)
-    if parsed.root == "this":
-        return call.receiver
-    position = 0
-    for argument in call.arguments:
-        if argument.starred:
-            return None
-        if argument.keyword is not None:
-            if argument.keyword == parsed.name:
-                return argument.value
-        elif position == parsed.index:
-            return argument.value
-        else:
-            position += 1
-    return None
 
 
 def _from_host(uses: Uses, transfer: Transfer, source: Expression) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.shape.arguments import given_at
 from cudalint.analysis.shape.loops import can_avoid
 from cudalint.analysis.shape.operations import (
     At,
@@ -15,6 +16,7 @@ from cudalint.analysis.shape.operations import (
     terminal,
 )
 from cudalint.apis.model import ApiFunction
+from cudalint.apis.paths import parse_path
 from cudalint.program import (
     AddressOf,
     Assign,
@@ -252,20 +254,8 @@ class Uses:
         return not (lent and call.key is None)
 
     def _at(self, call: Call, model: ApiFunction, path: str) -> set[str]:
-        from cudalint.apis.paths import parse_path
-
-        parsed = parse_path(path, model.parameters)
-        if parsed.root == "this":
-            return set(names(call.receiver)) if call.receiver is not None else set()
-        position = 0
-        for argument in call.arguments:
-            if argument.keyword is None and not argument.starred:
-                if position == parsed.index:
-                    return set(names(argument.value))
-                position += 1
-            elif argument.keyword is not None and argument.keyword == parsed.name:
-                return set(names(argument.value))
-        return set()
+        found = given_at(call, parse_path(path, model.parameters))
+        return set(names(found)) if found is not None else set()
 
     def written_elsewhere(self, found: set[str]) -> bool:
         """Whether another function of the file writes to one of some members or globals, or a
