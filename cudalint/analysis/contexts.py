@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 
 from cudalint.analysis.domains.native_peak import NativePeak
@@ -21,9 +22,9 @@ from cudalint.analysis.facts import (
 from cudalint.analysis.queries.launch_checks import LaunchChecks
 from cudalint.analysis.queries.lifetimes import lifetimes
 from cudalint.analysis.queries.loops import loop_facts
-from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.reach import closure
-from cudalint.analysis.shape.subjects import Subjects
+from cudalint.analysis.shape.symbols import Identity, identity
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Value
 from cudalint.findings.finding import Step
@@ -44,24 +45,24 @@ def function_facts(
     """The facts of all runs, with sizes that calls with constant arguments decide, and with
     ``misuses`` (by function key) that only a view of the whole class shows."""
     facts = {id(run): _facts(run, linker) for run in runs}
-    by_key = {(run.function.key, run.filename): run for run in runs}
+    by_identity = {identity(run.function): run for run in runs}
     checks = LaunchChecks(linker, runs)
     undecided = _undecided(linker, runs, [facts[id(run)] for run in runs])
-    tried: dict[tuple[str, str], int] = {}
-    seen: set[tuple[str, str, object]] = set()
+    tried: dict[Identity, int] = defaultdict(int)
+    seen: set[tuple[Identity, object]] = set()
     frontier: list[tuple[FunctionRun, tuple[Step, ...]]] = [(run, ()) for run in runs]
     for _ in range(MOST_ROUNDS):
         following: list[tuple[FunctionRun, tuple[Step, ...]]] = []
         for caller, steps in frontier:
             for key, filename, arguments, span in caller.calls_made:
-                callee = by_key.get((key, filename))
-                identity = (key, filename, arguments)
-                if callee is None or identity in seen or (key, filename) not in undecided:
+                called = filename, key
+                callee = by_identity.get(called)
+                if callee is None or (called, arguments) in seen or called not in undecided:
                     continue
-                seen.add(identity)
-                if tried.get((key, filename), 0) >= MOST_CONTEXTS:
+                seen.add((called, arguments))
+                if tried[called] >= MOST_CONTEXTS:
                     continue
-                tried[(key, filename)] = tried.get((key, filename), 0) + 1
+                tried[called] += 1
                 run = linker.run_with(key, filename, dict(arguments))
                 if run is None:
                     continue
@@ -81,23 +82,21 @@ def function_facts(
 
 def _undecided(
     linker: Linker, runs: list[FunctionRun], facts: list[FunctionFacts]
-) -> set[tuple[str, str]]:
+) -> set[Identity]:
     """The functions with a size that constants could decide, and all that call them."""
-    callers: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    open_sizes: list[tuple[str, str]] = []
-    for run, known in zip(runs, facts, strict=True):
-        identity = (run.function.key, run.filename)
-        if run.python and (run.filename, run.function.key) not in linker.memo(Subjects).dealing:
-            continue
-        if _has_open_size(known):
-            open_sizes.append(identity)
-        for key, filename, _, _ in run.calls_made:  # calls through pointers too
-            callers.setdefault((key, filename), []).append(identity)
-        for _, call in calls(run.function):
-            callee = linker.function(call.key, run.filename) if call.key else None
-            if callee is not None:
-                callers.setdefault((callee.key, callee.filename), []).append(identity)
-    return closure(open_sizes, lambda identity: callers.get(identity, ()))
+    graph = linker.memo(CallGraph)
+    through_pointers: dict[Identity, set[Identity]] = defaultdict(set)
+    for run in runs:
+        for key, filename, _, _ in run.calls_made:
+            through_pointers[filename, key].add(identity(run.function))
+    return closure(
+        (
+            identity(run.function)
+            for run, known in zip(runs, facts, strict=True)
+            if _has_open_size(known)
+        ),
+        lambda one: graph.callers(one) | through_pointers[one],
+    )
 
 
 def _has_open_size(facts: FunctionFacts) -> bool:

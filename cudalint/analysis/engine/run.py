@@ -11,7 +11,8 @@ from cudalint.analysis.engine.evaluate import Evaluator
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.engine.summary import Outcome, Summary
 from cudalint.analysis.shape.operations import calls, operations
-from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.subjects import Subjects
+from cudalint.analysis.shape.symbols import Symbols, identity
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.analysis.values.values import Location, Symbol, Value
 from cudalint.program import (
@@ -93,7 +94,7 @@ class FunctionRun:
         self.conditions = Conditions()
         self.flow = symbols.flow(function)
         self.python = program.language == "python"
-        self.touches_cuda = symbols.touches_cuda(function, program)
+        self.touches_cuda = identity(function) in symbols.memo(Subjects).dealing
         self.private_globals = symbols.private_globals(function, program)
         """Variables of a script's own code that no function of it mentions: as good as locals."""
         self.has_finalizer = symbols.has_finalizer(function)

@@ -113,7 +113,7 @@ def _callee(
             key = _method(machine, this, ("__init__",), filename)
             if key is None and operation.target is not None:
                 store(machine, operation.target, this, state)
-    function = machine.symbols.function(key, filename) if key else None
+    function = machine.symbols.function(key, filename)
     if function is None or not function.blocks or function.is_generator:
         return None, None
     if sum(frame.function is function for frame in state.frames) > 1:

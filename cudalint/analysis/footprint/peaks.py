@@ -8,19 +8,20 @@ from dataclasses import replace
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import Peak
 from cudalint.analysis.footprint.machine import Machine
+from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.symbols import Symbols, identity
+from cudalint.apis.loader import ApiModels
 from cudalint.apis.paths import parse_shape
-from cudalint.program import Call, Function
-
-MOST_DEPTH = 8
+from cudalint.program import Call
 
 
 def peaks_of(runs: Sequence[FunctionRun]) -> dict[int, Peak]:
     """The peaks of all Python functions of a run, by the ``id`` of their analyses."""
     found: dict[int, Peak] = {}
-    creators = _Creators()
+    creating = runs[0].symbols.memo(_Creators).functions if runs else set()
     for run in runs:
-        if run.python and creators.creates(run, run.function):
+        if run.python and identity(run.function) in creating:
             peak = Machine(run.function, run.program, run.symbols).run().peaks.peak()
             if peak is not None:
                 found[id(run)] = peak
@@ -47,31 +48,23 @@ def _within(run: FunctionRun, peak: Peak) -> bool:
 
 
 class _Creators:
-    """Which functions make an array, or acquire memory, or call one that does: without, no size
-    can be known."""
+    """The Python functions that make an array, or acquire memory, or call one that does: without,
+    no size can be known."""
 
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str], bool] = {}
-
-    def creates(self, run: FunctionRun, function: Function, depth: int = 0) -> bool:
-        """Whether a function does."""
-        identity = (function.filename, function.key)
-        if identity not in self._known:
-            self._known[identity] = False  # of functions that call each other, the others decide
-            self._known[identity] = depth < MOST_DEPTH and any(
-                self._call(run, function, call, depth) for _, call in calls(function)
-            )
-        return self._known[identity]
-
-    def _call(self, run: FunctionRun, function: Function, call: Call, depth: int) -> bool:
-        model = run.models.lookup(call.name) if call.name and call.name[0] != "." else None
-        if model is not None and (model.acquires or (model.returns and model.returns.shape)):
-            returns = model.returns
-            if returns is None or not returns.shape:
-                return True
-            return parse_shape(returns.shape, model.parameters).kind in _CREATING
-        callee = run.symbols.function(call.key, function.filename) if call.key else None
-        return callee is not None and self.creates(run, callee, depth + 1)
+    def __init__(self, symbols: Symbols) -> None:
+        self.functions = symbols.memo(CallGraph).reaching(
+            identity(function)
+            for function, program in symbols.functions()
+            if program.language == "python"
+            and any(_creates(call, symbols.models("python")) for _, call in calls(function))
+        )
 
 
-_CREATING = ("arguments", "dimensions", "range")
+def _creates(call: Call, models: ApiModels) -> bool:
+    model = models.lookup(call.name) if not call.name.startswith(".") else None
+    if model is None:
+        return False
+    shape = model.returns.shape if model.returns is not None else None
+    if not shape:
+        return bool(model.acquires)
+    return parse_shape(shape, model.parameters).kind in ("arguments", "dimensions", "range")

@@ -6,8 +6,9 @@ import re
 
 from cudalint.analysis.engine.evaluate import STATUS
 from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.operations import calls, operations
-from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.program import Call, Launch
 from cudalint.source import Span
 
@@ -24,14 +25,14 @@ class LaunchChecks:
 
     def __init__(self, symbols: Symbols, runs: list[FunctionRun]) -> None:
         self._symbols = symbols
-        self._runs = {(run.filename, run.function.key): run for run in runs}
-        self._checks: dict[tuple[str, str], list[Place]] = {}
-        self._callers: dict[tuple[str, str], list[tuple[FunctionRun, Place]]] = {}
-        for run in runs:
-            for at, call in calls(run.function):
-                target = self._target(run, call)
-                if target is not None:
-                    self._callers.setdefault(target, []).append((run, at.place))
+        self._runs = {identity(run.function): run for run in runs}
+        self._graph = symbols.memo(CallGraph)
+        self._looking = self._graph.reaching(
+            one
+            for one, run in self._runs.items()
+            if any(self._looks(run, at.place, call) for at, call in calls(run.function))
+        )
+        """The functions that look at errors, themselves or through what they call."""
 
     def unchecked(self, run: FunctionRun) -> tuple[tuple[str, Span], ...]:
         """The launches of a function after which nobody asks for an error."""
@@ -48,38 +49,33 @@ class LaunchChecks:
 
     def _is_bare(self, run: FunctionRun, place: Place, depth: int) -> bool:
         """Whether no check follows a place, here or in any caller. Callers out of sight check."""
-        if any(run.flow.reaches(*place, *check) for check in self._places(run)):
+        if any(
+            run.flow.reaches(*place, *at.place)
+            and (self._looks(run, at.place, call) or self._callee(run, call) in self._looking)
+            for at, call in calls(run.function)
+        ):
             return False
         if run.function.is_main:
             return True
-        callers = self._callers.get((run.filename, run.function.key), [])
+        callers = [
+            (self._runs[identity(site.caller)], site.at.place)
+            for site in self._graph.sites(identity(run.function))
+            if identity(site.caller) in self._runs
+        ]
         if not callers or depth >= MOST_CALLERS or run.function.kind == "lambda":
             return False
         return all(self._is_bare(caller, at, depth + 1) for caller, at in callers)
 
-    def _places(self, run: FunctionRun) -> list[Place]:
-        """Where a function looks at errors, itself or through what it calls."""
-        identity = (run.filename, run.function.key)
-        known = self._checks.get(identity)
-        if known is None:
-            self._checks[identity] = []  # while a recursive call asks
-            known = self._checks[identity] = [
-                at.place for at, call in calls(run.function) if self._looks(run, at.place, call)
-            ]
-        return known
-
     def _looks(self, run: FunctionRun, place: Place, call: Call) -> bool:
+        """Whether a call looks at errors by itself, and not in a function of the run."""
         model = run.models.lookup(call.name)
         if model is not None and not model.guess:
             if model.reads_last_error:
                 return True
             origin = f"{STATUS}{call.name}@{place[0]}.{place[1]}"
             return model.synchronizes and origin in run.conditions.checked
-        target = self._target(run, call)
-        if target is not None and target in self._runs:
-            return bool(self._places(self._runs[target]))
-        return _CHECKING.search(call.name) is not None
+        return self._callee(run, call) is None and _CHECKING.search(call.name) is not None
 
-    def _target(self, run: FunctionRun, call: Call) -> tuple[str, str] | None:
-        found = self._symbols.function(call.key, run.filename) if call.key else None
-        return None if found is None else (found.filename, found.key)
+    def _callee(self, run: FunctionRun, call: Call) -> Identity | None:
+        found = self._symbols.function(call.key, run.filename)
+        return identity(found) if found is not None and identity(found) in self._runs else None

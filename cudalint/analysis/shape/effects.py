@@ -153,7 +153,7 @@ class _Body:
         if model is not None:
             self._modelled(call, model)
             return
-        found = self._symbols.definition(call.key, self._function.filename) if call.key else None
+        found = self._symbols.definition(call.key, self._function.filename)
         if found is not None:
             self._defined(call, *found)
             return

@@ -2,61 +2,39 @@
 
 from __future__ import annotations
 
+from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.operations import calls, operations
-from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.shape.walk import texts
 from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import ApiFunction
 from cudalint.program import Call, Launch, Program
 
-Identity = tuple[str, str]
-"""Of a function: its file and key."""
-
 
 class Subjects:
-    """What the Python functions of a run deal with, themselves or through what they call."""
+    """What the functions of a run deal with, themselves or through what they call."""
 
     def __init__(self, symbols: Symbols) -> None:
-        self._callers: dict[Identity, set[Identity]] = {}
-        self._callees: dict[Identity, set[Identity]] = {}
+        graph = symbols.memo(CallGraph)
         owning: set[Identity] = set()
         arrays: set[Identity] = set()
         for function, program in symbols.functions():
-            if program.language != "python":
-                continue
-            identity = (function.filename, function.key)
+            models = symbols.models(program.language)
             for _, _, operation in operations(function):
                 if isinstance(operation, Launch):
-                    owning.add(identity)
+                    owning.add(identity(function))
                 elif isinstance(operation, Call):
-                    model = symbols.models("python").lookup(operation.name)
+                    model = models.lookup(operation.name)
                     if model is not None and _owns(model):
-                        owning.add(identity)
+                        owning.add(identity(function))
                     if model is not None and (model.returns or model.copies):
-                        arrays.add(identity)
-                    self._note_call(symbols, identity, operation)
-        self.owning = _closure(owning, self._callers)
+                        arrays.add(identity(function))
+        self.owning = graph.reaching(owning)
         """Those that own, release or launch anything."""
-        self.dealing = _closure(owning | arrays, self._callers)
+        self.dealing = graph.reaching(owning | arrays)
         """Those, and those that make or copy arrays: all others have no facts of sizes."""
-        self.telling = _closure(self.dealing, self._callees)
+        self.telling = graph.reached(self.dealing)
         """Those, and those that tell any of them something."""
-
-    def _note_call(self, symbols: Symbols, caller: Identity, call: Call) -> None:
-        callee = symbols.function(call.key, caller[0]) if call.key else None
-        if callee is not None:
-            identity = (callee.filename, callee.key)
-            self._callers.setdefault(identity, set()).add(caller)
-            self._callees.setdefault(caller, set()).add(identity)
-
-
-def _closure(start: set[Identity], following: dict[Identity, set[Identity]]) -> set[Identity]:
-    found, pending = set(start), list(start)
-    while pending:
-        new = following.get(pending.pop(), set()) - found
-        found |= new
-        pending.extend(new)
-    return found
 
 
 def _owns(model: ApiFunction) -> bool:

@@ -12,17 +12,23 @@ from cudalint.analysis.shape.groups import shared_folders
 from cudalint.analysis.shape.operations import expressions, operations, targets
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
-    Call,
     Function,
     Kernel,
-    Launch,
-    Operation,
     Program,
     Record,
     variables,
 )
 
 Memo = TypeVar("Memo")
+
+
+Identity = tuple[str, str]
+"""Of a function: its file and its key."""
+
+
+def identity(function: Function) -> Identity:
+    """What tells a function from all others of a run."""
+    return function.filename, function.key
 
 
 class Symbols:
@@ -41,7 +47,6 @@ class Symbols:
         self._records: dict[str, dict[str, Record]] = {}
         self.opt_ins: dict[tuple[str, str], int] = {}
         """By the kernel's name and the file that defines it, or that opts in."""
-        self._touching: dict[tuple[str, str], bool] = {}
         self._memos: dict[Any, Any] = {}
         self._flows: dict[int, tuple[Function, Flow]] = {}
         self._finalized: set[str | None] | None = None
@@ -72,11 +77,11 @@ class Symbols:
         """Every function of the run once, in the order of the files."""
         return [pair for pairs in self._functions.values() for pair in pairs]
 
-    def definition(self, key: str, filename: str) -> tuple[Function, Program] | None:
+    def definition(self, key: str | None, filename: str) -> tuple[Function, Program] | None:
         """The definition that a call in a file means, and the program that has it."""
-        return _nearest(self._functions.get(key, ()), filename, lambda pair: pair[0].filename)
+        return _nearest(self._functions.get(key or "", ()), filename, lambda pair: pair[0].filename)
 
-    def function(self, key: str, filename: str) -> Function | None:
+    def function(self, key: str | None, filename: str) -> Function | None:
         """The definition that a call in a file means."""
         found = self.definition(key, filename)
         return found[0] if found else None
@@ -163,38 +168,12 @@ class Symbols:
             found = self._flows[id(function)] = (function, Flow(function))
         return found[1]
 
-    def touches_cuda(self, function: Function, program: Program) -> bool:
-        """Whether a function, or one that it calls, owns, moves or launches anything; how many
-        paths are worth following depends on it."""
-        identity = (function.filename, function.key)
-        if identity not in self._touching:
-            self._touching[identity] = False  # while a recursive call asks
-            self._touching[identity] = any(
-                self._is_work(at.operation, function.filename, program.language)
-                for at in operations(function)
-            )
-        return self._touching[identity]
-
     def memo(self, kind: Callable[[Symbols], Memo]) -> Memo:
         """What somebody keeps of the run as a whole, begun when it is first asked for."""
         found: Memo | None = self._memos.get(kind)
         if found is None:
             found = self._memos[kind] = kind(self)
         return found
-
-    def _is_work(self, operation: Operation, filename: str, language: str) -> bool:
-        if isinstance(operation, Launch):
-            return True
-        if not isinstance(operation, Call):
-            return False
-        model = self._models[language].lookup(operation.name)
-        if model is not None:
-            return bool(
-                model.acquires or model.releases or model.copies or model.sets or model.launches
-                or model.resets or model.reads_last_error or model.status or model.returns
-            )  # fmt: skip
-        found = self.definition(operation.key, filename) if operation.key else None
-        return found is not None and self.touches_cuda(*found)
 
 
 def mentioned(function: Function) -> set[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import operations
-from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.tensors.evidence import gather
 from cudalint.analysis.tensors.knowledge import RETURNED, CallSite, Known
 from cudalint.analysis.tensors.lattice import Recording, Value
@@ -23,8 +23,6 @@ MOST_ROUNDS = 4
 MOST_DEPTH = 12
 MOST_CALLERS = 3
 """Callers of callers that are asked whether they record gradients."""
-
-Identity = tuple[str, str]
 
 
 class TensorRun:
@@ -43,8 +41,7 @@ class TensorRun:
         for function, program in symbols.functions():
             if program.language != "python":
                 continue
-            identity = _identity(function)
-            self._known[identity] = Known(function, program)
+            self._known[identity(function)] = Known(function, program)
             if function.record is not None:
                 self._methods[function.record].append(function)
         self._link_calls()
@@ -53,7 +50,7 @@ class TensorRun:
 
     def known(self, function: Function) -> Known:
         """What is kept of a function."""
-        return self._known[_identity(function)]
+        return self._known[identity(function)]
 
     def interesting(self, filenames: set[str]) -> list[Known]:
         """The functions of some files that compute gradients, put modules in evaluation mode or
@@ -72,8 +69,8 @@ class TensorRun:
                 pending.append((known, 0))
         while pending:
             known, depth = pending.pop()
-            if _identity(known.function) not in found:
-                found[_identity(known.function)] = known
+            if identity(known.function) not in found:
+                found[identity(known.function)] = known
                 if depth < MOST_CALLERS:
                     pending.extend((self.known(site.caller), depth + 1) for site in known.callers)
         return list(found.values())
@@ -119,17 +116,17 @@ class TensorRun:
                     records = frozenset({function.record} if function.record else ())
                     own = getattr(operation.receiver, "symbol", None) == "this"
                     callee = self.callee(function, operation, records if own else frozenset())
-                    if callee is not None and _identity(callee) in self._known:
+                    if callee is not None and identity(callee) in self._known:
                         site = CallSite(function, operation, origin, block)
-                        self._known[_identity(callee)].callers.append(site)
+                        self._known[identity(callee)].callers.append(site)
                     values = [argument.value for argument in operation.arguments]
                 else:
                     values = [value] if (value := getattr(operation, "value", None)) else []
                 for part in walk(*values):
                     if isinstance(part, FunctionReference) and part.key:
                         target = self.symbols.function(part.key, function.filename)
-                        if target is not None and _identity(target) in self._known:
-                            self._known[_identity(target)].referenced = True
+                        if target is not None and identity(target) in self._known:
+                            self._known[identity(target)].referenced = True
 
     # Solving ----------------------------------------------------------------------------------
 
@@ -146,12 +143,12 @@ class TensorRun:
                 before = known.evidence
                 known.evidence = gather(known, self)
                 if known.evidence != before:
-                    changed[_identity(known.function)] = known
+                    changed[identity(known.function)] = known
             for known in [k for k in self._known.values() if k.solution is not None]:
                 mode, attached = self._entry_mode(known), self._returns_attached(known)
                 if mode != known.entry or attached != known.returns_attached:
                     known.entry, known.returns_attached = mode, attached
-                    changed[_identity(known.function)] = known
+                    changed[identity(known.function)] = known
             for known in [k for k in self._known.values() if k.solution is not None]:
                 summary = self._summary(known)
                 if summary == known.summary:
@@ -160,7 +157,7 @@ class TensorRun:
                 for site in known.callers:
                     caller = self.known(site.caller)
                     if caller.solution is not None:
-                        changed[_identity(site.caller)] = caller
+                        changed[identity(site.caller)] = caller
             for known in changed.values():
                 known.solution = None
             pending = list(changed.values())
@@ -172,10 +169,10 @@ class TensorRun:
     def solution(self, known: Known) -> Solution | None:
         """The solution of a function, made once; ``None`` while it is being made."""
         if known.solution is None:
-            identity = _identity(known.function)
-            if identity in self._active or len(self._active) > MOST_DEPTH:
+            one = identity(known.function)
+            if one in self._active or len(self._active) > MOST_DEPTH:
                 return None
-            self._active.append(identity)
+            self._active.append(one)
             try:
                 known.solution = solve(known.function, self)
                 known.summary = known.summary or self._summary(known)
@@ -276,10 +273,10 @@ class TensorRun:
 
     def hook(self, function: Function) -> tuple[HookModel | None, str]:
         """The framework's hook that a method is, and of which sort."""
-        identity = _identity(function)
-        if identity not in self._hooks:
-            self._hooks[identity] = self._find_hook(function)
-        return self._hooks[identity]
+        one = identity(function)
+        if one not in self._hooks:
+            self._hooks[one] = self._find_hook(function)
+        return self._hooks[one]
 
     def _find_hook(self, function: Function) -> tuple[HookModel | None, str]:
         name = function.key.rpartition(".")[2]
@@ -328,7 +325,7 @@ class TensorRun:
         callee = self.callee(
             function, call, frozenset({function.record}) if own and function.record else records
         )
-        if callee is None or callee.is_generator or _identity(callee) not in self._known:
+        if callee is None or callee.is_generator or identity(callee) not in self._known:
             return None
         solution = self.solution(self.known(callee))
         if solution is None:
@@ -373,10 +370,10 @@ class TensorRun:
 
     def scan(self, function: Function) -> Scan:
         """What the text of a function says of its places."""
-        identity = _identity(function)
-        if identity not in self._scans:
-            self._scans[identity] = scan(function, self.effect, self.is_module)
-        return self._scans[identity]
+        one = identity(function)
+        if one not in self._scans:
+            self._scans[one] = scan(function, self.effect, self.is_module)
+        return self._scans[one]
 
     def class_scan(self, record: str, filename: str) -> Scan:
         """What all methods of a class, and of its bases in the run, say of its members."""
@@ -421,7 +418,3 @@ class TensorRun:
 def _returned(solution: Solution) -> dict[str, Value]:
     """What a function returns: its parts where it has some, else the whole."""
     return dict(solution.returned_parts) or {"": solution.returned}
-
-
-def _identity(function: Function) -> Identity:
-    return function.filename, function.key

@@ -15,6 +15,8 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts.ordering import EarlyRead, HostAccess
 from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.subjects import Subjects
+from cudalint.analysis.shape.symbols import identity
 from cudalint.analysis.values.values import Address, Pointer, Value
 from cudalint.findings.finding import Step
 from cudalint.program import (
@@ -60,7 +62,7 @@ def _is_reference(run: FunctionRun, operation: Operation | Expression, access: A
     if isinstance(operation, Call) and access.argument is not None and not run.python:
         if operation.name and run.models.lookup(operation.name) is not None:
             return False
-        definition = run.symbols.function(operation.key, run.filename) if operation.key else None
+        definition = run.symbols.function(operation.key, run.filename)
         if definition is not None:
             parameters = definition.parameters
             if access.argument < len(parameters):
@@ -304,9 +306,7 @@ def passed(run: FunctionRun, call: Call, definition: Function, state: State) -> 
         text = f"`{definition.name}`"
         if waiting is not None and not access.writes:
             _check_read(run, buffer, text, call.span, state)
-        if held is not None and not run.symbols.touches_cuda(
-            definition, run.symbols.programs.get(definition.filename, run.program)
-        ):
+        if held is not None and identity(definition) not in run.symbols.memo(Subjects).dealing:
             step = Step(definition.filename, where, f"`{render(access.place)}` is accessed here")
             shown = run.show(argument)
             _host_access(

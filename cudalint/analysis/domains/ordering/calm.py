@@ -7,11 +7,11 @@ import re
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
+from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.operations import calls
-from cudalint.analysis.shape.symbols import Symbols
-from cudalint.apis.loader import ApiModels
+from cudalint.analysis.shape.symbols import Symbols, identity
 from cudalint.apis.model import ApiFunction
-from cudalint.program import Call, Function, Operation
+from cudalint.program import Call, Function
 
 _STANDARD = re.compile(r"(std::|operator|__builtin_|builtins\.|__gnu_cxx::)")
 _WAITING = re.compile(
@@ -22,11 +22,32 @@ _WAITING = re.compile(
 """What the standard library has that waits: for a callback, or for another thread that waited."""
 
 
-class _Calm:
-    """The functions of a run of which it is known already."""
+class _Waiting:
+    """The functions of a run that may wait: without trust in what is out of sight, and with it."""
 
     def __init__(self, symbols: Symbols) -> None:
-        self.known: dict[tuple[str, str, bool], bool] = {}
+        graph = symbols.memo(CallGraph)
+        self.functions = {
+            trusted: graph.reaching(
+                identity(function)
+                for function, program in symbols.functions()
+                if any(
+                    _may_wait(symbols, call, function.filename, program.language, trusted)
+                    for _, call in calls(function)
+                )
+            )
+            for trusted in (False, True)
+        }
+
+
+def _may_wait(symbols: Symbols, call: Call, filename: str, language: str, trusted: bool) -> bool:
+    """Whether a call may wait by itself, and not in a function of the run."""
+    model = symbols.models(language).lookup(call.name)
+    if model is not None and not model.guess:
+        return waits(model)
+    if symbols.function(call.key, filename) is not None:
+        return False
+    return not (trusted or is_standard(call.name) or call.kind == "copy")
 
 
 def waits(model: ApiFunction) -> bool:
@@ -44,43 +65,15 @@ def checks_status(run: FunctionRun, call: Call, state: State) -> bool:
     return any(is_status(run.evaluator.value(a.value, state)) for a in call.arguments)
 
 
-def is_calm(
-    symbols: Symbols, key: str, filename: str, language: str, trusted: bool = False
-) -> bool:
+def is_calm(symbols: Symbols, function: Function, trusted: bool = False) -> bool:
     """Whether a function of the run waits for nothing. What it calls out of sight may wait, except
     where it is ``trusted`` not to."""
-    identity = (key, filename, trusted)
-    calm = symbols.memo(_Calm).known
-    known = calm.get(identity)
-    if known is None:
-        calm[identity] = True  # while a recursive call asks
-        function = symbols.function(key, filename)
-        known = function is not None and _body_is_calm(symbols, function, language, trusted)
-        calm[identity] = known
-    return known
+    return identity(function) not in symbols.memo(_Waiting).functions[trusted]
 
 
-def _body_is_calm(symbols: Symbols, function: Function, language: str, trusted: bool) -> bool:
-    models = symbols.models(language)
-    return all(
-        is_calm_operation(symbols, call, function.filename, models, trusted)
-        for _, call in calls(function)
+def is_calm_call(symbols: Symbols, call: Call, filename: str, language: str) -> bool:
+    """Whether a call waits for nothing, whatever it calls."""
+    function = symbols.function(call.key, filename)
+    return not _may_wait(symbols, call, filename, language, False) and (
+        function is None or is_calm(symbols, function)
     )
-
-
-def is_calm_operation(
-    symbols: Symbols,
-    operation: Operation,
-    filename: str,
-    models: ApiModels,
-    trusted: bool = False,
-) -> bool:
-    """Whether an operation waits for nothing."""
-    if not isinstance(operation, Call):
-        return True
-    model = models.lookup(operation.name)
-    if model is not None and not model.guess:
-        return not waits(model)
-    if operation.key and symbols.function(operation.key, filename) is not None:
-        return is_calm(symbols, operation.key, filename, models.language, trusted)
-    return trusted or is_standard(operation.name) or operation.kind == "copy"

@@ -85,7 +85,7 @@ def in_run(run: FunctionRun, call: Call, definition: Function, state: State) -> 
     """A function of the run is called: what it does with streams is not followed, only whether it
     may wait."""
     trusted = checks_status(run, call, state)
-    if is_calm(run.symbols, definition.key, definition.filename, run.program.language, trusted):
+    if is_calm(run.symbols, definition, trusted):
         passed(run, call, definition, state)
     elif state.part(NOTHING) is not NOTHING:
         state.keep(NOTHING)

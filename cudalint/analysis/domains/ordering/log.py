@@ -72,14 +72,14 @@ class OrderingLog:
 
     def waiting_loops(self, run: FunctionRun) -> frozenset[int]:
         """The loops in which the host waits, or may wait, for something."""
-        from cudalint.analysis.domains.ordering.calm import is_calm_operation
+        from cudalint.analysis.domains.ordering.calm import is_calm_call
 
         if self._waiting is None:
             self._waiting = frozenset(
                 header
                 for header in run.flow.loops
                 if any(
-                    not is_calm_operation(run.symbols, call, run.filename, run.models)
+                    not is_calm_call(run.symbols, call, run.filename, run.program.language)
                     for _, call in calls(run.flow.body(header))
                 )
             )

@@ -90,7 +90,7 @@ def flushed_by(run: FunctionRun, call: Call) -> str | None:
     model = model_of(run, call)
     if model is not None and not model.guess:
         return "" if model.flushes_cache else None
-    helper = run.symbols.function(call.key, run.filename) if call.key else None
+    helper = run.symbols.function(call.key, run.filename)
     return helper.name if helper is not None and _is_helper(run, helper) else None
 
 
@@ -198,7 +198,7 @@ def _makes_model(run: FunctionRun, call: Call) -> bool:
 
 def _has_loop(run: FunctionRun, call: Call) -> bool:
     """Whether a function of the run that is called goes over something itself."""
-    function = run.symbols.function(call.key, run.filename) if call.key else None
+    function = run.symbols.function(call.key, run.filename)
     if function is None:
         return False
     return any(block.loop for block in function.blocks)

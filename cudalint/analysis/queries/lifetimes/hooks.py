@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cudalint.analysis.facts.lifetimes import Hook
 from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.operations import (
     At,
     calls,
@@ -13,7 +14,7 @@ from cudalint.analysis.shape.operations import (
     successors,
 )
 from cudalint.analysis.shape.reach import closure, ways
-from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.symbols import Symbols, identity
 from cudalint.analysis.shape.walk import root
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
@@ -194,15 +195,11 @@ def _source(operation: Operation) -> Expression | None:
 
 def _runs_once(function: Function, symbols: Symbols) -> bool:
     """Whether all that calls it in the run is a program's own code, once."""
-    sites = 0
-    for other, _ in symbols.functions():
-        for at, call in calls(other):
-            if call.key != function.key:
-                continue
-            sites += 1
-            if symbols.flow(other).enclosing.get(at.block) or not other.is_main:
-                return False
-    return sites == 1
+    sites = symbols.memo(CallGraph).sites(identity(function))
+    return len(sites) == 1 and all(
+        site.caller.is_main and not symbols.flow(site.caller).enclosing.get(site.at.block)
+        for site in sites
+    )
 
 
 def _skipped(

@@ -159,7 +159,7 @@ def _computes(
     effect = models.tensor_effect(call.name)
     if effect is not None and (effect.backward or effect.calls_module):
         return True
-    callee = symbols.function(call.key, filename) if call.key else None
+    callee = symbols.function(call.key, filename)
     if callee is None or (depth == 0 and call.target is None) or depth > _DEPTH:
         return False
     for _, inner in calls(callee):
@@ -222,7 +222,7 @@ def _tests(
             return True
         if _OWN_NAME.search(call.name.rpartition(".")[2]):
             return True
-        callee = symbols.function(call.key, function.filename) if call.key else None
+        callee = symbols.function(call.key, function.filename)
         if callee is not None and any(
             _says(part, messages, models)
             for at in operations(callee)

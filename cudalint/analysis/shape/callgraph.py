@@ -1,0 +1,50 @@
+"""Which functions of a run call which."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from cudalint.analysis.shape.operations import At, calls
+from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.shape.symbols import Identity, Symbols, identity
+from cudalint.program import Call, Function
+
+
+class Site(NamedTuple):
+    """A call of a function of the run."""
+
+    caller: Function
+    at: At
+    call: Call
+
+
+class CallGraph:
+    """All calls whose callee is known without following paths."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._sites: dict[Identity, list[Site]] = defaultdict(list)
+        self._callees: dict[Identity, set[Identity]] = defaultdict(set)
+        for caller, _ in symbols.functions():
+            for at, call in calls(caller):
+                callee = symbols.function(call.key, caller.filename)
+                if callee is not None:
+                    self._sites[identity(callee)].append(Site(caller, at, call))
+                    self._callees[identity(caller)].add(identity(callee))
+
+    def sites(self, function: Identity) -> Sequence[Site]:
+        """The calls of a function."""
+        return self._sites.get(function, ())
+
+    def callers(self, function: Identity) -> set[Identity]:
+        """The functions that call one."""
+        return {identity(site.caller) for site in self.sites(function)}
+
+    def reaching(self, functions: Iterable[Identity]) -> set[Identity]:
+        """Some functions, and all that call them, themselves or through others."""
+        return closure(functions, self.callers)
+
+    def reached(self, functions: Iterable[Identity]) -> set[Identity]:
+        """Some functions, and all that they call, themselves or through others."""
+        return closure(functions, lambda one: self._callees.get(one, ()))
