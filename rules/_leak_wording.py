@@ -33,8 +33,12 @@ def leak_finding(
         ),
         *steps_at(leak.released, f"other paths release {resource.name} here"),
         *steps_at(leak.handed_over, f"other paths pass {resource.name} on here"),
+        *steps_at(first.lent, "{text} is out of sight, is given it here, and may own it"),
         *steps_at(leak.siblings, "its sibling {text} is released here"),
     )
+    if all(way.lent for way in verdict.exits):
+        owner = quoted(first.lent[0].text)
+        message += f", unless {owner}, which is out of sight, took it over"
     return rule.finding(
         message,
         filename=resource.filename,

@@ -7,7 +7,7 @@ which rule speaks of it, which of the ways count, and how sure and how grave tha
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cudalint.analysis.facts import Exit, FunctionFacts, Leak, LeakExit
 from cudalint.findings.finding import Confidence, Severity
@@ -34,9 +34,10 @@ def classify(leak: Leak, facts: FunctionFacts) -> str | None:
 
 def judge(leak: Leak, facts: FunctionFacts) -> Verdict | None:
     """Decide what a leak is."""
+    leak = _certain(leak)
     lost = _overwrites(leak)
     if lost:
-        return Verdict(OVERWRITTEN, lost)
+        return Verdict(OVERWRITTEN, lost, confidence=_unless_lent(lost, Confidence.HIGH))
 
     ended_otherwise = bool(leak.released or leak.handed_over)
     exits = _ways_out(leak, ended_otherwise)
@@ -50,7 +51,24 @@ def judge(leak: Leak, facts: FunctionFacts) -> Verdict | None:
         code = EARLY_EXIT
     else:
         code = EXCEPTION
-    return Verdict(code, exits, _severity(exits, facts), _confidence(leak, exits, facts))
+    confidence = _unless_lent(exits, _confidence(leak, exits, facts))
+    return Verdict(code, exits, _severity(exits, facts), confidence)
+
+
+def _certain(leak: Leak) -> Leak:
+    """The leak without the ways on which a callee out of sight may own the resource, where there
+    are others: on those it is passed on, for all that is known."""
+    sure = tuple(way for way in leak.exits if not way.lent)
+    telling = sure if leak.released else [w for w in sure if w.kind is not Exit.THROW or w.explicit]
+    if not telling:
+        return leak
+    lent = tuple(dict.fromkeys(to for way in leak.exits for to in way.lent))
+    return replace(leak, exits=sure, handed_over=(*leak.handed_over, *lent))
+
+
+def _unless_lent(exits: tuple[LeakExit, ...], confidence: Confidence) -> Confidence:
+    """A callee out of sight may own it on each of these ways."""
+    return Confidence.LOW if all(way.lent for way in exits) else confidence
 
 
 def _overwrites(leak: Leak) -> tuple[LeakExit, ...]:

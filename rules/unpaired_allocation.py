@@ -65,9 +65,10 @@ class UnpairedAllocation(FunctionRule):
 
     ## Known problems
 
-    A pointer that goes into a function without a body in the run counts as borrowed, as it is by
-    nearly all of them. Where such a function takes it over, say so in a model (`takes`), or
-    suppress the finding.
+    A pointer that goes into a function without a body in the run may have a new owner, whatever
+    the function is called: unless the function reads it only (`const float*`), is one of a known
+    library, says that it has failed, or gets a block elsewhere that is released after, the finding
+    is shown with `--preview` alone. A model says which it is (`takes`, `borrows`).
 
     At the end of `main` the system takes all memory back. It is reported all the same, since
     `compute-sanitizer` reports it too and the code tends to be moved into a function one day.

@@ -11,7 +11,8 @@ Reserved top-level keys of a model file; every other key is a function:
   sides end in ``.`` or ``::``).
 - ``families``: kinds of resources.
 - ``constants``: what enumerators are worth (``cudaSuccess``), by the last part of their names.
-- ``words``: words in the names of unknown functions that say what they may do.
+- ``borrows``: functions that only borrow what they are given by value, whatever else they do; a
+  name that ends in ``*``, ``.`` or ``::`` stands for all that begin so.
 - ``attributes``: attributes of arrays (Python).
 - ``tensors``: what functions do to tensors and gradients, by behaviour (Python).
 - ``hooks``: methods that frameworks call (Python).
@@ -44,7 +45,6 @@ from cudalint.apis.model import (
     LifetimeEffect,
     ModelFile,
     TensorEffect,
-    Words,
 )
 from cudalint.apis.validation import (
     RECEIVERS,
@@ -111,7 +111,7 @@ RESERVED = frozenset(
         "aliases",
         "families",
         "constants",
-        "words",
+        "borrows",
         "attributes",
         "alike",
         "tensors",
@@ -137,7 +137,9 @@ class ApiModels:
         self.language = language
         self.families: dict[str, Family] = dict(_shipped("families.toml").families)
         self.constants: dict[str, int] = dict(_shipped("families.toml").constants)
-        self._words = [_shipped("families.toml").words]
+        self._borrowers: set[str] = set()
+        self._borrowing: tuple[str, ...] = ()
+        """How the names of functions begin that only borrow."""
         self.attributes: dict[str, AttributeModel] = {}
         self._tensors: dict[str, TensorEffect] = {}
         self._tensor_beginnings: dict[str, TensorEffect] = {}
@@ -202,17 +204,13 @@ class ApiModels:
         """What a function, method, decorator or class has to do with how long memory is held."""
         return self._lifetimes.get(name)
 
-    def may_end(self, name: str) -> bool:
-        """Whether an unknown function's name says that it may release or take what it is given."""
-        return self._named(name, "ends")
-
-    def may_keep(self, name: str) -> bool:
-        """Whether an unknown method's name says that it may keep what it is given."""
-        return self._named(name, "keeps")
-
-    def _named(self, name: str, key: Literal["ends", "keeps"]) -> bool:
-        lowered = name.lower()
-        return any(word in lowered for words in self._words for word in getattr(words, key))
+    def only_borrows(self, name: str) -> bool:
+        """Whether a function without a model of its own neither keeps nor releases what it is
+        given by value."""
+        return any(
+            spelled in self._borrowers or spelled.startswith(self._borrowing)
+            for spelled in _spellings(name)
+        )
 
     def evicts(self, name: str) -> bool:
         """Whether a method takes elements out of its receiver, of whatever class that is."""
@@ -294,7 +292,11 @@ class ApiModels:
             return
         self.families.update(file.families)
         self.constants.update(file.constants)
-        self._words.append(file.words)
+        for name in file.borrows:
+            if name.endswith(("*", ".", "::")):
+                self._borrowing = (*self._borrowing, name.removesuffix("*"))
+            else:
+                self._borrowers.add(name)
         self.attributes.update(file.attributes)
         self._hooks.update(file.hooks)
         for way in file.kernels.values():
@@ -384,7 +386,7 @@ def decode(path: str, text: str) -> ModelFile:
     lifetimes = _tables(path, "lifetimes", content.pop("lifetimes", {}), LifetimeEffect)
     kernels = _tables(path, "kernels", content.pop("kernels", {}), KernelModel)
     constants = _convert(path, "constants", content.pop("constants", {}), dict[str, int])
-    words = _convert(path, "words", content.pop("words", {}), Words)
+    borrows = _convert(path, "borrows", content.pop("borrows", []), tuple[str, ...])
     functions: dict[str, ApiFunction] = {}
     if plain:
         function = _convert(path, "defaults", defaults, ApiFunction)
@@ -404,7 +406,7 @@ def decode(path: str, text: str) -> ModelFile:
             functions[key] = function
     return ModelFile(
         path, language, families, functions, aliases, attributes, tensors, hooks, lifetimes,
-        kernels, constants, words,
+        kernels, constants, borrows,
     )  # fmt: skip
 
 

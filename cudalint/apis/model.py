@@ -458,15 +458,6 @@ class AttributeModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """It is an object that owns the memory; ``int()`` of it is a pointer that does not."""
 
 
-class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Words in the names of functions of which nothing else is known."""
-
-    ends: tuple[str, ...] = ()
-    """It may release or take over what it is given (``destroyAll``, ``take_buffer``)."""
-    keeps: tuple[str, ...] = ()
-    """A method that may keep it (``addLayer``)."""
-
-
 class ModelFile(msgspec.Struct, frozen=True, omit_defaults=True):
     """One parsed model file."""
 
@@ -484,4 +475,5 @@ class ModelFile(msgspec.Struct, frozen=True, omit_defaults=True):
     kernels: dict[str, KernelModel] = {}
     constants: dict[str, int] = {}
     """What enumerators are worth, by their own name."""
-    words: Words = Words()
+    borrows: tuple[str, ...] = ()
+    """Names, and beginnings that end in ``*``, ``.`` or ``::``, of functions that only borrow."""

@@ -18,6 +18,7 @@ from cudalint.analysis.values.values import (
     Bag,
     Const,
     FunctionValue,
+    Input,
     Operation,
     Pointer,
     Sequence,
@@ -232,12 +233,30 @@ class Conditions:
                 return []
             if value.operator == "==" and truth and isinstance(right, Const):
                 state.equal[left] = right
+            elif value.operator == "==" and truth:
+                _share(state, left, right)
         elif not truth and state.conditions.get(Operation("==", (value, NULL))) is False:
             return []  # a false scalar is null or zero
         elif not truth and not _consistent(state, "==", value, ZERO, True):
             return []
         state.conditions[value] = truth
         return [state]
+
+
+def _share(state: State, left: Value, right: Value) -> None:
+    """Two values are the same: a pointer that stands somewhere else too is not lost here."""
+    for mine, other in ((left, right), (right, left)):
+        if _is_stored(other):
+            state.escape(resources_in(mine))
+            if isinstance(mine, Input):
+                state.stored |= {mine.location}
+
+
+def _is_stored(value: Value) -> bool:
+    """Whether a value was read from an object that is not this call's own."""
+    if isinstance(value, Input):
+        return len(value.location) > 1 or str(value.location[0]).startswith("::")
+    return isinstance(value, Operation) and any(_is_stored(part) for part in value.operands)
 
 
 def forget(state: State, condition: Value) -> None:

@@ -47,6 +47,7 @@ def meet(one: State, other: State, block: int) -> State:
     one.equal = common(one.equal, other.equal)
     one.among = {value: few for value, few in one.among.items() if other.among.get(value) == few}
     one.stored |= other.stored
+    one.lent |= other.lent
     one.skipped &= other.skipped
     one.guards |= other.guards
     if other.failure is None:

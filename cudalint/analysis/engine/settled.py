@@ -7,7 +7,7 @@ million. What stays apart is what one disjunct still has to release and the othe
 
 from __future__ import annotations
 
-from cudalint.analysis.engine.state import Holding, InputRelease, State, Status, common
+from cudalint.analysis.engine.state import Holding, InputRelease, State, Status, common, is_lent
 from cudalint.analysis.values.values import (
     NULL,
     ZERO,
@@ -45,6 +45,7 @@ def settle(one: State, other: State) -> bool:
     one.used = {entry: use for entry, use in one.used.items() if entry in other.used}
     one.skipped &= other.skipped
     one.stored |= other.stored
+    one.lent |= other.lent
     one.guards |= other.guards
     for kind, mine in one.parts.items():
         one.keep(mine.join(other.parts.get(kind, kind())))
@@ -68,6 +69,8 @@ def _resources(one: State, other: State) -> dict[Symbol, Holding] | None:
             if present is None or present.status not in _SETTLED:
                 return None
             found[resource] = present
+        elif is_lent(mine) != is_lent(theirs):
+            return None
         elif mine.status is not theirs.status:
             if mine.status not in _SETTLED or theirs.status not in _SETTLED:
                 return None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
+from cudalint.analysis.facts import Site
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.values.arithmetic import bounded, rewrite, rewrite_location
 from cudalint.analysis.values.values import (
@@ -44,6 +45,16 @@ class Status(enum.Enum):
     """The call failed on this path: there is nothing."""
 
 
+class Lending(NamedTuple):
+    """A callee out of sight that was given a resource: it may own it now, whatever its name."""
+
+    to: Site
+    answer: Value | None = None
+    """What it returned."""
+    status: bool = False
+    """Its answer is a number, of which zero means success."""
+
+
 class Holding(NamedTuple):
     """The state of one resource on one path."""
 
@@ -54,6 +65,8 @@ class Holding(NamedTuple):
     released: Step | None = None
     since: int = 0
     """The length of the trace at its acquisition."""
+    lent: tuple[Lending, ...] = ()
+    """To whom it was given, without a word on who owns it from then on."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +123,7 @@ class State:
         "failure",
         "guards",
         "inputs",
+        "lent",
         "parts",
         "resources",
         "skipped",
@@ -133,6 +147,8 @@ class State:
         """What was copied, launched with or passed to a library, before anybody released it."""
         self.stored: frozenset[Location] = frozenset()
         """Entry values that were stored where they outlive the call."""
+        self.lent: frozenset[Location] = frozenset()
+        """Entry values that were given to callees out of sight."""
         self.skipped: frozenset[int] = frozenset()
         """Loops that ran zero times, where that was not certain."""
         self.guards: frozenset[str] = frozenset()
@@ -157,6 +173,7 @@ class State:
         other.inputs = self.inputs.copy()
         other.used = self.used.copy()
         other.stored = self.stored
+        other.lent = self.lent
         other.guards = self.guards
         other.skipped = self.skipped
         other.parts = self.parts
@@ -326,6 +343,14 @@ class State:
             if holding and holding.status in (Status.REQUESTED, Status.OWNED):
                 self.set_status(resource, Status.ESCAPED)
 
+    def lend(self, resources: Iterable[Symbol], lending: Lending) -> None:
+        """A callee out of sight gets these, by value."""
+        for resource in resources:
+            holding = self.resources.get(resource)
+            if holding and holding.status in (Status.REQUESTED, Status.OWNED):
+                earlier = tuple(one for one in holding.lent if one.to != lending.to)
+                self.resources[resource] = holding._replace(lent=(*earlier, lending))
+
     def refresh(self, *symbols: Symbol) -> None:
         """An operation is about to produce its symbols again: the earlier ones become older."""
         if not any(self.visits.values()):
@@ -381,7 +406,11 @@ class State:
         self.among = {rewrite(value, change): known for value, known in self.among.items()}
         self.resources = {
             resource: holding._replace(
-                condition=None if holding.condition is None else rewrite(holding.condition, change)
+                condition=None if holding.condition is None else rewrite(holding.condition, change),
+                lent=tuple(
+                    one._replace(answer=None if one.answer is None else rewrite(one.answer, change))
+                    for one in holding.lent
+                ),
             )
             for resource, holding in self.resources.items()
         }
@@ -394,7 +423,7 @@ class State:
         return (
             frozenset(self.values.items()),
             frozenset(
-                (resource, Status.OWNED if h.status in _LIVE else h.status)
+                (resource, Status.OWNED if h.status in _LIVE else h.status, is_lent(h))
                 for resource, h in self.resources.items()
             ),
             frozenset((entry, release.families) for entry, release in self.inputs.items()),
@@ -406,6 +435,8 @@ class State:
         """Keep what holds on both; where a resource is absent on one side, the side that has it."""
         self.used = {entry: use for entry, use in self.used.items() if entry in other.used}
         self.skipped &= other.skipped
+        self.stored |= other.stored
+        self.lent |= other.lent
         for kind, mine in self.parts.items():
             self.keep(mine.join(other.parts.get(kind, kind())))
         if _absent(other) < _absent(self):
@@ -422,6 +453,11 @@ class State:
                 mine = self.resources.get(resource)
                 if mine and mine.status is Status.OWNED and holding.status is Status.REQUESTED:
                     self.resources[resource] = holding
+
+
+def is_lent(holding: Holding) -> bool:
+    """Whether somebody out of sight may own what is held."""
+    return bool(holding.lent) and holding.status in (Status.OWNED, Status.REQUESTED)
 
 
 _LIVE = (Status.OWNED, Status.REQUESTED, Status.ABSENT)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cudalint.analysis.engine.state import InputRelease, InputUse
+from cudalint.analysis.engine.state import InputRelease, InputUse, Lending
 from cudalint.analysis.shape.effects import NO_EFFECTS, Effects
 from cudalint.analysis.values.values import Location, Symbol, Value
 from cudalint.findings.finding import Step
@@ -43,6 +43,8 @@ class HandedOut:
     """Somebody else may own it too."""
     released: Step | None = None
     """Where the callee has released it already: the pointer dangles."""
+    lent: tuple[Lending, ...] = ()
+    """The callees out of sight that were given it."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Outcome:
     released: tuple[InputRelease, ...] = ()
     used: tuple[tuple[Location, InputUse], ...] = ()
     stored: frozenset[Location] = frozenset()
+    lent: frozenset[Location] = frozenset()
     writes: tuple[tuple[Location, Value], ...] = ()
     failure: Step | None = None
     explicit: bool = True
@@ -119,6 +122,7 @@ def _joined(outcomes: list[Outcome], elements: set[Location], uses: bool) -> lis
             tuple(out.location for out in outcome.dangling),
             tuple(location for location, _ in outcome.used) if uses else (),
             outcome.stored,
+            outcome.lent,
             outcome.writes,
             outcome.settled,
         )

@@ -95,6 +95,8 @@ class LeakExit:
     early: bool = False
     """Of OVERWRITE: the iteration was left early (``continue``), past a release that others reach:
     an early exit in truth."""
+    lent: tuple[Site, ...] = ()
+    """Callees out of sight that were given the resource on the way: they may own it."""
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from cudalint.analysis.domains.ownership import releases, stores
 from cudalint.analysis.domains.ownership.escape import escape_value, guard
+from cudalint.analysis.domains.ownership.lending import is_status_type, lend
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
-from cudalint.analysis.engine.state import State
+from cudalint.analysis.engine.state import Lending, State
 from cudalint.analysis.facts import OwnerCopy, Site
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.instantiate import apply_summary
@@ -184,8 +185,8 @@ def _is_plain(value: Value) -> bool:
 
 
 def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list[Next]:
-    """Nothing is known of the callee: a plain pointer passed by value stays where it is, unless
-    the name says otherwise; what is passed by address may be anything afterwards."""
+    """Nothing is known of the callee: a pointer that is passed by value is lent to it, what is
+    passed by address may be anything afterwards."""
     throws = operation.may_throw
     thrown: list[Next] = []
     if throws or (throws is None and run.python):
@@ -207,9 +208,14 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
         elif isinstance(result, Symbol):
             one.refresh(result)
         converted = operation.kind == "constructor" and len(values) == 1 and _is_iterator(values[0])
+        lending = Lending(
+            Site(run.filename, operation.span, _short(name.replace("::", "."))),
+            result,
+            is_status_type(run, operation.target),
+        )
         for argument, value in zip(operation.arguments, values, strict=True):
             if not converted:
-                _pass(run, operation, name, argument, value, one)
+                _pass(run, operation, name, argument, value, lending, one)
         if operation.target is not None:
             unwrapped = _unwrapped(values)
             location = run.evaluator.location(operation.target, one)
@@ -268,16 +274,21 @@ def _unwrapped(values: list[Value]) -> Value | None:
 
 
 def _pass(
-    run: FunctionRun, operation: Call, name: str, argument: Argument, value: Value, state: State
+    run: FunctionRun,
+    operation: Call,
+    name: str,
+    argument: Argument,
+    value: Value,
+    lending: Lending,
+    state: State,
 ) -> None:
     if isinstance(value, FunctionValue) and value.key:
         guard(run, value.key, state)
         return
-    short = _short(name.replace("::", "."))
-    taking = operation.kind == "constructor" or run.models.may_end(short)
-    if operation.receiver is not None or operation.kind == "method":
-        taking = taking or run.models.may_keep(short)
+    borrows = _only_borrows(run, operation, name)
     place = _addressed(argument.value)
+    if argument.reference and not borrows:
+        place = argument.value
     if operation.kind == "operator" and name.endswith("operator>>"):
         place = argument.value  # `in >> n` takes a reference
     if place is not None:
@@ -286,11 +297,19 @@ def _pass(
             _pass_address(run, location, state)
     elif isinstance(value, Address):
         _pass_address(run, value.location, state)
-    elif taking:
+    elif operation.kind == "constructor":
         if isinstance(value, Pointer):
-            where = Site(run.filename, operation.span, short)
-            run.log(Recorder).handed_over(value.resource.origin, where)
+            run.log(Recorder).handed_over(value.resource.origin, lending.to)
         escape_value(run, argument.value, value, state)
+    elif not (borrows or argument.constant):
+        lend(run, argument.value, value, lending, state)
+
+
+def _only_borrows(run: FunctionRun, operation: Call, name: str) -> bool:
+    """Whether the callee is a library's that keeps nothing, or a kernel, whose launch could not
+    be read."""
+    kernel = run.symbols.kernel(operation.key, name, run.filename) if name else None
+    return kernel is not None or run.models.only_borrows(name)
 
 
 def _addressed(expression: Expression) -> Expression | None:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from cudalint.analysis.domains.ownership import stores
 from cudalint.analysis.domains.ownership.counterparts import left_to_counterpart
 from cudalint.analysis.domains.ownership.escape import escape_captured
+from cudalint.analysis.domains.ownership.lending import lent_to
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.state import Event, State, Status
+from cudalint.analysis.engine.state import Event, Lending, State, Status
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.facts import Exit, LeakExit, Site
 from cudalint.analysis.values.arithmetic import rewrite, rewrite_location
@@ -285,6 +286,7 @@ def _lose(
             steps=tuple(steps),
             explicit=explicit if thrown is None else thrown.kind == "throw",
             on_failure=state.failure is not None,
+            lent=lent_to(state, holding),
         ),
     )
 
@@ -334,6 +336,7 @@ def _outcome(
                 managed=acquired.managed,
                 escaped=holding.status is Status.ESCAPED or not _is_nameable(run, location),
                 released=holding.released if gone else None,
+                lent=tuple(Lending(to) for to in lent_to(state, holding)),
             )
         )
     settled = tuple(
@@ -376,6 +379,7 @@ def _outcome(
         used=tuple(state.used.items()),
         released=tuple(state.inputs.values()),
         stored=state.stored,
+        lent=state.lent,
         writes=tuple(writes[: max(held, MOST_WRITES)]),
         failure=state.failure.step if state.failure else None,
         explicit=explicit,

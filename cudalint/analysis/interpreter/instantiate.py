@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cudalint.analysis.domains.ownership import stores
 from cudalint.analysis.domains.ownership.escape import guard
 from cudalint.analysis.domains.ownership.havoc import havoc
-from cudalint.analysis.domains.ownership.pools import take_back
+from cudalint.analysis.domains.ownership.lending import lend_values
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, live
 from cudalint.analysis.domains.ownership.releases import check_value, release_value
 from cudalint.analysis.engine.conditions import LAST_ERROR, RELEASING
 from cudalint.analysis.engine.evaluate import STATUS, is_status
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
-from cudalint.analysis.engine.state import Holding, InputRelease, State, Status, project
+from cudalint.analysis.engine.state import Holding, InputRelease, Lending, State, Status, project
 from cudalint.analysis.engine.summary import RETURN, Conditions, HandedOut, Outcome, Summary
 from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
@@ -78,8 +80,6 @@ def apply_summary(
         cut = _Application(run, call, definition, summary, Outcome("return", None), -1)
         for one in (*after, *(leaving.state for leaving in thrown if isinstance(leaving, Raised))):
             cut.havoc(one)
-    for one in after:
-        take_back(run, call, definition, summary, one)
     return [*thrown, *after]
 
 
@@ -211,6 +211,7 @@ class _Application:
             place = self.locate((root,), state)
             value = self.translate(Input((root,)), state)
             havoc(self.run, state, place, value, written=root in effects.written)
+        self._lend({(root,) for root in effects.lent}, state)
 
     def _telling_results(self) -> list[Value]:
         """Unknown items of the returned tuple that are false where nothing is handed out: they
@@ -254,6 +255,7 @@ class _Application:
             state.escape(state.reachable([value]))
             if isinstance(value, Input):
                 state.stored = state.stored | {value.location}
+        self._lend(self.outcome.lent, state)
         for item in (*self.outcome.handed_out, *self.outcome.dangling):
             self._acquire(item, state)
         if self.outcome.foreign:
@@ -291,6 +293,12 @@ class _Application:
             )
         if self.call.target is not None:
             self._result(state)
+
+    def _lend(self, lent: Iterable[Location], state: State) -> None:
+        """What the callee gives to others, whose bodies are out of sight."""
+        lending = Lending(Site(self.run.filename, self.call.span, self.definition.name))
+        for location in sorted(lent, key=repr):
+            lend_values(state, [self.translate(Input(location), state)], lending)
 
     def _may_write(self, location: Location, target: Location) -> bool:
         # Another object's members belong to its class (GPU105), not to this function.
@@ -394,7 +402,7 @@ class _Application:
             return
         if isinstance(condition, Symbol):
             run.log(Recorder).statuses[resource.origin] = condition.origin
-        state.resources[resource] = Holding(status, condition, None, None, since)
+        state.resources[resource] = Holding(status, condition, since=since, lent=item.lent)
         if target is not None and is_outside(run, target) and live(status):
             # The caller's own input keeps it: the class or struct rule looks at that.
             run.log(Recorder).handed_over(

@@ -44,6 +44,8 @@ class Effects:
     """Through these it may write."""
     kept: Roots = _NONE
     """These, or what they point to, it may store where it outlives the call."""
+    lent: Roots = _NONE
+    """These it may give to somebody out of sight."""
     resets: bool = False
 
 
@@ -83,6 +85,7 @@ class _Body:
         self._released: set[str] = set()
         self._written: set[str] = set()
         self._kept: set[str] = set()
+        self._lent: set[str] = set()
         self._resets = False
 
     def effects(self) -> Effects:
@@ -94,6 +97,7 @@ class _Body:
             frozenset(self._released),
             frozenset(self._written),
             frozenset(self._kept),
+            frozenset(self._lent),
             self._resets,
         )
 
@@ -158,10 +162,14 @@ class _Body:
             self._defined(call, *found)
             return
         # Nothing is known of the callee.
-        handed = self._roots(call.receiver, *(a.value for a in call.arguments if _is_address(a)))
+        handed = self._roots(
+            call.receiver, *(a.value for a in call.arguments if a.reference or _is_address(a))
+        )
         self._released |= handed
         self._written |= handed
         self._kept |= handed
+        if not self._models.only_borrows(call.name):
+            self._lent |= self._roots(*(a.value for a in call.arguments if not a.constant))
 
     def _modelled(self, call: Call, model: ApiFunction) -> None:
         self._resets |= bool(model.resets)
@@ -182,6 +190,7 @@ class _Body:
             (self._released, inner.released),
             (self._written, inner.written),
             (self._kept, inner.kept),
+            (self._lent, inner.lent),
         ):
             for root in theirs:
                 if root == "this":

@@ -87,7 +87,7 @@ class _Record:
     """What happened to one acquisition site's resource."""
 
     acquired: Acquired
-    exits: dict[tuple[Exit, Span], LeakExit] = field(default_factory=dict)
+    exits: dict[tuple[Exit, Span, tuple[Site, ...]], LeakExit] = field(default_factory=dict)
     released: dict[Span, Site] = field(default_factory=dict)
     handed_over: dict[Span, Site] = field(default_factory=dict)
     pipelined: bool = False
@@ -113,6 +113,8 @@ class Recorder:
         self.copies: dict[Span, OwnerCopy] = {}
         self.dangling: dict[Span, DanglingPointer] = {}
         self.released_places: set[Location] = set()
+        self.borrowers: set[tuple[str, str]] = set()
+        """Callees out of sight that were given something of a family, and did not keep it."""
         self.released_fields: set[str] = set()
         """Names of the fields in what this function releases, whatever object they are of."""
         self.unsized: set[tuple[Span, str]] = set()
@@ -134,11 +136,14 @@ class Recorder:
             record.acquired.name = name
             record.acquired.location = location
 
-    def released(self, origin: str, site: Site, location: Location | None) -> None:
-        """A path releases a resource."""
+    def released(
+        self, origin: str, site: Site, location: Location | None, lent: tuple[Site, ...]
+    ) -> None:
+        """A path releases a resource, that some callees were given before."""
         record = self.records.get(origin)
         if record is not None:
             record.released.setdefault(site.span, site)
+            self.borrowers.update((to.text, record.acquired.family) for to in lent)
         if location is not None:
             self.released_places.add(location)
 
@@ -159,13 +164,9 @@ class Recorder:
         record = self.records.get(origin)
         if record is None or record.acquired.managed:
             return
-        key = (leave.kind, leave.span)
+        key = (leave.kind, leave.span, leave.lent)
         earlier = record.exits.get(key)
-        # Of two paths to the same exit, the shorter one that needs no failure explains it better.
-        if earlier is None or (leave.on_failure, len(leave.steps)) < (
-            earlier.on_failure,
-            len(earlier.steps),
-        ):
+        if earlier is None or _certainty(leave) < _certainty(earlier):
             record.exits[key] = leave
 
     def misuse(self, misuse: Misuse) -> None:
@@ -231,11 +232,11 @@ class Recorder:
             if not record.exits or record.pipelined or self._is_unfollowed(record):
                 continue
             acquired = record.acquired
-            exits = sorted(record.exits.values(), key=lambda leave: leave.span)
+            exits = self._exits(record)
             found.append(
                 Leak(
                     resource=acquired.resource(),
-                    exits=tuple(exits),
+                    exits=exits,
                     released=tuple(sorted(record.released.values(), key=lambda s: s.span)),
                     siblings=self._siblings(acquired),
                     place_released=self._place_released(acquired),
@@ -259,6 +260,18 @@ class Recorder:
             if (model := models.lookup(call.name) if call.name else None) and model.releases
             for argument in call.arguments
         )
+
+    def _exits(self, record: _Record) -> tuple[LeakExit, ...]:
+        """The ways out on which a resource is lost, each told by its most certain path."""
+        found: dict[tuple[Exit, Span], LeakExit] = {}
+        family = record.acquired.family
+        for one in record.exits.values():
+            doubts = tuple(to for to in one.lent if (to.text, family) not in self.borrowers)
+            leave = replace(one, lent=doubts)
+            earlier = found.setdefault((leave.kind, leave.span), leave)
+            if _certainty(leave) < _certainty(earlier):
+                found[(leave.kind, leave.span)] = leave
+        return tuple(sorted(found.values(), key=lambda leave: leave.span))
 
     def _siblings(self, missing: Acquired) -> tuple[Site, ...]:
         found: dict[str, Site] = {}
@@ -322,6 +335,12 @@ class Recorder:
                 )
             )
         return found
+
+
+def _certainty(leave: LeakExit) -> tuple[bool, bool, int]:
+    """Of two paths to the same exit, the shorter one that needs no failure explains it better, and
+    one on which nobody else may own the resource."""
+    return bool(leave.lent), leave.on_failure, len(leave.steps)
 
 
 Extent = tuple[int | None, int | None, int | None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cudalint.analysis.domains.ownership import containers
 from cudalint.analysis.domains.ownership.escape import escape_value
+from cudalint.analysis.domains.ownership.lending import lent_to
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
@@ -244,6 +245,7 @@ def _lose(
                 Step(run.filename, span, f"{reason} here, while nothing else holds it"),
             ),
             on_failure=state.failure is not None,
+            lent=lent_to(state, holding),
             overwritten_by=what,
         ),
     )
@@ -290,6 +292,7 @@ def _lose_scope(run: FunctionRun, state: State, resource: Symbol, span: Span) ->
                 Step(run.filename, span, f"the scope of `{acquired.shown}` ends here"),
             ),
             on_failure=state.failure is not None,
+            lent=lent_to(state, holding),
         ),
     )
     state.set_status(resource, Status.ESCAPED)

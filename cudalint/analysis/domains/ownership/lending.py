@@ -1,0 +1,52 @@
+"""What a callee out of sight is given by value: it may own it from then on, or only borrow it.
+
+No name tells which. A release in sight, after the call, does: whoever releases what the callee has
+kept would release it twice. And a callee that says that it has failed has taken nothing.
+"""
+
+from __future__ import annotations
+
+from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.engine.state import Holding, Lending, State
+from cudalint.analysis.facts import Site
+from cudalint.analysis.values.values import NULL, ZERO, Const, Input, Operation, Value
+from cudalint.program import Expression, Variable
+
+
+def lend(
+    run: FunctionRun, expression: Expression, value: Value, lending: Lending, state: State
+) -> None:
+    """Give a value, and what it holds if it is a record or a list, to a callee out of sight."""
+    place = run.evaluator.location(expression, state)
+    inner = [] if place is None else [held for _, held in state.below(place)]
+    lend_values(state, [value, *inner], lending)
+
+
+def lend_values(state: State, values: list[Value], lending: Lending) -> None:
+    """Give values to a callee out of sight."""
+    state.lend(sorted(state.reachable(values)), lending)
+    state.lent |= {value.location for value in values if isinstance(value, Input)}
+
+
+def lent_to(state: State, holding: Holding) -> tuple[Site, ...]:
+    """The callees that may own a resource on this path."""
+    return tuple(lending.to for lending in holding.lent if not _has_failed(state, lending))
+
+
+def is_status_type(run: FunctionRun, target: Expression | None) -> bool:
+    """Whether an answer is a number, of which zero means success, and not a truth."""
+    info = run.evaluator.variable(target.symbol) if isinstance(target, Variable) else None
+    return info is not None and info.type.kind in ("integer", "enumeration")
+
+
+def _has_failed(state: State, lending: Lending) -> bool:
+    """Whether the path goes past a test that says that the callee failed."""
+    answer = lending.answer
+    if answer is None:
+        return False
+    zero = state.conditions.get(Operation("==", (answer, ZERO)))
+    known = state.equal.get(answer)
+    if zero is None and isinstance(known, Const) and isinstance(known.value, int):
+        zero = not known.value
+    null = state.conditions.get(Operation("==", (answer, NULL)))
+    return zero is False or null is True or state.conditions.get(answer) is lending.status
