@@ -38,7 +38,8 @@ def settle(one: State, other: State) -> bool:
         one.trace = other.trace  # the path that releases explains more
     for location, value in values.items():
         one.values[location] = value
-    one.resources, one.inputs = resources, inputs
+    one.resources.update(resources)
+    one.inputs = inputs
     one.conditions = common(one.conditions, other.conditions)
     one.equal = common(one.equal, other.equal)
     one.among = {value: few for value, few in one.among.items() if other.among.get(value) == few}
@@ -60,21 +61,24 @@ def _settled(state: State) -> int:
 
 
 def _resources(one: State, other: State) -> dict[Symbol, Holding] | None:
-    """Where each resource stands; ``None`` where one of the two has to release more."""
-    found = dict(one.resources)
-    for resource in {**one.resources, **other.resources}:
-        mine, theirs = one.resources.get(resource), other.resources.get(resource)
-        if mine is None or theirs is None:
-            present = mine or theirs
-            if present is None or present.status not in _SETTLED:
+    """What stands otherwise with the one than with the other; ``None`` where one of the two has to
+    release more."""
+    found: dict[Symbol, Holding] = {}
+    for resource, mine in one.resources.items():
+        theirs = other.resources.get(resource)
+        if theirs is not None and mine.status is theirs.status:
+            if is_lent(mine) != is_lent(theirs):
                 return None
-            found[resource] = present
-        elif is_lent(mine) != is_lent(theirs):
+            continue
+        if mine.status not in _SETTLED or (theirs is not None and theirs.status not in _SETTLED):
             return None
-        elif mine.status is not theirs.status:
-            if mine.status not in _SETTLED or theirs.status not in _SETTLED:
+        if theirs is not None and theirs.status is Status.RELEASED:
+            found[resource] = theirs
+    for resource, theirs in other.resources.items():
+        if resource not in one.resources:
+            if theirs.status not in _SETTLED:
                 return None
-            found[resource] = mine if mine.status is Status.RELEASED else theirs
+            found[resource] = theirs
     return found
 
 
@@ -99,20 +103,26 @@ def _inputs(one: State, other: State) -> dict[Location, InputRelease] | None:
 
 def _values(one: State, other: State) -> dict[Location, Value] | None:
     """What the places hold in which the two differ; ``None`` where it matters."""
-    if len(one.values) == len(other.values) and one.values == other.values:
-        return {}
     found: dict[Location, Value] = {}
-    for location in {**one.values, **other.values}:
-        mine, theirs = one.values.get(location), other.values.get(location)
-        if mine == theirs:
+    shared = 0
+    # What was written last is where disjuncts differ, mostly.
+    for location in reversed(one.values):
+        mine, theirs = one.values[location], other.values.get(location)
+        shared += theirs is not None
+        if mine is theirs or mine == theirs:
             continue
-        given = Input(location)
-        both = _either(
-            one, given if mine is None else mine, other, given if theirs is None else theirs
-        )
+        both = _either(one, mine, other, theirs or Input(location))
         if both is None:
             return None
         found[location] = both
+    if shared == len(other.values):
+        return found
+    for location, theirs in other.values.items():
+        if location not in one.values:
+            both = _either(one, Input(location), other, theirs)
+            if both is None:
+                return None
+            found[location] = both
     return found
 
 

@@ -295,10 +295,11 @@ class State:
 
     def reachable(self, values: Iterable[Value]) -> set[Symbol]:
         """The resources that values give access to, through addresses and containers too."""
-        reached = closure(values, self._leads_to)
+        pointed = {key[1] for key in self.values if key[0] == "@"}
+        reached = closure(values, lambda value: self._leads_to(value, pointed))
         return {resource for value in reached for resource in resources_in(value)}
 
-    def _leads_to(self, value: Value) -> Iterator[Value]:
+    def _leads_to(self, value: Value, pointed: set[Value]) -> Iterator[Value]:
         match value:
             case Input(location=("@", pointer, *_)):
                 yield pointer
@@ -306,7 +307,7 @@ class State:
                 yield from (inner for _, inner in self.below(location))
             case Sequence(items=inner) | Operation(operands=inner):
                 yield from inner
-        if not isinstance(value, Const):
+        if value in pointed and not isinstance(value, Const):
             yield from (inner for _, inner in self.below(("@", value)))
 
     def referenced(self, resource: Symbol) -> bool:
