@@ -95,6 +95,7 @@ def _callee(
     if len(state.frames) > 8:
         return None, None
     key, this = operation.key, receiver
+    function: Function | None = None
     filename = state.frame.function.filename
     if operation.kind == "indirect" or not operation.name:
         value = evaluate(machine, operation.callee, state) if operation.callee else None
@@ -103,33 +104,23 @@ def _callee(
         elif isinstance(value, Bound):
             key, this = value.key, value.this
         elif isinstance(value, Instance):
-            key, this = _method(machine, value, _MODULE_CALLS, filename), value
+            methods = (machine.symbols.method(value.record, n, filename) for n in _MODULE_CALLS)
+            function, this = next(filter(None, methods), None), value
     elif isinstance(receiver, Instance) and operation.name.startswith("."):
-        key = _method(machine, receiver, (operation.name[1:],), filename)
+        function = machine.symbols.method(receiver.record, operation.name[1:], filename)
     elif operation.kind == "constructor" and key is not None:
         record = machine.symbols.record(key, filename)
         if record is not None:
             this = Instance(record.key)
-            key = _method(machine, this, ("__init__",), filename)
-            if key is None and operation.target is not None:
+            function = machine.symbols.method(record.key, "__init__", filename)
+            if function is None and operation.target is not None:
                 store(machine, operation.target, this, state)
-    function = machine.symbols.function(key, filename)
+    function = function or machine.symbols.function(key, filename)
     if function is None or not function.blocks or function.is_generator:
         return None, None
     if sum(frame.function is function for frame in state.frames) > 1:
         return None, None
     return function, this
-
-
-def _method(
-    machine: Surroundings, instance: Instance, names: tuple[str, ...], filename: str
-) -> str | None:
-    record = machine.symbols.record(instance.record, filename)
-    for name in names if record is not None else ():
-        key = f"{instance.record}.{name}"
-        if record is not None and machine.symbols.function(key, filename) is not None:
-            return key
-    return None
 
 
 def _enter(

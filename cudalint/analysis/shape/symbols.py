@@ -92,6 +92,28 @@ class Symbols:
             return None
         return _nearest(list(self._records[key].values()), filename, lambda record: record.filename)
 
+    def lineage(
+        self, key: str, filename: str, below: frozenset[str] = frozenset()
+    ) -> dict[str, Record | None]:
+        """A class and all that it derives from, in the order in which a method is looked for, by
+        their keys; ``None`` for those out of sight."""
+        record = self.record(key, filename)
+        found = {key: record}
+        for base in record.bases if record is not None else ():
+            if record is not None and base not in below:
+                for above, known in self.lineage(base, record.filename, below | {key}).items():
+                    found.pop(above, None)
+                    found[above] = known
+        return found
+
+    def method(self, record: str | None, name: str, filename: str) -> Function | None:
+        """A method of a Python class, its own or inherited."""
+        for key, known in self.lineage(record, filename).items() if record else ():
+            found = self.function(f"{key}.{name}", known.filename if known else filename)
+            if found is not None:
+                return found
+        return None
+
     def kernel(self, key: str | None, name: str, filename: str) -> Kernel | None:
         """The kernel that a launch in a file means."""
         for known in (key, name):

@@ -51,13 +51,8 @@ def differentiated(record: Record, call: Call, run: Callees, known: Known) -> li
                 return [receiver]
             return [value for value in record.operands[offset : offset + 1] if value.origins]
         return list(record.operands[offset : offset + 1])
-    callee = run.callee(
-        known.function,
-        call,
-        frozenset({known.function.record})
-        if known.function.record and getattr(call.receiver, "symbol", None) == "this"
-        else (record.operands[0].records if offset and record.operands else frozenset()),
-    )
+    records = record.operands[0].records if offset and record.operands else frozenset()
+    callee = run.callee(known.function, call, records)
     if callee is None:
         return []
     parameters = run.known(callee).evidence.parameters

@@ -112,7 +112,7 @@ def _evaluated_in_constructor(view: View) -> Function | None:
     record = view.function.record
     if record is None or view.function.kind == "constructor":
         return None
-    constructor = view.run.method(record, "__init__", view.function.filename)
+    constructor = view.run.symbols.method(record, "__init__", view.function.filename)
     if constructor is None or not view.run.scan(constructor).evaluates:
         return None
     for method in view.run.methods(record):
@@ -134,7 +134,7 @@ def _trains_in(view: View, loop: Loop) -> bool:
         effect = view.effect(operation)
         if effect is not None and (effect.backward or effect.steps or effect.trains):
             return True
-        callee = view.run.callee(view.function, operation, frozenset())
+        callee = view.run.callee(view.function, operation)
         if callee is not None:
             scan = view.run.scan(callee)
             if scan.calls_backward or scan.steps:

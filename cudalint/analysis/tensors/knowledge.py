@@ -62,6 +62,8 @@ class Callees(Protocol):
         """What is kept of a function."""
         ...
 
-    def callee(self, caller: Function, call: Call, records: frozenset[str]) -> Function | None:
+    def callee(
+        self, caller: Function, call: Call, records: frozenset[str] = frozenset()
+    ) -> Function | None:
         """The function of the run that a call means."""
         ...

@@ -93,9 +93,7 @@ def _calls_backward_elsewhere(view: View, loop: Loop) -> bool:
     for record in view.records.values():
         call = record.operation
         if record.block in loop.body and isinstance(call, Call):
-            own = getattr(call.receiver, "symbol", None) == "this" and view.function.record
-            records = frozenset({view.function.record}) if own else frozenset[str]()
-            callee = view.run.callee(view.function, call, records)  # type: ignore[arg-type]
+            callee = view.run.callee(view.function, call)
             if callee is not None and view.run.scan(callee).calls_backward:
                 return True
     return False

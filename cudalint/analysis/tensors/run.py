@@ -16,7 +16,7 @@ from cudalint.analysis.tensors.records import Outcome, origin_at
 from cudalint.analysis.tensors.scan import MODULE, Scan, scan
 from cudalint.analysis.tensors.solver import Solution, solve
 from cudalint.apis.model import HookModel, TensorEffect
-from cudalint.program import Call, Function, FunctionReference, walk
+from cudalint.program import THIS, Call, Function, FunctionReference, walk
 
 MOST_ROUNDS = 4
 """How often evidence and callers' modes are carried around."""
@@ -77,34 +77,25 @@ class TensorRun:
 
     def _is_evaluated(self, function: Function) -> bool:
         """Whether the constructor of a method's class puts a module in evaluation mode."""
-        constructor = self.method(function.record, "__init__", function.filename)
+        constructor = self.symbols.method(function.record, "__init__", function.filename)
         return constructor is not None and bool(self.scan(constructor).evaluates)
 
     def functions(self) -> Iterable[Known]:
         """All functions."""
         return self._known.values()
 
-    def callee(self, caller: Function, call: Call, records: frozenset[str]) -> Function | None:
-        """The function of the run that a call means."""
+    def callee(
+        self, caller: Function, call: Call, records: frozenset[str] = frozenset()
+    ) -> Function | None:
+        """The function of the run that a call means; ``records`` are the classes that the receiver
+        may be of, where that is not the caller's own."""
         if call.key and call.kind != "constructor":
             return self.symbols.function(call.key, caller.filename)
         if call.name.startswith(".") and call.receiver is not None:
+            if call.receiver == THIS and caller.record is not None:
+                records = frozenset({caller.record})
             record = next(iter(records)) if len(records) == 1 else None
-            if record is None:
-                return None
-            return self.method(record, call.name[1:], caller.filename)
-        return None
-
-    def method(self, record: str | None, name: str, filename: str) -> Function | None:
-        """A method of a class or of the bases of it that are in the run."""
-        for _ in range(MOST_DEPTH):
-            if record is None:
-                return None
-            found = self.symbols.function(f"{record}.{name}", filename)
-            if found is not None:
-                return found
-            known = self.symbols.record(record, filename)
-            record = known.bases[0] if known is not None and known.bases else None
+            return self.symbols.method(record, call.name[1:], caller.filename)
         return None
 
     def _link_calls(self) -> None:
@@ -113,9 +104,7 @@ class TensorRun:
             for block, index, operation in operations(function):
                 origin = origin_at(block, index)
                 if isinstance(operation, Call):
-                    records = frozenset({function.record} if function.record else ())
-                    own = getattr(operation.receiver, "symbol", None) == "this"
-                    callee = self.callee(function, operation, records if own else frozenset())
+                    callee = self.callee(function, operation)
                     if callee is not None and identity(callee) in self._known:
                         site = CallSite(function, operation, origin, block)
                         self._known[identity(callee)].callers.append(site)
@@ -287,23 +276,11 @@ class TensorRun:
             kind = next((kind for kind in kinds if name in getattr(model, kind)), "")
             if kind and any(
                 base == known or (known.endswith("*") and base.startswith(known[:-1]))
-                for base in self._bases(function.record, function.filename)
+                for base in self.symbols.lineage(function.record, function.filename)
                 for known in model.bases
             ):
                 return model, kind
         return None, ""
-
-    def _bases(self, record: str | None, filename: str) -> Iterable[str]:
-        pending, seen = [record], set[str]()
-        while pending:
-            name = pending.pop()
-            if name is None or name in seen:
-                continue
-            seen.add(name)
-            yield name
-            known = self.symbols.record(name, filename)
-            if known is not None:
-                pending.extend(known.bases)
 
     # Surroundings of one function -------------------------------------------------------------
 
@@ -321,10 +298,7 @@ class TensorRun:
 
     def outcome(self, function: Function, call: Call, records: frozenset[str]) -> Outcome | None:
         """What a call of a function of the run gives back."""
-        own = getattr(call.receiver, "symbol", None) == "this" and function.record
-        callee = self.callee(
-            function, call, frozenset({function.record}) if own and function.record else records
-        )
+        callee = self.callee(function, call, records)
         if callee is None or callee.is_generator or identity(callee) not in self._known:
             return None
         solution = self.solution(self.known(callee))
@@ -363,7 +337,7 @@ class TensorRun:
             self._modules[record] = False
             self._modules[record] = any(
                 (effect := self.effect(base)) is not None and effect.result == "module"
-                for base in self._bases(record, "")
+                for base in self.symbols.lineage(record, "")
                 if base != record or "." in base
             )
         return self._modules[record]
@@ -380,7 +354,7 @@ class TensorRun:
         key = (record, filename)
         if key not in self._classes:
             merged = self._classes[key] = Scan()
-            for name in self._bases(record, filename):
+            for name in self.symbols.lineage(record, filename):
                 for method in self._methods.get(name, ()):
                     found = self.scan(method)
                     merged.freezes |= found.freezes

@@ -292,15 +292,8 @@ class View:
                     continue
                 if effect is not None and effect.clears and is_inside(name, receiver):
                     return True
-                callee = self.run.callee(
-                    self.function, operation, self.value(origin, operation.receiver).records
-                ) or (
-                    self.run.method(
-                        self.function.record, operation.name[1:], self.function.filename
-                    )
-                    if receiver == "this" and operation.name.startswith(".")
-                    else None
-                )
+                records = self.value(origin, operation.receiver).records
+                callee = self.run.callee(self.function, operation, records)
                 if callee is not None and self._callee_empties(callee, receiver, name):
                     return True
         return False

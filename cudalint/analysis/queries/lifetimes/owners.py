@@ -20,7 +20,6 @@ from cudalint.program import (
     variables,
 )
 
-_MOST_BASES = 6
 _PLAIN_BASES = frozenset({"object", "builtins.object", "abc.ABC", "typing.Generic"})
 
 
@@ -88,11 +87,9 @@ def _of_class(
 def _methods(key: str | None, filename: str, linker: Linker) -> dict[str, Function] | None:
     """The methods of a class and its bases by name; ``None`` where some base is out of sight."""
     found: dict[str, Function] = {}
-    pending = [key]
-    for _ in range(_MOST_BASES):
-        if not pending:
-            return found
-        record = linker.record(pending.pop(0), filename)
+    for base, record in linker.lineage(key or "", filename).items():
+        if base in _PLAIN_BASES:
+            continue
         if record is None:
             return None
         for method in record.methods:
@@ -101,8 +98,7 @@ def _methods(key: str | None, filename: str, linker: Linker) -> dict[str, Functi
             if function is None:
                 return None
             found.setdefault(name, function)
-        pending += [base for base in record.bases if base not in _PLAIN_BASES]
-    return None
+    return found
 
 
 def _closing(
