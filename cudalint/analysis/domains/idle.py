@@ -78,7 +78,7 @@ def _waiting(run: FunctionRun, call: Call, state: State) -> None:
         root = location[0]
         if not isinstance(value, Array) or value.space != "device" or not isinstance(root, str):
             continue
-        made = _made(run, value.origin.origin)
+        made = run.made_by(value.origin.origin)
         size = integer(nbytes(value))
         if root.startswith(("%", "@")) or made is None or size is None:
             continue
@@ -118,18 +118,6 @@ def _note(
 
 def _length(seconds: float | None) -> float:
     return float("inf") if seconds is None else seconds
-
-
-def _made(run: FunctionRun, origin: str) -> Call | None:
-    """The call that made an array."""
-    place = origin.rpartition("@")[2].partition("#")[0].split(".")
-    if len(place) != 2 or not all(part.isdigit() for part in place):
-        return None
-    block, index = int(place[0]), int(place[1])
-    if block >= len(run.function.blocks):
-        return None
-    made = run.function.blocks[block].operations[index : index + 1]
-    return made[0] if made and isinstance(made[0], Call) else None
 
 
 def _seconds(run: FunctionRun, call: Call, path: str, state: State) -> float | None:

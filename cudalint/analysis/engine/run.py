@@ -56,6 +56,12 @@ class Position:
         return Symbol(f"{kind}@{self.block}.{self.index}")
 
 
+def position_of(origin: str) -> tuple[int, int] | None:
+    """The block and the index of the operation that a symbol's origin names, if one does."""
+    block, _, index = origin.rpartition("@")[2].partition("#")[0].partition(".")
+    return (int(block), int(index)) if block.isdigit() and index.isdigit() else None
+
+
 class Raised(NamedTuple):
     """A path on which an operation raises an exception, instead of coming back."""
 
@@ -121,6 +127,13 @@ class FunctionRun:
         if found is None:
             found = self._logs[kind] = kind(self)
         return found
+
+    def made_by(self, origin: str) -> Call | None:
+        """The call that a symbol's origin names."""
+        block, index = position_of(origin) or (len(self.function.blocks), 0)
+        made = (one.operations[index:] for one in self.function.blocks[block : block + 1])
+        first = next((operations[0] for operations in made if operations), None)
+        return first if isinstance(first, Call) else None
 
     def skipped_work_on(self, state: State, symbol: object) -> bool:
         """Whether a path went past a loop, without an iteration, that handles a variable: what it

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from cudalint.analysis.shape.operations import (
     calls,
     defined,
+    definitions,
     operands,
     operations,
     successors,
@@ -21,12 +22,15 @@ from cudalint.program import (
     AddressOf,
     Assign,
     Block,
+    Branch,
     Call,
     Function,
+    Operation,
     Variable,
     variables,
     walk,
 )
+from cudalint.source import Span
 
 
 class Flow:
@@ -83,9 +87,20 @@ class Flow:
             if call.name == "builtins.range" and isinstance(call.target, Variable)
         }
 
+    @functools.cached_property
+    def definitions(self) -> dict[str, list[Operation]]:
+        """For each variable: the operations that give it a value."""
+        return definitions(self.blocks)
+
     def body(self, header: int) -> tuple[Block, ...]:
         """The blocks of a loop."""
         return tuple(self.blocks[number] for number in sorted(self.loops[header]))
+
+    def head(self, header: int) -> Span | None:
+        """Where a loop starts, in the source."""
+        if isinstance(branch := self.blocks[header].terminator, Branch):
+            return branch.span
+        return next((at.operation.span for at in operations(self.body(header))), None)
 
     def reaches(self, block: int, index: int, target: int, target_index: int) -> bool:
         """Whether control may go from one operation to another."""

@@ -124,10 +124,10 @@ def expressions(function: Function) -> Iterator[Expression]:
             yield last
 
 
-def definitions(function: Function) -> dict[str, list[Operation]]:
+def definitions(source: Function | Iterable[Block]) -> dict[str, list[Operation]]:
     """For each variable: the operations that give it a value."""
     found: dict[str, list[Operation]] = {}
-    for at in operations(function):
+    for at in operations(source):
         symbol = defined(at.operation)
         if symbol is not None:
             found.setdefault(symbol, []).append(at.operation)

@@ -118,7 +118,7 @@ class View:
     def loops(self) -> dict[int, Loop]:
         """The loops, by header."""
         return {
-            header: Loop(header, body, self._loop_site(header, body), self._is_bounded(header))
+            header: Loop(header, body, self._loop_site(header), self._is_bounded(header))
             for header, body in self.flow.loops.items()
         }
 
@@ -127,14 +127,8 @@ class View:
         around = [loop for loop in self.loops.values() if block in loop.body]
         return sorted(around, key=lambda loop: len(loop.body))
 
-    def _loop_site(self, header: int, body: frozenset[int]) -> Site:
-        block = self.function.blocks[header]
-        if isinstance(block.terminator, Branch):
-            return self.site(block.terminator.span)
-        for number in sorted(body):
-            for operation in self.function.blocks[number].operations:
-                return self.site(operation.span)
-        return self.site(self.function.span)
+    def _loop_site(self, header: int) -> Site:
+        return self.site(self.flow.head(header) or self.function.span)
 
     def iterated(self, header: int) -> Expression | None:
         """What a loop runs over."""

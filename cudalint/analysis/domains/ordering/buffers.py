@@ -23,7 +23,7 @@ from cudalint.analysis.values.values import (
     constant,
     integer,
 )
-from cudalint.program import AddressOf, Call, Expression, Index, Variable
+from cudalint.program import AddressOf, Expression, Index, Variable
 
 _POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_pointer"})
 """Attributes of arrays that lead to where their memory is."""
@@ -131,7 +131,7 @@ def space_of(run: FunctionRun, buffer: Buffer, state: State) -> str | None:
 
 def _is_pinned(run: FunctionRun, origin: Symbol) -> bool:
     """Whether the library was asked to page-lock the array that it made."""
-    call = made_by(run, origin)
+    call = run.made_by(origin.origin)
     return call is not None and any(
         argument.keyword == "pin_memory" and not _is_false(run, argument.value)
         for argument in call.arguments
@@ -140,16 +140,6 @@ def _is_pinned(run: FunctionRun, origin: Symbol) -> bool:
 
 def _is_false(run: FunctionRun, expression: Expression) -> bool:
     return constant(run.evaluator.value(expression, State())) is False
-
-
-def made_by(run: FunctionRun, origin: Symbol) -> Call | None:
-    """The call that an array or a resource comes from."""
-    block, _, index = origin.origin.rpartition("@")[2].partition(".")
-    if not (block.isdigit() and index.isdigit()) or int(block) >= len(run.function.blocks):
-        return None
-    operations = run.function.blocks[int(block)].operations
-    operation = operations[int(index)] if int(index) < len(operations) else None
-    return operation if isinstance(operation, Call) else None
 
 
 def at_this_position(run: FunctionRun, root: Hashable) -> bool:

@@ -10,7 +10,6 @@ from cudalint.analysis.domains.ordering.buffers import (
     Buffer,
     at_this_position,
     buffer_of,
-    made_by,
     space_of,
 )
 from cudalint.analysis.domains.ordering.calm import checks_status, is_calm, is_standard
@@ -234,7 +233,7 @@ def _pageable(
         acquired = run.log(Recorder).records[value.resource.origin].acquired
         made, span = acquired.api, acquired.span
     elif isinstance(value, Array):
-        creation = made_by(run, value.origin)
+        creation = run.made_by(value.origin.origin)
         if creation is None:
             return
         made, span = creation.name, creation.span

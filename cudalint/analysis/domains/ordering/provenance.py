@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
-from cudalint.analysis.shape.operations import definitions
 from cudalint.analysis.values.values import Array
 from cudalint.program import (
     Assign,
@@ -33,7 +32,7 @@ def on_device(run: FunctionRun, expression: Expression, state: State, steps: int
         case Binary(left=left, right=right):
             return any(on_device(run, side, state, steps + 1) for side in (left, right))
         case Variable(symbol=symbol):
-            found = definitions(run.function).get(symbol, [])
+            found = run.flow.definitions.get(symbol, [])
             made = found[0] if len(found) == 1 else None
             if isinstance(made, Assign):
                 return on_device(run, made.value, state, steps + 1)

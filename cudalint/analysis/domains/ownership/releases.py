@@ -5,7 +5,7 @@ from __future__ import annotations
 from cudalint.analysis.domains.ownership.lending import lent_to
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.binding import Binding
-from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import InputRelease, InputUse, State, Status, is_index
 from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
 from cudalint.analysis.shape.walk import plain
@@ -225,10 +225,10 @@ def _release_resource(
 
 def _in_its_loop(run: FunctionRun, resource: Symbol) -> bool:
     """Whether the operation that runs is in a loop in which the resource was acquired."""
-    block = resource.origin.rpartition("@")[2].partition(".")[0]
+    made = position_of(resource.origin)
     around = run.flow.enclosing
     here = around.get(run.position.block, frozenset())
-    return block.isdigit() and bool(here & around.get(int(block), frozenset()))
+    return made is not None and bool(here & around.get(made[0], frozenset()))
 
 
 def _release_input(

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
 from cudalint.analysis.engine.binding import Binding
-from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import CacheFlush, Churn, Site
 from cudalint.analysis.queries.capacity.flushes import asks_device
 from cudalint.analysis.shape.loops import reads_each, varying
-from cudalint.analysis.shape.operations import calls, definitions, operations
+from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.values.values import integer
 from cudalint.apis.model import Acquisition
@@ -86,23 +86,16 @@ def _raw(run: FunctionRun) -> Iterator[_Raw]:
             continue  # that it leaks says more
         if acquired.info.kind != "memory" or acquired.info.space != "device":
             continue
-        block, index = _position(origin)
-        operations = run.flow.blocks[block].operations
-        call = operations[index] if index < len(operations) else None
+        place, call = position_of(origin), run.made_by(origin)
         model = run.models.lookup(acquired.api)
-        if not isinstance(call, Call) or model is None or model.stream_ordered:
+        if place is None or call is None or model is None or model.stream_ordered:
             continue
         size = tuple(_size_parts(run, call, model.parameters, model.acquires))
         if size:
             yield _Raw(
-                acquired, block, call, size, tuple(record.released.values()),
+                acquired, place[0], call, size, tuple(record.released.values()),
                 bool(record.handed_over),
             )  # fmt: skip
-
-
-def _position(origin: str) -> tuple[int, int]:
-    block, _, index = origin.rpartition("@")[2].partition(".")
-    return int(block), int(index)
 
 
 def _size_parts(
@@ -253,12 +246,9 @@ def _made_in(run: FunctionRun, body: frozenset[int]) -> Iterator[tuple[Acquired,
     for origin, record in run.log(Recorder).records.items():
         if not origin.startswith("array:") or "@" not in origin:
             continue
-        block, index = _position(origin)
-        operations = run.flow.blocks[block].operations
-        if block in body and index < len(operations):
-            call = operations[index]
-            if isinstance(call, Call) and call.receiver is None:
-                yield record.acquired, call
+        place, call = position_of(origin), run.made_by(origin)
+        if place is not None and place[0] in body and call is not None and call.receiver is None:
+            yield record.acquired, call
 
 
 def _holds(body: Sequence[Block], call: Call, dead: set[str]) -> str:
@@ -333,7 +323,7 @@ def _called(
 def _deciding(run: FunctionRun, raw: _Raw) -> set[str]:
     """The parameters that the size is computed from."""
     parameters = {parameter.symbol for parameter in run.function.parameters}
-    given = definitions(run.function)
+    given = run.flow.definitions
 
     def sources(symbol: str) -> set[str]:
         values = (one.value for one in given.get(symbol, ()) if isinstance(one, Assign))

@@ -27,7 +27,6 @@ from cudalint.program import (
     Variable,
     variables,
 )
-from cudalint.source import Span
 
 STEPS = frozenset(
     {
@@ -62,7 +61,9 @@ def flushes(run: FunctionRun) -> Iterator[CacheFlush]:
         if header is not None:
             if _each_iteration(flow, header, number, tests) and not _is_phase(run, header):
                 reported.add(header)
-                yield CacheFlush(call.name, call.span, "loop", _head(flow, header), through)
+                yield CacheFlush(
+                    call.name, call.span, "loop", flow.head(header) or call.span, through
+                )
         elif (
             run.function.kind == "method"
             and _short(run.function) in STEPS
@@ -202,11 +203,3 @@ def _has_loop(run: FunctionRun, call: Call) -> bool:
     if function is None:
         return False
     return any(block.loop for block in function.blocks)
-
-
-def _head(flow: Flow, header: int) -> Span:
-    terminator = flow.blocks[header].terminator
-    if isinstance(terminator, Branch):
-        return terminator.span
-    operations = flow.blocks[header].operations
-    return operations[0].span if operations else Span(1, 1, 1, 1)

@@ -8,7 +8,7 @@ from typing import Literal
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.evaluate import Evaluator
-from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import HeldPool, Site
 from cudalint.analysis.queries.capacity.flushes import model_of
@@ -53,11 +53,10 @@ def held_pools(run: FunctionRun) -> Iterator[HeldPool]:
     if not events.frees or events.trims:
         return
     for acquired, size in large:
-        block, _, index = acquired.origin.rpartition("@")[2].partition(".")
-        here = (int(block), int(index))
+        here = position_of(acquired.origin)
         reason: Literal["threshold", "unsynchronized", "synchronized"] | None = None
         for place, site in events.frees.items():
-            if not _reaches(run.flow.blocks, place, here, frozenset()):
+            if here is None or not run.flow.reaches(*place, *here):
                 continue
             if events.threshold is not None:
                 reason = "threshold" if events.keeps and size >= LARGE else None

@@ -21,7 +21,6 @@ from cudalint.program import (
     AddressOf,
     Assign,
     Binary,
-    Branch,
     Call,
     Cast,
     Conditional,
@@ -103,11 +102,7 @@ class Uses:
 
     def loop_span(self, header: int) -> Span:
         """Where a loop starts."""
-        block = self.flow.blocks[header]
-        if isinstance(block.terminator, Branch):
-            return block.terminator.span
-        first = next(iter(block.operations), None)
-        return first.span if first is not None else self.run.function.span
+        return self.flow.head(header) or self.run.function.span
 
     # Groups -------------------------------------------------------------------------------------
 
