@@ -8,9 +8,6 @@ from cudalint.program import (
     Cast,
     Constant,
     Expression,
-    Index,
-    Member,
-    Variable,
     walk,
 )
 from cudalint.source import Span
@@ -29,19 +26,6 @@ def texts(expression: Expression) -> Iterator[str]:
     for part in walk(expression):
         if isinstance(part, Constant) and isinstance(part.value, str):
             yield part.value
-
-
-def root(expression: Expression) -> Expression:
-    """The variable, or the member of ``this``, that a place is in."""
-    while isinstance(expression, Member | Index):
-        if (
-            isinstance(expression, Member)
-            and isinstance(expression.base, Variable)
-            and expression.base.symbol == "this"
-        ):
-            return expression
-        expression = expression.base
-    return expression
 
 
 def plain(expression: Expression) -> Expression:

@@ -3,9 +3,9 @@ it; what is brought to the host was on the device."""
 
 from __future__ import annotations
 
+from cudalint.analysis.shape.places import place
 from cudalint.analysis.tensors.knowledge import RETURNED, Callees, Evidence, Known
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
-from cudalint.analysis.tensors.places import place
 from cudalint.analysis.tensors.records import Form, Record, is_engine
 from cudalint.apis.model import TensorEffect
 from cudalint.program import Call, Constant

@@ -5,8 +5,8 @@ from __future__ import annotations
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import DeviceListGrowth
 from cudalint.analysis.shape.operations import operands
+from cudalint.analysis.shape.places import holder, place, root_of
 from cudalint.analysis.tensors.lattice import Device, Kind, Value
-from cudalint.analysis.tensors.places import place, root_of
 from cudalint.analysis.tensors.records import Form
 from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
 from cudalint.analysis.tensors.view import View
@@ -44,7 +44,7 @@ def _growth(view: View, keeping: Keeping) -> DeviceListGrowth | None:
     if not loops:
         return _over_batches(view, keeping, value, name)
     loop = loops[0]
-    base = view.symbol(keeping.place) or ""
+    base = holder(keeping.place) or ""
     if loop.bounded or view.assigned_in(loop, root_of(base)):
         return None
     if view.is_emptied(loop.body, name, {keeping.origin}):

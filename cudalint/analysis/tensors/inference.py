@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from cudalint.analysis.facts.tensors import RecordedInference
 from cudalint.analysis.shape.operations import operations
+from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
-from cudalint.analysis.tensors.places import place
 from cudalint.analysis.tensors.records import Form, Record, position_of
 from cudalint.analysis.tensors.run import TensorRun
 from cudalint.analysis.tensors.view import Loop, View

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import RetainedGraph
+from cudalint.analysis.shape.places import place, root
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.tensors.evidence import retains
 from cudalint.analysis.tensors.lattice import Gradient, Value
-from cudalint.analysis.tensors.places import place, root
 from cudalint.analysis.tensors.records import Form, Record, position_of
 from cudalint.analysis.tensors.retention import _differentiated_text
 from cudalint.analysis.tensors.view import Loop, View

@@ -9,10 +9,10 @@ from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import GraphRetention
 from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.operations import operations
+from cudalint.analysis.shape.places import ELEMENT, holder, is_inside, place
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.knowledge import RETURNED
 from cudalint.analysis.tensors.lattice import Kind, Recording, Value
-from cudalint.analysis.tensors.places import ELEMENT, is_inside, place
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
 from cudalint.program import (
@@ -225,7 +225,7 @@ def _repeated(
 ) -> GraphRetention | None:
     """Kept in a member by a function that is called for every step."""
     name = place(keeping.place) or ""
-    symbol = view.symbol(keeping.place) or ""
+    symbol = holder(keeping.place) or ""
     if not symbol.startswith(("this.", "::")) or not view.run.is_called_often(view.known):
         return None
     if view.loops_around(keeping.block) and not any(call == RETURNED or call > 0 for call in calls):
@@ -265,7 +265,7 @@ def _is_container(view: View, keeping: Keeping) -> bool:
     name = place(keeping.place)
     if name is None:
         return False
-    symbol = view.symbol(keeping.place) or ""
+    symbol = holder(keeping.place) or ""
     scans = [view.run.scan(view.function)]
     if symbol.startswith("this.") and view.function.record:
         scans.append(view.run.class_scan(view.function.record, view.function.filename))
@@ -331,7 +331,7 @@ def _is_read_by_evidence(view: View, keeping: Keeping) -> bool:
 def _outlives(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) -> bool:
     """Whether a place is still there, with all it holds, in the next iteration."""
     name = place(keeping.place) or ""
-    base = view.symbol(keeping.place) or ""
+    base = holder(keeping.place) or ""
     same = {other.origin for other in kept if place(other.place) == name}
     record = view.record_of(keeping.origin)
     is_held = keeping.how == "stored" or (record is not None and isinstance(record.operation, Call))

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from cudalint.analysis.shape.operations import operations
+from cudalint.analysis.shape.places import place, root_of
 from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Value
-from cudalint.analysis.tensors.places import place, root_of
 from cudalint.apis.model import TensorEffect
 from cudalint.program import Assign, Call, Constant, Function, Member, Tuple
 

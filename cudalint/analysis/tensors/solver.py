@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import successors
+from cudalint.analysis.shape.places import root_of
 from cudalint.analysis.tensors.lattice import NOTHING, NUMBER, UNKNOWN, Kind, State, Value, join_all
-from cudalint.analysis.tensors.places import root_of
 from cudalint.analysis.tensors.records import Record, Surroundings
 from cudalint.analysis.tensors.transfer import Transfer
 from cudalint.program import Function, Parameter, Return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from cudalint.analysis.shape.places import ELEMENT, is_inside, place, places_read, root_of
 from cudalint.analysis.tensors.lattice import (
     NOTHING,
     OBJECT,
@@ -18,7 +19,6 @@ from cudalint.analysis.tensors.lattice import (
     computed,
     join_all,
 )
-from cudalint.analysis.tensors.places import ELEMENT, is_inside, place, places_read, root_of
 from cudalint.analysis.tensors.records import (
     Form,
     Outcome,

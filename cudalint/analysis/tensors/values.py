@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from cudalint.analysis.shape.places import ELEMENT, is_inside, place
 from cudalint.analysis.tensors.lattice import (
     NOTHING,
     NUMBER,
@@ -19,7 +20,6 @@ from cudalint.analysis.tensors.lattice import (
     computed,
     join_all,
 )
-from cudalint.analysis.tensors.places import ELEMENT, is_inside, place
 from cudalint.analysis.tensors.records import Record, Surroundings
 from cudalint.apis.model import TensorEffect
 from cudalint.program import (

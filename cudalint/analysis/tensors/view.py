@@ -8,9 +8,9 @@ from functools import cached_property
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.shape.operations import operations
+from cudalint.analysis.shape.places import is_inside, place
 from cudalint.analysis.tensors.knowledge import Evidence, Known
 from cudalint.analysis.tensors.lattice import NOTHING, State, Value
-from cudalint.analysis.tensors.places import is_inside, place, root, root_of
 from cudalint.analysis.tensors.records import (
     Record,
     gives_gradients,
@@ -255,13 +255,6 @@ class View:
                 return ""
             expression = call.receiver
         return ""
-
-    def symbol(self, expression: Expression) -> str | None:
-        """The variable that a place is in; a member of the receiver is a variable of its own."""
-        name = place(expression)
-        if name is not None and name.startswith("this."):
-            return "this." + root_of(name.removeprefix("this."))
-        return root(expression)
 
     # Places that are emptied ------------------------------------------------------------------
 

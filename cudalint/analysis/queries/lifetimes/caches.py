@@ -8,6 +8,7 @@ import re
 from cudalint.analysis.facts.lifetimes import TensorCache
 from cudalint.analysis.queries.lifetimes.placement import Placements
 from cudalint.analysis.shape.operations import calls, definitions, operands, operations
+from cudalint.analysis.shape.places import holder, place
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
@@ -153,7 +154,7 @@ def dictionaries(
             and isinstance(base.base, Variable)
             and base.base.symbol == "this"
         )
-        if not (shared or own) or render(base) in found:
+        if not (shared or own) or place(base) in found:
             continue
         if placements.made_by(operation) not in ("device", "asked"):
             continue
@@ -164,7 +165,7 @@ def dictionaries(
         if not _is_dictionary(program, function, base):
             continue
         written = written_calls(function)
-        found[render(base)] = TensorCache(
+        found[place(base) or ""] = TensorCache(
             "global" if shared else "instance",
             render(base) if shared else f"self.{render(base).removeprefix('this.')}",
             operation.span,
@@ -176,13 +177,13 @@ def dictionaries(
 def _asks_first(function: Function, base: Expression, key: Expression) -> bool:
     """Whether the function looks whether the key is there: ``if key not in table``, ``.get(key)``,
     ``try: return table[key]``."""
-    table, wanted = render(base), render(key)
+    table, wanted = place(base), render(key)
     for block in function.blocks:
         branch = block.terminator
         if isinstance(branch, Branch) and any(
             isinstance(part, Binary)
             and part.operator == "in"
-            and render(part.right) == table
+            and place(part.right) == table
             and render(part.left) == wanted
             for part in walk(branch.condition)
         ):
@@ -190,7 +191,7 @@ def _asks_first(function: Function, base: Expression, key: Expression) -> bool:
     return any(
         call.name == ".get"
         and call.receiver is not None
-        and render(call.receiver) == table
+        and place(call.receiver) == table
         and call.arguments
         and render(call.arguments[0].value) == wanted
         for _, call in calls(function)
@@ -250,22 +251,22 @@ def _call_is_few(call: Call, few, depth: int) -> bool:  # type: ignore[no-untype
 def _shrinks(program: Program, function: Function, base: Expression, models: ApiModels) -> bool:
     """Whether anything takes entries out, empties the dictionary or puts another in its place; a
     test of its length says that somebody looks after it."""
-    table = render(base)
+    table = place(base)
     for other in program.functions:
         if isinstance(base, Member) and other.record != function.record:
             continue
         for at in operations(other):
             operation = at.operation
-            if isinstance(operation, Delete) and render(operation.place).startswith(table + "["):
+            if isinstance(operation, Delete) and _is_part(operation.place, table):
                 return True
             if isinstance(operation, Call) and operation.receiver is not None:
                 effect = models.lifetime_effect(operation.name)
-                if effect is not None and effect.evicts and render(operation.receiver) == table:
+                if effect is not None and effect.evicts and place(operation.receiver) == table:
                     return True
             target = getattr(operation, "target", None)
             if (
                 target is not None
-                and render(target) == table
+                and place(target) == table
                 and other.kind not in ("module", "constructor")
             ):
                 return True
@@ -278,23 +279,27 @@ def _shrinks(program: Program, function: Function, base: Expression, models: Api
     return False
 
 
-def _measures(expression: Expression, table: str) -> bool:
+def _is_part(expression: Expression, table: str | None) -> bool:
+    return isinstance(expression, Index) and table in (place(expression.base), holder(expression))
+
+
+def _measures(expression: Expression, table: str | None) -> bool:
     return any(
-        isinstance(part, Unary) and part.operator == "len" and render(part.operand) == table
+        isinstance(part, Unary) and part.operator == "len" and place(part.operand) == table
         for part in walk(expression)
     )
 
 
 def _is_dictionary(program: Program, function: Function, base: Expression) -> bool:
     """Whether it starts as an empty dictionary, and not as a bounded container of the project."""
-    table = render(base)
+    table = place(base)
     for other in program.functions:
         if isinstance(base, Member) and other.record != function.record:
             continue
         for at in operations(other):
             operation = at.operation
             target = getattr(operation, "target", None)
-            if target is None or render(target) != table:
+            if target is None or place(target) != table:
                 continue
             if isinstance(operation, Assign) and isinstance(operation.value, Tuple):
                 return not operation.value.items

@@ -8,6 +8,7 @@ from typing import Literal
 
 from cudalint.analysis.queries.lifetimes.placement import Placements
 from cudalint.analysis.shape.operations import calls, operations
+from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.wording import substitute, written_calls
@@ -126,16 +127,16 @@ def is_placed(
     )
 
 
-def _placed(function: Function, models: ApiModels, row: int | None = None) -> set[str]:
+def _placed(function: Function, models: ApiModels, row: int | None = None) -> set[str | None]:
     """The places of what a function moves to a device, before a row of the file."""
-    found: set[str] = set()
+    found: set[str | None] = set()
     placements = Placements(function, models)
     for at in operations(function):
         operation = at.operation
         if row is not None and operation.span.row >= row:
             continue
-        if isinstance(operation, Assign) and render(operation.value) in found:
-            found.add(render(operation.target))
+        if isinstance(operation, Assign) and place(operation.value) in found:
+            found.add(place(operation.target))
         if not isinstance(operation, Call):
             continue
         receiver = operation.receiver
@@ -152,11 +153,12 @@ def _placed(function: Function, models: ApiModels, row: int | None = None) -> se
                 )
             )
         )
-        sources = {render(value) for value in (*given, *([receiver] if receiver else []))}
+        sources = {place(value) for value in (*given, *([receiver] if receiver else []))}
         if moves and receiver is not None:
-            found.add(render(receiver))
+            found.add(place(receiver))
         if operation.target is not None and (moves or sources & found):
-            found.add(render(operation.target))
+            found.add(place(operation.target))
+        found.discard(None)
     return found
 
 

@@ -22,6 +22,7 @@ from cudalint.analysis.shape.operations import (
     operations,
     terminal,
 )
+from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import texts
 from cudalint.analysis.shape.wording import substitute, written_calls
@@ -167,7 +168,7 @@ def _is_opaque(function: Function, module: str, models: ApiModels) -> bool:
     made = [
         call
         for _, call in calls(function)
-        if call.target is not None and render(call.target) == module
+        if call.target is not None and place(call.target) == module
     ]
     for call in made:
         effect = models.lifetime_effect(call.name)
@@ -219,7 +220,7 @@ class Uses(NamedTuple):
 def _uses(function: Function, load: Call, models: ApiModels) -> Uses:
     if load.target is None:
         return Uses()
-    held = {render(load.target)}
+    held = {place(load.target) or ""}
     restored: Site | None = None
     into = ""
     keyed = resumes = telling_module = moved = passed = after = False
@@ -236,7 +237,7 @@ def _uses(function: Function, load: Call, models: ApiModels) -> Uses:
             if isinstance(operation, Call) and operation is not load:
                 effect = models.lifetime_effect(operation.name)
                 known = models.tensor_effect(operation.name)
-                filled = render(operation.receiver) if operation.receiver is not None else ""
+                filled = place(operation.receiver) or "" if operation.receiver is not None else ""
                 restores = effect is not None and effect.restores and not _NO_WEIGHTS.search(filled)
                 if restores and any(_reads(given.value, held) for given in operation.arguments):
                     if restored is None or (passed and not after):
@@ -263,12 +264,12 @@ def _holders(operation: Operation, models: ApiModels) -> set[str]:
     found = set()
     target = getattr(operation, "target", None)
     while target is not None:
-        found.add(render(target))
+        found.add(place(target) or "")
         target = target.base if isinstance(target, Index) else None
     if isinstance(operation, Call) and operation.receiver is not None:
         model = models.lookup(operation.name)
         if model is not None and model.takes:
-            found.add(render(operation.receiver))
+            found.add(place(operation.receiver) or "")
     return found
 
 
@@ -307,7 +308,7 @@ def _is_taken_apart(function: Function, load: Call) -> bool:
 
 def _reads(expression: Expression, held: set[str]) -> bool:
     return any(
-        isinstance(part, Variable | Member) and render(part) in held for part in walk(expression)
+        isinstance(part, Variable | Member) and place(part) in held for part in walk(expression)
     )
 
 

@@ -13,9 +13,9 @@ from cudalint.analysis.shape.operations import (
     operations,
     successors,
 )
+from cudalint.analysis.shape.places import holder, place
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.symbols import Symbols, identity
-from cudalint.analysis.shape.walk import root
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
@@ -112,12 +112,12 @@ def _handles(function: Function, call: Call) -> set[str] | None:
             elif isinstance(operation, Use):
                 return None
             elif target is not None:
-                place = root(target)
-                if not isinstance(place, Variable) or place.symbol.startswith(("::", "this")):
+                outer = holder(target)
+                if outer is None or outer.startswith(("::", "this")):
                     return None
-                held.add(place.symbol)
-    outer = {symbol for symbol, info in function.variables.items() if info.storage in _NOT_ITS_OWN}
-    if held & outer:
+                held.add(outer)
+    others = {symbol for symbol, info in function.variables.items() if info.storage in _NOT_ITS_OWN}
+    if held & others:
         return None
     for block in function.blocks:
         leave = block.terminator
@@ -154,35 +154,30 @@ def _ends_with_the_call(function: Function, hook: Call, at: At, symbols: Symbols
             ran = Member(call.receiver, call.name[1:]) if call.name.startswith(".") else None
         if ran is None:
             continue
-        start = root(ran)
-        if call.kind == "indirect" and render(start) == render(owner):
-            return True
-        if isinstance(start, Member) and render(start) == render(owner) and start == ran:
+        if holder(ran) == owner and (
+            call.kind == "indirect" or (owner.startswith("this.") and place(ran) == owner)
+        ):
             return True
     return False
 
 
-def _origin(function: Function, receiver: Expression) -> Expression | None:
+def _origin(function: Function, receiver: Expression) -> str | None:
     """The parameter, or the member of ``self``, that a module is a part of; ``None`` for a module
     that the function made itself."""
     made = definitions(function)
-    current = root(receiver)
+    current = holder(receiver)
     for _ in range(8):
-        if isinstance(current, Member):
+        if current is None or current == "this" or current.startswith("this."):
             return current
-        if not isinstance(current, Variable):
-            return None
-        if current.symbol == "this":
-            return current
-        by = made.get(current.symbol, [])
+        by = made.get(current, [])
         if not by:
-            info = function.variables.get(current.symbol)
-            outside = current.symbol.startswith("::")
+            info = function.variables.get(current)
+            outside = current.startswith("::")
             return current if outside or (info and info.storage in _NOT_ITS_OWN) else None
         source = _source(by[0])
         if source is None or len(by) > 1:
             return None
-        current = root(source)
+        current = holder(source)
     return None
 
 

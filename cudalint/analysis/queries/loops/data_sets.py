@@ -9,10 +9,11 @@ from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.facts.loops import SlicedDataSet
 from cudalint.analysis.facts.transfers import Transfer
 from cudalint.analysis.queries.loops.repeated import goes_to_device
-from cudalint.analysis.queries.loops.uses import Uses, names
+from cudalint.analysis.queries.loops.uses import Uses
 from cudalint.analysis.shape.arguments import given_at
 from cudalint.analysis.shape.loops import innermost
 from cudalint.analysis.shape.operations import At, targets
+from cudalint.analysis.shape.places import names
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
     Assign,

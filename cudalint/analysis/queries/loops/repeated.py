@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.facts import LaunchSite, Transfer
 from cudalint.analysis.facts.loops import RepeatedTransfer
-from cudalint.analysis.queries.loops.uses import Uses, names, shared_names
+from cudalint.analysis.queries.loops.uses import Uses, shared_names
 from cudalint.analysis.shape.arguments import given_at
 from cudalint.analysis.shape.loops import innermost
 from cudalint.analysis.shape.operations import At, operands
+from cudalint.analysis.shape.places import names
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
     Argument,

@@ -15,6 +15,7 @@ from cudalint.analysis.shape.operations import (
     targets,
     terminal,
 )
+from cudalint.analysis.shape.places import names
 from cudalint.apis.model import ApiFunction
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
@@ -36,21 +37,8 @@ from cudalint.program import (
     Type,
     Unknown,
     Variable,
-    children,
 )
 from cudalint.source import Span
-
-
-def names(expression: Expression) -> Iterator[str]:
-    """The variables of an expression; a member of the receiver counts as one (``this.table``)."""
-    match expression:
-        case Member(base=Variable(symbol="this"), field=field):
-            yield f"this.{field}"
-        case Variable(symbol=symbol):
-            yield symbol
-        case _:
-            for child in children(expression):
-                yield from names(child)
 
 
 def shared_names(expression: Expression, python: bool) -> Iterator[str]:

@@ -1,6 +1,8 @@
-"""Names of places: what a value is stored under while a function is followed."""
+"""Names of places, for what asks of functions without following their paths."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from cudalint.program import (
     Cast,
@@ -9,6 +11,7 @@ from cudalint.program import (
     Index,
     Member,
     Variable,
+    children,
     walk,
 )
 
@@ -44,6 +47,14 @@ def root(expression: Expression) -> str | None:
     return expression.symbol if isinstance(expression, Variable) else None
 
 
+def holder(expression: Expression) -> str | None:
+    """The variable that a place is in; a member of the receiver (``this.table``) counts as one."""
+    name = place(expression)
+    if name is not None and name.startswith("this."):
+        return "this." + root_of(name.removeprefix("this."))
+    return root(expression)
+
+
 def root_of(name: str) -> str:
     """The variable that a place is in, by its name."""
     end = name.find(".")
@@ -61,3 +72,15 @@ def is_inside(name: str, outer: str) -> bool:
 def places_read(expression: Expression) -> set[str]:
     """All places that an expression reads, with those they are in."""
     return {name for part in walk(expression) if (name := place(part)) is not None}
+
+
+def names(expression: Expression) -> Iterator[str]:
+    """The variables of an expression; a member of the receiver counts as one (``this.table``)."""
+    match expression:
+        case Member(base=Variable(symbol="this"), field=field):
+            yield f"this.{field}"
+        case Variable(symbol=symbol):
+            yield symbol
+        case _:
+            for child in children(expression):
+                yield from names(child)
