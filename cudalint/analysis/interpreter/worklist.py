@@ -20,6 +20,7 @@ from cudalint.analysis.engine.state import Event, State, Status
 from cudalint.analysis.interpreter import calls
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.exits import leave
+from cudalint.analysis.shape.consumers import may_stop_early
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.values.values import (
@@ -325,10 +326,12 @@ class Worklist:
         names = {decorator.partition("(")[0] for decorator in self.run.function.decorators}
         known = [self.run.models.lifetime_effect(name) for name in names]
         kinds = {effect.generator for effect in known if effect is not None}
-        if "resumed" in kinds or "fixture" in self.run.function.name.lower():
+        if "resumed" in kinds:
             return  # pytest resumes a fixture whatever the test did
         if "context" not in kinds:
             state.escape(state.reachable([self.run.evaluator.value(value, state)]))
+            if not may_stop_early(self.run.symbols, self.run.function):
+                return
         self._throw(Raised(state.copy(), span, "the consumer of the generator raises", False))
 
     # Ways out ---------------------------------------------------------------------------------
