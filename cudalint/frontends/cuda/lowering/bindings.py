@@ -16,15 +16,13 @@ from cudalint.frontends.cuda.lowering.libclang import (
     related,
 )
 from cudalint.frontends.cuda.lowering.objects import is_plain
+from cudalint.frontends.cuda.lowering.products import part
 from cudalint.frontends.cuda.lowering.syntax import construction_in
 from cudalint.program import (
     Argument,
     Assign,
     Call,
-    Constant,
     Expression,
-    Index,
-    Member,
     Type,
     Unknown,
 )
@@ -60,18 +58,9 @@ def _bound_value(context: Context, initial: Cursor, type_: Type, span: Span) -> 
 
 def bind(context: Context, names: list[Cursor], value: Expression, type_: Type) -> None:
     """Bind the names of a structured binding to the parts of a value."""
-    if type_.kind == "reference" and type_.pointee is not None:
-        type_ = type_.pointee
-    fields = context.unit.fields_of(type_.record) if type_.record else []
-    is_pair = "pair<" in type_.text
     for number, binding in enumerate(names):
         name = name_of(binding)
-        if is_pair and number < 2:
-            place: Expression = Member(value, ("first", "second")[number])
-        elif number < len(fields):
-            place = Member(value, fields[number])
-        else:
-            place = Index(value, Constant(number))
+        place = part(context, value, type_, number)
         context.symbols.places[address(binding)] = place
         context.by_name[name] = place
 

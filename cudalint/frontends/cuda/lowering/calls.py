@@ -8,6 +8,7 @@ from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.emission import emit_indirect, emit_resolved
+from cudalint.frontends.cuda.lowering.forwarding import forwarded
 from cudalint.frontends.cuda.lowering.launches import is_configuration, launch
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
@@ -19,21 +20,11 @@ from cudalint.frontends.cuda.lowering.libclang import (
 from cudalint.frontends.cuda.lowering.names import FUNCTIONS, FunctionFacts
 from cudalint.frontends.cuda.lowering.objects import construct, lower_arguments
 from cudalint.frontends.cuda.lowering.operator_calls import operator_call
-from cudalint.frontends.cuda.lowering.operators import address_of
 from cudalint.frontends.cuda.lowering.references import member_base
 from cudalint.frontends.cuda.lowering.syntax import is_dependent_construction, unwrapped
 from cudalint.frontends.cuda.lowering.unknowns import other
 from cudalint.frontends.cuda.lowering.unresolved import dependent_construction, unresolved_call
 from cudalint.program import THIS, Dereference, Expression, FunctionReference
-
-_TRANSPARENT = frozenset(
-    (
-        "std::move", "std::forward", "std::as_const", "std::launder", "cuda::std::move",
-        "cuda::std::forward", "__builtin_expect",
-    )
-)  # fmt: skip
-
-_ADDRESS = frozenset(("std::addressof", "std::__addressof", "__builtin_addressof"))
 
 
 def call(context: Context, cursor: Cursor, wanted: bool = True) -> Expression:
@@ -67,11 +58,9 @@ def _named_call(
     facts: FunctionFacts,
     wanted: bool,
 ) -> Expression:
-    name = facts.name
-    if name in _TRANSPARENT and len(operands) > 1:
-        return context.expression(operands[1])
-    if name in _ADDRESS and len(operands) > 1:
-        return address_of(context, context.expression(operands[1]))
+    meant = forwarded(context, cursor, facts.name, operands[1:], function)
+    if meant is not None:
+        return meant
     receiver: Expression | None = None
     callee = unwrapped(operands[0])
     if facts.record is not None and not facts.is_static:

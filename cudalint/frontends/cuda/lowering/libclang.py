@@ -261,6 +261,12 @@ class Library:
         self.template_argument = self._function(
             "Cursor_getTemplateArgumentType", kind, Cursor, unsigned
         )
+        self.template_argument_kind = self._function(
+            "Cursor_getTemplateArgumentKind", integer, Cursor, unsigned
+        )
+        self.template_argument_value = self._function(
+            "Cursor_getTemplateArgumentValue", ctypes.c_longlong, Cursor, unsigned
+        )
         self.template_arguments = self._function("Cursor_getNumTemplateArguments", integer, Cursor)
         self.template_kind = self._function("getTemplateCursorKind", integer, Cursor)
         self.binary = self._function("getCursorBinaryOperatorKind", integer, Cursor)

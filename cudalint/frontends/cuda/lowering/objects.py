@@ -14,6 +14,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     values_of,
 )
 from cudalint.frontends.cuda.lowering.names import FunctionFacts
+from cudalint.frontends.cuda.lowering.products import build, is_product
 from cudalint.frontends.cuda.lowering.syntax import is_default, is_implicit, unwrapped
 from cudalint.frontends.cuda.lowering.unknowns import other
 from cudalint.program import Argument, Assign, Call, Constant, Expression, Tuple, Type, Unknown
@@ -83,17 +84,20 @@ def construct(
             context.graph.emit(Assign(place, Unknown("uninitialized"), span, declares))
             return place
         context.unit.use_implicit(facts)
-    arguments = lower_arguments(context, operands)
     place = receiver if receiver is not None else context.temporary(type_)
     record = None
     name = facts.name.rpartition("::")[0]
     if facts.record is not None:
         record = context.types.record_key(facts.record)
         name = context.names.qualified(facts.record)
+    if is_product(name, len(operands)):
+        values = [item(context, operand) for operand in operands]
+        build(context, place, type_, values, span, declares)
+        return place
     context.graph.emit(
         Call(
             name,
-            arguments,
+            lower_arguments(context, operands),
             span,
             key=facts.key,
             receiver=place,

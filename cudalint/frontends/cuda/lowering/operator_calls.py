@@ -10,6 +10,7 @@ from cudalint.frontends.cuda.lowering.emission import emit_indirect, emit_resolv
 from cudalint.frontends.cuda.lowering.libclang import Kind, referenced
 from cudalint.frontends.cuda.lowering.names import FunctionFacts
 from cudalint.frontends.cuda.lowering.objects import is_plain, lower_arguments
+from cudalint.frontends.cuda.lowering.products import REFERENCES, unpack
 from cudalint.frontends.cuda.lowering.references import member_base
 from cudalint.frontends.cuda.lowering.syntax import unwrapped
 from cudalint.frontends.cuda.lowering.unknowns import other
@@ -22,6 +23,7 @@ from cudalint.program import (
     Expression,
     FunctionReference,
     Index,
+    Tuple,
     Unary,
     Unknown,
 )
@@ -54,6 +56,9 @@ def operator_call(
         rest = rest[1:]
     if symbol == "()":
         return _called_object(context, cursor, function, facts, receiver, rest, wanted)
+    if isinstance(receiver, Tuple) and receiver.kind == REFERENCES and symbol == "=" and rest:
+        type_, span = context.types.of(rest[0]), context.positions.span(cursor)
+        return unpack(context, receiver, context.expression(rest[0]), type_, span)
     if symbol == "=" and facts.record is not None:
         return _assigned_object(context, cursor, function, facts, receiver, rest)
     if facts.is_system:

@@ -8,6 +8,7 @@ from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.emission import emit_call, emit_indirect
+from cudalint.frontends.cuda.lowering.forwarding import forwarded
 from cudalint.frontends.cuda.lowering.launches import is_configuration, launch
 from cudalint.frontends.cuda.lowering.libclang import Kind, name_of, referenced, values_of
 from cudalint.frontends.cuda.lowering.names import FUNCTIONS, FunctionFacts
@@ -124,6 +125,9 @@ def _emit_unresolved(
     text: str = "",
     resolved: bool = True,
 ) -> Expression:
+    meant = forwarded(context, cursor, name, operands, None)
+    if meant is not None:
+        return meant
     if text and (
         facts is None or context.library.argument_count(facts.declaration) != len(operands)
     ):
