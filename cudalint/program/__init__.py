@@ -1,6 +1,7 @@
 """The shared program model: both frontends write it, the analysis reads it."""
 
 from cudalint.program.expressions import (
+    FIELDS,
     THIS,
     AddressOf,
     Binary,
@@ -54,6 +55,7 @@ from cudalint.program.functions import (
 )
 
 __all__ = [
+    "FIELDS",
     "MISSING_HEADER",
     "THIS",
     "AddressOf",

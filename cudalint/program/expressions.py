@@ -12,6 +12,9 @@ from typing import Union
 
 import msgspec
 
+FIELDS = "fields"
+"""The kind of a ``Tuple`` that is a class object made of values: names and values by turns."""
+
 
 class Type(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     """What the engine must know of a type; sizes in bytes, ``None`` where unknown."""
@@ -145,6 +148,13 @@ class Tuple(msgspec.Struct, frozen=True, tag="tuple"):
     """tuple, list, set, dict (items alternate key, value), fields (names and values alternate),
     initializer, dim3."""
 
+    @property
+    def fields(self) -> Iterator[tuple[str, Expression]]:
+        """The names and values of the members of an aggregate."""
+        if self.kind == FIELDS:
+            for name, value in zip(self.items[::2], self.items[1::2], strict=True):
+                yield str(getattr(name, "value", "")), value
+
 
 class FunctionReference(msgspec.Struct, frozen=True, tag="function"):
     """A function, lambda, class, field or API name used as a value. ``key`` links to
@@ -273,8 +283,9 @@ def render(expression: Expression) -> str:
             return f"{render(condition)} ? {render(then)} : {render(otherwise)}"
         case Cast(operand=operand):
             return render(operand)
-        case Tuple(items=items):
-            return f"({', '.join(render(item) for item in items)})"
+        case Tuple(items=items, kind=kind):
+            shown = items[1::2] if kind == FIELDS else items
+            return f"({', '.join(render(item) for item in shown)})"
         case FunctionReference(name=name):
             return name
         case Unknown(text=text):

@@ -285,6 +285,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     copy_constructor: Literal["implicit", "deleted", "defaulted", "user"] = "implicit"
     copy_assignment: Literal["implicit", "deleted", "defaulted", "user"] = "implicit"
     is_struct: bool = False
+    is_union: bool = False
     is_template: bool = False
 
 

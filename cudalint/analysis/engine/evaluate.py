@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
 from cudalint.analysis.engine.state import State, project
@@ -239,6 +239,19 @@ class Evaluator:
                 )
             case _:
                 return Operation("unknown", ())
+
+    def inside(self, expression: Expression, state: State) -> Iterator[tuple[Location, Value]]:
+        """What the members and elements of a value hold, where they are stored apart from it."""
+        if isinstance(expression, Tuple):
+            for field, item in expression.fields:
+                for rest, value in self.inside(item, state):
+                    yield (f".{field}", *rest), value
+            return
+        location = self.location(expression, state)
+        if location is not None:
+            for key, value in state.below(location):
+                if key != location:
+                    yield key[len(location) :], value
 
     def _variable(self, variable: Variable, state: State) -> Value:
         symbol = variable.symbol

@@ -29,6 +29,7 @@ from cudalint.analysis.values.values import (
     symbols_in,
 )
 from cudalint.findings.finding import Step
+from cudalint.program import FIELDS
 from cudalint.source import Span
 
 
@@ -267,7 +268,11 @@ class State:
             self.values[location] = bag(held) if held else value
             return
         self.forget(location)
-        self.values[location] = value
+        if isinstance(value, Sequence) and value.kind == FIELDS:
+            for field, inner in value.fields:
+                self.write((*location, field), inner)
+        else:
+            self.values[location] = value
 
     def forget(self, location: Location) -> None:
         """Drop what is stored at a location and below it."""
@@ -548,11 +553,9 @@ def project(value: Value, path: Location) -> Value:
             position = _DIMENSIONS[str(part)]
             value = value.items[position] if position < len(value.items) else Const(1)
             continue
-        if isinstance(value, Sequence) and value.kind == "fields":
-            names = [item.value if isinstance(item, Const) else "" for item in value.items[::2]]
-            if str(part)[1:] in names:
-                value = value.items[2 * names.index(str(part)[1:]) + 1]
-                continue
+        if isinstance(value, Sequence) and part in (known := dict(value.fields)):
+            value = known[part]
+            continue
         if isinstance(value, Bag):
             continue  # what holds several gives access to each of them
         if isinstance(value, Array) and is_index(part):

@@ -33,7 +33,7 @@ from cudalint.analysis.values.values import (
     resources_in,
 )
 from cudalint.findings.finding import Step
-from cudalint.program import Binary, Expression, Type, Unary, Variable, children
+from cudalint.program import FIELDS, Binary, Expression, Tuple, Type, Unary, Variable, children
 from cudalint.source import Span
 
 MOST_WRITES = 24
@@ -58,6 +58,7 @@ def leave(
         value = run.evaluator.value(result, state)
         _note_failed_program(run, state, value, span)
         outward.append(((RETURN,), value))
+        outward.extend(_members((RETURN,), value))
         outward.extend(_parts_of_result(run, result, state))
     # A constructor that throws runs no destructor of its own class ([except.ctor]).
     # Python's has no owner that could close it, unless `__del__` does.
@@ -161,6 +162,14 @@ def _from_elsewhere(value: object) -> bool:
     return False
 
 
+def _members(location: Location, value: Value) -> Iterator[tuple[Location, Value]]:
+    """What the members of an aggregate hold."""
+    if isinstance(value, Sequence):
+        for field, inner in value.fields:
+            yield (*location, field), inner
+            yield from _members((*location, field), inner)
+
+
 def _parts_of_result(
     run: FunctionRun, result: Expression, state: State
 ) -> list[tuple[Location, Value]]:
@@ -169,13 +178,12 @@ def _parts_of_result(
     pending = [result]
     while pending:
         expression = pending.pop()
-        location = run.evaluator.location(expression, state)
-        if location is not None:
-            for key, value in state.below(location):
-                if key != location:
-                    found.append(((RETURN, *key[len(location) :]), value))
-            if isinstance(expression, Variable):
-                continue
+        inside = run.evaluator.inside(expression, state)
+        found.extend(((RETURN, *rest), value) for rest, value in inside)
+        if isinstance(expression, Variable) or (
+            isinstance(expression, Tuple) and expression.kind == FIELDS
+        ):
+            continue
         # A length or a comparison hands nothing out.
         if not isinstance(expression, Unary | Binary):
             pending.extend(children(expression))
@@ -365,7 +373,8 @@ def _outcome(
     writes = [
         (rewrite_location(location, outside_view), rewrite(stored, outside_view))
         for location, stored in outward
-        if location != (RETURN,) and not isinstance(stored, Address)
+        if location != (RETURN,)
+        and not (isinstance(stored, Address) and not is_outside(run, stored.location))
     ]
     # What holds a resource is kept, whatever there is besides: lost here, it could not be released.
     writes.sort(key=lambda write: not any(True for _ in resources_in(write[1])))

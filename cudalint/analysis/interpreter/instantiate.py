@@ -39,7 +39,7 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.apis.model import ReleaseEffect
 from cudalint.findings.finding import Step
-from cudalint.program import THIS, Call, Expression, Function, Parameter, render
+from cudalint.program import THIS, Call, Expression, Function, Parameter, Variable, render
 from cudalint.program import Tuple as ProgramTuple
 
 
@@ -246,7 +246,7 @@ class _Application:
         for location, use in self.outcome.used:
             value = self.translate(Input(location), state)
             place = self.locate(location, state)
-            shown = self._shown(place) or use.api
+            shown = self._written(place) or use.api
             check_value(self.run, value, shown, self.call.name, self.call.span, state, use.step)
         for release in self.outcome.released:
             self._release(release, state)
@@ -336,7 +336,7 @@ class _Application:
             and (not self._same_receiver())
         ):
             return
-        shown = self._shown(location) if location else release.api
+        shown = self._written(location) or release.api
         earlier = state.inputs.get(value.location) if isinstance(value, Input) else None
         if earlier is not None and earlier.step.span == self.call.span:
             return  # in a loop: much may have become of it out of sight since the last iteration
@@ -525,6 +525,14 @@ class _Application:
 
     def _has_this(self) -> bool:
         return self.run.function.record is not None or self.run.function.parent is not None
+
+    def _written(self, location: Location | None) -> str:
+        """A location in the words of the source: of a temporary, what it stands for."""
+        shown = self._shown(location)
+        root = str(location[0]) if location else ""
+        if not root.startswith("%"):
+            return shown
+        return self.run.show(Variable(root, root)) + shown.removeprefix(root)
 
     def _shown(self, location: Location | None) -> str:
         return shown_location(location, self.run) if location else ""

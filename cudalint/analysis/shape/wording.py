@@ -27,6 +27,10 @@ def written_calls(function: Function) -> dict[str, Expression]:
     """What each temporary of a function stands for in the source."""
     found: dict[str, Expression] = {}
     for _, _, operation in operations(function):
+        if isinstance(operation, Call) and operation.kind == "copy":
+            made = operation.receiver
+            if isinstance(made, Variable) and made.symbol.startswith("%") and operation.arguments:
+                found.setdefault(made.symbol, substitute(operation.arguments[0].value, found))
         target = operation.target if isinstance(operation, Assign | Call) else None
         if not isinstance(target, Variable) or not target.symbol.startswith("%"):
             continue

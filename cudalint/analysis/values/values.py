@@ -13,6 +13,8 @@ from typing import Any, Union
 
 import msgspec
 
+from cudalint.program import FIELDS
+
 Location = tuple[Any, ...]
 """Where a value is stored: a root and a path. Roots are a variable's symbol (``("d_a",)``,
 ``("this", ".d_a")``) or ``"@"`` and the value that points there (``("@", Input(("p",)), ".d_a")``).
@@ -87,6 +89,13 @@ class Sequence(msgspec.Struct, frozen=True, cache_hash=True):
 
     items: tuple[Value, ...]
     kind: str = "tuple"
+
+    @property
+    def fields(self) -> Iterator[tuple[str, Value]]:
+        """The parts of a location by which the members of an aggregate are told, and these."""
+        if self.kind == FIELDS:
+            for name, value in zip(self.items[::2], self.items[1::2], strict=True):
+                yield f".{constant(name)}", value
 
 
 class FunctionValue(msgspec.Struct, frozen=True):

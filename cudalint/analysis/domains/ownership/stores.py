@@ -16,6 +16,7 @@ from cudalint.analysis.values.values import (
     Location,
     Operation,
     Pointer,
+    Sequence,
     Symbol,
     Uninitialized,
     Value,
@@ -23,7 +24,7 @@ from cudalint.analysis.values.values import (
     resources_in,
 )
 from cudalint.findings.finding import Step
-from cudalint.program import Assign, Call, Expression, Unknown, Variable, render
+from cudalint.program import FIELDS, Assign, Call, Expression, Unknown, Variable, render
 from cudalint.program import Tuple as ProgramTuple
 from cudalint.source import Span
 
@@ -44,11 +45,12 @@ def assign(run: FunctionRun, operation: Assign, state: State) -> None:
         if kind == "pointer":
             state.write(location, Uninitialized(render(target)))
         return
-    if isinstance(source, ProgramTuple) and isinstance(target, Variable):
-        if _initialize_array(run, target, source, state):
-            return
-        if _initialize(run, target, source, state):
-            return
+    if (
+        isinstance(source, ProgramTuple)
+        and isinstance(target, Variable)
+        and _initialize_array(run, target, source, state)
+    ):
+        return
     value = run.evaluator.value(source, state)
     inner = _aggregate(run, source, value, location, state)
     kept = containers.joined(run, operation, state)
@@ -76,26 +78,6 @@ def _initialize_array(
     return True
 
 
-def _initialize(run: FunctionRun, target: Variable, source: ProgramTuple, state: State) -> bool:
-    """``Block block{pointer, flag}``, field by field; reference members stand for the
-    variable itself."""
-    info = run.evaluator.variable(target.symbol)
-    record = run.symbols.record(info.type.record, run.filename) if info is not None else None
-    if record is None or not record.fields:
-        return False
-    state.forget((target.symbol,))
-    for field, item in zip(record.fields, source.items, strict=False):
-        where: Location = (target.symbol, f".{field.name}")
-        if field.type.kind == "reference":
-            place = run.evaluator.location(item, state)
-            if place is not None:
-                state.values[where] = Address(place)
-        else:
-            value = run.evaluator.value(item, state)
-            store(run, state, where, value, run.position.span, f"{target.name}.{field.name}")
-    return True
-
-
 def assign_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
     """``table[name] = {pointer, size}`` by an assignment operator without a body: into the
     fields of what is assigned to, and out of sight where these are not known."""
@@ -105,16 +87,11 @@ def assign_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
         return False
     source = operation.arguments[0].value
     where = run.evaluator.location(operation.receiver, state)
-    items = source.items if isinstance(source, ProgramTuple) else ()
-    record = run.symbols.record(operation.name.removesuffix("::operator="), run.filename)
-    record = record or run.symbols.record(operation.record, run.filename)
-    if where is None or not items or record is None or len(record.fields) < len(items):
-        escape_value(run, source, run.evaluator.value(source, state), state)
+    value = run.evaluator.value(source, state)
+    if where is None or not isinstance(value, Sequence) or value.kind != FIELDS:
+        escape_value(run, source, value, state)
         return True
-    for field, item in zip(record.fields, items, strict=False):
-        name = f"{render(operation.receiver)}.{field.name}"
-        value = run.evaluator.value(item, state)
-        store(run, state, (*where, f".{field.name}"), value, operation.span, name)
+    store(run, state, where, value, operation.span, render(operation.receiver))
     return True
 
 
@@ -141,10 +118,9 @@ def _aggregate(
     """What is stored below a record that is copied by value."""
     if run.python or isinstance(value, Address):  # an array decays to its address
         return []
-    origin = run.evaluator.location(source, state)
-    if origin is None or origin == location:
+    if run.evaluator.location(source, state) == location:
         return []
-    return [(key[len(origin) :], value) for key, value in state.below(origin) if key != origin]
+    return list(run.evaluator.inside(source, state))
 
 
 def store(
@@ -160,6 +136,12 @@ def store(
     """Write a value; the last pointer to a resource may be lost by it. What a callee does to
     the fields of a struct is judged where they are its own (GPU105); what it writes at the
     same time holds the resources ``kept``, as in a swap."""
+    if isinstance(value, Sequence) and value.kind == FIELDS:
+        kept = kept.union(resources_in(value))
+        for field, inner in value.fields:
+            shown = f"{name}{field}" if name else ""
+            store(run, state, (*location, field), inner, span, shown, by_callee, kept)
+        return
     before = {
         resource
         for _, old in state.below(location)

@@ -9,7 +9,7 @@ from clang.cindex import Cursor
 from cudalint.frontends.cuda.lowering.blocks import end_span, lower_braces
 from cudalint.frontends.cuda.lowering.context import Context, Parts
 from cudalint.frontends.cuda.lowering.graph import Symbols
-from cudalint.frontends.cuda.lowering.initialization import initialize
+from cudalint.frontends.cuda.lowering.initialization import bound, initialize
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     Storage,
@@ -185,10 +185,14 @@ def _fields(context: Context, given: dict[str, tuple[Cursor, Cursor | None]]) ->
 def _initialize_member(context: Context, name: str, part: Cursor, value: Cursor | None) -> None:
     place = Member(THIS, name)
     span = context.positions.span(part)
+    declaration = referenced(part)
+    refers = declaration is not None and context.types.of(declaration).kind == "reference"
+    if value is not None and refers:
+        context.graph.emit(Assign(place, bound(context, value), span))
+        return
     if value is not None:
         initialize(context, place, value, span, declares=False)
         return
-    declaration = referenced(part)
     type_ = context.types.of(declaration) if declaration is not None else Type("")
     zero: Expression = Constant(None if type_.kind == "pointer" else 0)
     if type_.kind in ("pointer", "integer", "float", "bool", "enumeration"):

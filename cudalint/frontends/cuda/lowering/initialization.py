@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clang.cindex import Cursor
 
-from cudalint.frontends.cuda.lowering.context import Context
+from cudalint.frontends.cuda.lowering.context import Context, is_place
 from cudalint.frontends.cuda.lowering.dimensions import as_dim3
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
@@ -17,7 +17,15 @@ from cudalint.frontends.cuda.lowering.libclang import (
 from cudalint.frontends.cuda.lowering.objects import construct, construct_dependent, lower_arguments
 from cudalint.frontends.cuda.lowering.syntax import construction_in, unwrapped
 from cudalint.frontends.cuda.lowering.variables import variable_of
-from cudalint.program import Assign, Expression, Tuple, Type, Variable
+from cudalint.program import (
+    AddressOf,
+    Assign,
+    Dereference,
+    Expression,
+    Tuple,
+    Type,
+    Variable,
+)
 from cudalint.source import Span
 
 
@@ -42,6 +50,15 @@ def initialize(
     if isinstance(lowered, Tuple) and lowered.kind == "dim3":
         lowered = as_dim3(lowered)
     context.graph.emit(Assign(place, lowered, span, declares=declares))
+
+
+def bound(context: Context, value: Cursor) -> Expression:
+    """What a reference is bound to: the address of a place, else the value whose life it
+    prolongs."""
+    lowered = context.expression(value)
+    if isinstance(lowered, Dereference):
+        return lowered.pointer
+    return AddressOf(lowered) if is_place(lowered) else lowered
 
 
 def _type_of_place(context: Context, place: Expression) -> Type | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clang.cindex import Cursor
 
-from cudalint.frontends.cuda.lowering.context import Context
+from cudalint.frontends.cuda.lowering.context import Context, is_place
 from cudalint.frontends.cuda.lowering.dimensions import is_dim3, new_dim3
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
@@ -17,8 +17,23 @@ from cudalint.frontends.cuda.lowering.names import FunctionFacts
 from cudalint.frontends.cuda.lowering.products import build, is_product
 from cudalint.frontends.cuda.lowering.syntax import is_default, is_implicit, unwrapped
 from cudalint.frontends.cuda.lowering.unknowns import other
-from cudalint.program import Argument, Assign, Call, Constant, Expression, Tuple, Type, Unknown
+from cudalint.program import (
+    FIELDS,
+    AddressOf,
+    Argument,
+    Assign,
+    Call,
+    Constant,
+    Expression,
+    Record,
+    Tuple,
+    Type,
+    Unknown,
+)
 from cudalint.source import Span
+
+_MOST_ELEMENTS = 16
+"""Elements of an array that are written out."""
 
 
 def lower_arguments(context: Context, operands: list[Cursor]) -> tuple[Argument, ...]:
@@ -173,4 +188,45 @@ def initializers(context: Context, cursor: Cursor) -> Expression:
             return Constant(None if type_.kind == "pointer" else 0)
         return context.expression(values[0])
     items = tuple(item(context, value) for value in values)
-    return Tuple(items, "dim3" if type_.text == "dim3" else "initializer")
+    if type_.text == "dim3":
+        return Tuple(items, "dim3")
+    record = context.unit.records.get(type_.record or "")
+    return Tuple(items, "initializer") if record is None else _aggregate(context, record, items)
+
+
+def _aggregate(context: Context, record: Record, items: tuple[Expression, ...]) -> Expression:
+    """The fields of a class by name: those that the list leaves out have their default, or zero."""
+    if record.bases or len(items) > len(record.fields):
+        return Tuple(items, "initializer")
+    defaults = {name: value for name, value, _ in context.unit.defaults_of(record.key)}
+    parts: list[Expression] = []
+    for number, field in enumerate(record.fields):
+        if number < len(items):
+            value = items[number]
+            if field.type.kind == "reference" and is_place(value):
+                value = AddressOf(value)
+        elif record.is_union:
+            break
+        elif field.name in defaults:
+            value = context.expression(defaults[field.name])
+        else:
+            value = _zero(context, field.type)
+        parts += [Constant(field.name), value]
+    return Tuple(tuple(parts), FIELDS)
+
+
+def _zero(context: Context, type_: Type) -> Expression:
+    """What an object of a type is where no value is given."""
+    record = context.unit.records.get(type_.record or "")
+    if record is not None and context.unit.is_plain(record.key):
+        return _aggregate(context, record, ())
+    if type_.kind == "array" and type_.pointee is not None:
+        if not 0 < (type_.elements or 0) <= _MOST_ELEMENTS:
+            return Unknown("zeros")
+        zero = _zero(context, type_.pointee)
+        return Tuple((zero,) * (type_.elements or 0), "initializer")
+    if type_.kind == "pointer":
+        return Constant(None)
+    if type_.kind in ("integer", "enumeration", "float"):
+        return Constant(0)
+    return Constant(False) if type_.kind == "bool" else Unknown(type_.text)

@@ -190,6 +190,7 @@ def lower_record(
         constructor,
         assignment,
         kind != Kind.CLASS,
+        kind == Kind.UNION,
         is_template and parts.instance is None,
     )
 

@@ -52,7 +52,7 @@ def name_reference(context: Context, cursor: Cursor) -> Expression:
         return FunctionReference(facts.name, facts.key if len(candidates) == 1 else None)
     name = name_of(declaration)
     if kind == Kind.FIELD:
-        return _field(THIS, name, declaration)
+        return _field(context, THIS, name, declaration)
     if kind in (
         Kind.VARIABLE,
         Kind.PARAMETER,
@@ -84,11 +84,13 @@ def member(context: Context, cursor: Cursor) -> Expression:
         if found is None:
             return Unknown(context.positions.text(cursor), (base,))
         name = found.group(2)
-    return _field(base, name, declaration)
+    return _field(context, base, name, declaration)
 
 
-def _field(base: Expression, name: str, declaration: Cursor | None) -> Member:
-    """A data member; one of a union shares the place of the union's first."""
+def _field(context: Context, base: Expression, name: str, declaration: Cursor | None) -> Expression:
+    """A data member: what a reference refers to; one of a union shares the place of its first."""
+    if declaration is not None and context.types.of(declaration).kind == "reference":
+        return Dereference(Member(base, name))
     parent = related("parent", declaration) if declaration is not None else None
     if parent is None or parent._kind_id != Kind.UNION:
         return Member(base, name)

@@ -55,7 +55,7 @@ def start(parts: Parts, unit: Unit, cursor: Cursor) -> Expression | None:
     if initial is None or not _holds_functions(unit, type_):
         return None
     context = Context(parts, unit, "", "", Symbols())
-    lowered = _with_fields(unit, context.expression(initial), type_)
+    lowered = context.expression(initial)
     emitted = any(node.operations for node in context.graph.nodes)
     return lowered if not emitted and _is_closed(lowered) else None
 
@@ -69,22 +69,6 @@ def _holds_functions(unit: Unit, type_: Type) -> bool:
             _holds_functions(unit, field.type) for field in record.fields
         )
     return type_.pointee is not None and type_.pointee.kind == "function"
-
-
-def _with_fields(unit: Unit, value: Expression, type_: Type) -> Expression:
-    """A table whose records name their fields."""
-    if not isinstance(value, Tuple):
-        return value
-    if type_.kind == "array" and type_.pointee is not None:
-        of = type_.pointee
-        return Tuple(tuple(_with_fields(unit, item, of) for item in value.items), value.kind)
-    record = unit.records.get(type_.record or "")
-    if record is None:
-        return value
-    named: list[Expression] = []
-    for field, item in zip(record.fields, value.items, strict=False):
-        named += [Constant(field.name), _with_fields(unit, item, field.type)]
-    return Tuple(tuple(named), "fields")
 
 
 def _is_closed(value: Expression) -> bool:
