@@ -110,7 +110,7 @@ def _by_model(
     # Inside a `try` even `int(text)` may raise: that is what the handler is there for.
     handled = run.position.unwind is not None and operation.may_throw is None
     reports = model.status is not None
-    thrown: list[Next] = []
+    thrown: list[Raised] = []
     if throws or (run.python and not reports and (throws is None or handled)):
         thrown = _may_throw(run, operation, name, state)
     if not model.releases and _touches_memory(model):
@@ -125,7 +125,7 @@ def _touches_memory(model: ApiFunction) -> bool:
     return model.status is not None or model.copies is not None or model.sets is not None
 
 
-def _may_throw(run: FunctionRun, operation: Call, name: str, state: State) -> list[Next]:
+def _may_throw(run: FunctionRun, operation: Call, name: str, state: State) -> list[Raised]:
     if run.position.unwind is None and not any(
         live(holding.status) for holding in state.resources.values()
     ):
@@ -188,7 +188,7 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
     """Nothing is known of the callee: a pointer that is passed by value is lent to it, what is
     passed by address may be anything afterwards."""
     throws = operation.may_throw
-    thrown: list[Next] = []
+    thrown: list[Raised] = []
     if throws or (throws is None and run.python):
         thrown = _may_throw(run, operation, name, state)
     elif (
@@ -199,6 +199,12 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
         what = f"`{_short(name)}` may throw"
         thrown = [Raised(state.copy(), operation.span, what, False)]
     values = [run.evaluator.value(argument.value, state) for argument in operation.arguments]
+    to = Site(run.filename, operation.span, _short(name.replace("::", ".")))
+    for leaving in thrown if not _only_borrows(run, operation, name) else ():
+        # It may have taken what it was given before it threw.
+        for argument, value in zip(operation.arguments, values, strict=True):
+            if not argument.constant and not isinstance(value, Address):
+                lend(run, argument.value, value, Lending(to), leaving.state)
     states = _consume_statuses(run, values, state)
     result: Value = run.position.symbol(f"call:{name}")
     for one in states:
@@ -208,11 +214,7 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
         elif isinstance(result, Symbol):
             one.refresh(result)
         converted = operation.kind == "constructor" and len(values) == 1 and _is_iterator(values[0])
-        lending = Lending(
-            Site(run.filename, operation.span, _short(name.replace("::", "."))),
-            result,
-            is_status_type(run, operation.target),
-        )
+        lending = Lending(to, result, is_status_type(run, operation.target))
         for argument, value in zip(operation.arguments, values, strict=True):
             if not converted:
                 _pass(run, operation, name, argument, value, lending, one)

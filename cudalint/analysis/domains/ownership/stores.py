@@ -134,7 +134,7 @@ def store(
     kept: frozenset[Symbol] = frozenset(),
 ) -> None:
     """Write a value; the last pointer to a resource may be lost by it. What a callee does to
-    the fields of a struct is judged where they are its own (GPU105); what it writes at the
+    the fields of a caller's struct is judged where they are its own (GPU105); what it writes at the
     same time holds the resources ``kept``, as in a swap."""
     if isinstance(value, Sequence) and value.kind == FIELDS:
         kept = kept.union(resources_in(value))
@@ -163,11 +163,18 @@ def store(
             state.escape([resource])
             run.log(Recorder).handed_over(resource.origin, Site(run.filename, span, "is stored"))
     for resource in sorted(before):
-        if by_callee and len(location) > 1:
+        if by_callee and len(location) > 1 and not _is_own(run, location):
             state.set_status(resource, Status.ESCAPED)
         elif resource not in kept and not _held(run, state, resource):
             _lose(run, state, resource, span, name, value)
     _entrust(run, state, location, value)
+
+
+def _is_own(run: FunctionRun, location: Location) -> bool:
+    """Whether a place is part of a local variable: nobody else knows what it held."""
+    root = location[0]
+    info = run.function.variables.get(root) if isinstance(root, str) else None
+    return info is not None and info.storage == "local" and info.type.kind != "reference"
 
 
 def _entrust(run: FunctionRun, state: State, location: Location, value: Value) -> None:
