@@ -54,6 +54,8 @@ class Lending(NamedTuple):
     """What it returned."""
     status: bool = False
     """Its answer is a number, of which zero means success."""
+    raised: bool = False
+    """It gave none: it threw."""
 
 
 class Holding(NamedTuple):

@@ -204,7 +204,7 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
         # It may have taken what it was given before it threw.
         for argument, value in zip(operation.arguments, values, strict=True):
             if not argument.constant and not isinstance(value, Address):
-                lend(run, argument.value, value, Lending(to), leaving.state)
+                lend(run, argument.value, value, Lending(to, raised=True), leaving.state)
     states = _consume_statuses(run, values, state)
     result: Value = run.position.symbol(f"call:{name}")
     for one in states:

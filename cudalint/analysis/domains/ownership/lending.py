@@ -33,6 +33,15 @@ def lent_to(state: State, holding: Holding) -> tuple[Site, ...]:
     return tuple(lending.to for lending in holding.lent if not _has_failed(state, lending))
 
 
+def borrowed_by(state: State, holding: Holding) -> tuple[Site, ...]:
+    """The callees that came back, and of which a release tells that they only borrowed."""
+    return tuple(
+        lending.to
+        for lending in holding.lent
+        if not lending.raised and not _has_failed(state, lending)
+    )
+
+
 def is_status_type(run: FunctionRun, target: Expression | None) -> bool:
     """Whether an answer is a number, of which zero means success, and not a truth."""
     info = run.evaluator.variable(target.symbol) if isinstance(target, Variable) else None

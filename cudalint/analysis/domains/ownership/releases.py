@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudalint.analysis.domains.ownership.lending import lent_to
+from cudalint.analysis.domains.ownership.lending import borrowed_by
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.run import FunctionRun, position_of
@@ -216,7 +216,7 @@ def _release_resource(
     if not fits:
         _misuse(run, MisuseKind.MISMATCH, shown, site.text, site.span, state, resource)
         state.escape(state.reachable([Pointer(resource, Const(0))]) - {resource})
-    lent = lent_to(state, state.resources[resource])
+    lent = borrowed_by(state, state.resources[resource])
     state.set_status(resource, Status.RELEASED, step, status)
     if resource.older and location is not None and "[]" in location and _in_its_loop(run, resource):
         run.log(Recorder).pipelined(resource.origin)

@@ -163,18 +163,20 @@ def store(
             state.escape([resource])
             run.log(Recorder).handed_over(resource.origin, Site(run.filename, span, "is stored"))
     for resource in sorted(before):
-        if by_callee and len(location) > 1 and not _is_own(run, location):
+        if by_callee and len(location) > 1 and not _is_own(run, location, resource):
             state.set_status(resource, Status.ESCAPED)
         elif resource not in kept and not _held(run, state, resource):
             _lose(run, state, resource, span, name, value)
     _entrust(run, state, location, value)
 
 
-def _is_own(run: FunctionRun, location: Location) -> bool:
-    """Whether a place is part of a local variable: nobody else knows what it held."""
+def _is_own(run: FunctionRun, location: Location, resource: Symbol) -> bool:
+    """Whether a function put what it acquired into a local variable: nobody else knows of it."""
     root = location[0]
     info = run.function.variables.get(root) if isinstance(root, str) else None
-    return info is not None and info.storage == "local" and info.type.kind != "reference"
+    if info is None or info.storage != "local" or info.type.kind == "reference":
+        return False
+    return run.log(Recorder).records[resource.origin].acquired.through is None
 
 
 def _entrust(run: FunctionRun, state: State, location: Location, value: Value) -> None:
