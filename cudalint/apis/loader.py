@@ -212,6 +212,12 @@ class ApiModels:
             for spelled in _spellings(name)
         )
 
+    def ends_object(self, name: str) -> bool:
+        """Whether the language, or a protocol of its library, ends objects by a method of this
+        name."""
+        effect = self._lifetimes.get("." + name.rpartition(".")[2])
+        return effect is not None and effect.ends_object
+
     def evicts(self, name: str) -> bool:
         """Whether a method takes elements out of its receiver, of whatever class that is."""
         short = "." + name.rpartition("::")[2].rpartition(".")[2]

@@ -409,6 +409,8 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """It lets go of what the frames of an exception hold."""
     memoizes: str | None = None
     """A decorator that keeps results: the parameter that bounds how many, or ``unbounded``."""
+    ends_object: bool = False
+    """The language, or its library, ends an object's life by methods of these names."""
     evicts: bool = False
     """It takes elements out of its receiver, a container."""
     generator: Literal["resumed", "context", ""] = ""

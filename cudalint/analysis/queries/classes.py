@@ -20,9 +20,6 @@ from cudalint.analysis.values.values import Const, Input, Location, Operation, i
 from cudalint.findings.finding import Step
 from cudalint.program import Function, Record, Type, render, variables
 
-CLOSING = frozenset({"close", "__exit__", "__del__", "__aexit__", "terminate", "shutdown"})
-"""Methods that end an object's life in Python."""
-
 
 @dataclass
 class Members:
@@ -84,7 +81,7 @@ def _look_after(table: Table, linker: Linker) -> None:
         own = methods.get(members.record.key, [])
         families = {one.member: one.resource.family for one in members.acquired.values()}
         for name, site, function in released_by_own_methods(families, own, linker):
-            ending = function.name.rpartition(".")[2] in CLOSING
+            ending = linker.models("python").ends_object(function.name)
             (members.by_destructor if ending else members.elsewhere).setdefault(name, site)
         if members.takes_back:  # an allocator, whose users say when
             members.escaping |= members.lent_out
@@ -204,9 +201,7 @@ def base_name(member: str) -> str:
 
 def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
     function = run.function
-    ending = function.kind == "destructor" or (
-        run.python and function.name.rpartition(".")[2] in CLOSING
-    )
+    ending = function.kind == "destructor" or (run.python and run.models.ends_object(function.name))
     for outcome in run.outcomes:
         for item in outcome.handed_out:
             _acquisition(run, linker, table, outcome, item)
