@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from cudalint.analysis import analyze
-from cudalint.analysis.domains.ordering.calm import is_standard
 from cudalint.analysis.domains.ordering.order import Order, Pending
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.values.values import Const, Symbol
@@ -45,9 +44,10 @@ def test_where_paths_meet_only_what_both_have_stays() -> None:
 
 
 def test_what_the_standard_library_waits_for() -> None:
-    assert is_standard("std::max")
-    assert not is_standard("std::future::get")
-    assert not is_standard("wait_for_gpu")
+    models = load("cuda")
+    assert models.never_waits("std::max")
+    assert not models.never_waits("std::future::get")
+    assert not models.never_waits("wait_for_gpu")
 
 
 def facts(body: str, before: str = "") -> FunctionFacts:

@@ -9,6 +9,8 @@ Reserved top-level keys of a model file; every other key is a function:
 - ``plain``: names of functions that have the defaults and nothing else.
 - ``aliases``: names that do what another does: of a function, or of a module or namespace (both
   sides end in ``.`` or ``::``).
+- ``calm``: how the names of functions and classes begin that wait for no device and no thread.
+- ``waits``: names that, in one of those, say that it does wait.
 - ``families``: kinds of resources.
 - ``constants``: what enumerators are worth (``cudaSuccess``), by the last part of their names.
 - ``borrows``: functions that only borrow what they are given by value, whatever else they do; a
@@ -112,6 +114,8 @@ RESERVED = frozenset(
         "families",
         "constants",
         "borrows",
+        "calm",
+        "waits",
         "attributes",
         "alike",
         "tensors",
@@ -140,6 +144,8 @@ class ApiModels:
         self._borrowers: set[str] = set()
         self._borrowing: tuple[str, ...] = ()
         """How the names of functions begin that only borrow."""
+        self._calm: tuple[str, ...] = ()
+        self._waits: tuple[str, ...] = ()
         self.attributes: dict[str, AttributeModel] = {}
         self._tensors: dict[str, TensorEffect] = {}
         self._tensor_beginnings: dict[str, TensorEffect] = {}
@@ -211,6 +217,11 @@ class ApiModels:
             spelled in self._borrowers or spelled.startswith(self._borrowing)
             for spelled in _spellings(name)
         )
+
+    def never_waits(self, name: str) -> bool:
+        """Whether a function or class without a model is one that neither waits itself nor runs
+        what might."""
+        return name.startswith(self._calm) and not any(waits in name for waits in self._waits)
 
     def ends_object(self, name: str) -> bool:
         """Whether the language, or a protocol of its library, ends objects by a method of this
@@ -298,6 +309,8 @@ class ApiModels:
             return
         self.families.update(file.families)
         self.constants.update(file.constants)
+        self._calm = (*self._calm, *(name.removesuffix("*") for name in file.calm))
+        self._waits = (*self._waits, *file.waits)
         for name in file.borrows:
             if name.endswith(("*", ".", "::")):
                 self._borrowing = (*self._borrowing, name.removesuffix("*"))
@@ -393,6 +406,8 @@ def decode(path: str, text: str) -> ModelFile:
     kernels = _tables(path, "kernels", content.pop("kernels", {}), KernelModel)
     constants = _convert(path, "constants", content.pop("constants", {}), dict[str, int])
     borrows = _convert(path, "borrows", content.pop("borrows", []), tuple[str, ...])
+    calm = _convert(path, "calm", content.pop("calm", []), tuple[str, ...])
+    waits = _convert(path, "waits", content.pop("waits", []), tuple[str, ...])
     functions: dict[str, ApiFunction] = {}
     if plain:
         function = _convert(path, "defaults", defaults, ApiFunction)
@@ -412,7 +427,7 @@ def decode(path: str, text: str) -> ModelFile:
             functions[key] = function
     return ModelFile(
         path, language, families, functions, aliases, attributes, tensors, hooks, lifetimes,
-        kernels, constants, borrows,
+        kernels, constants, borrows, calm, waits,
     )  # fmt: skip
 
 

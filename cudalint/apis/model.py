@@ -479,3 +479,7 @@ class ModelFile(msgspec.Struct, frozen=True, omit_defaults=True):
     """What enumerators are worth, by their own name."""
     borrows: tuple[str, ...] = ()
     """Names, and beginnings that end in ``*``, ``.`` or ``::``, of functions that only borrow."""
+    calm: tuple[str, ...] = ()
+    """Beginnings of the names of functions and classes that wait for nothing."""
+    waits: tuple[str, ...] = ()
+    """Names of those among them that do wait, also in the arguments of templates."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from cudalint.analysis.engine.evaluate import STATUS
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.shape.callgraph import CallGraph
@@ -12,8 +10,6 @@ from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.program import Call, Launch
 from cudalint.source import Span
 
-_CHECKING = re.compile(r"check|err|safe|sync|assert|try|guard|verify", re.IGNORECASE)
-"""Names of functions out of sight that may look at the last error."""
 MOST_CALLERS = 4
 """How far up the callers are asked."""
 
@@ -67,14 +63,22 @@ class LaunchChecks:
         return all(self._is_bare(caller, at, depth + 1) for caller, at in callers)
 
     def _looks(self, run: FunctionRun, place: Place, call: Call) -> bool:
-        """Whether a call looks at errors by itself, and not in a function of the run."""
+        """Whether a call looks at errors, and not in a function of the run. What is out of sight
+        may: whatever it is called, unless a library that is known has it."""
+        if self._callee(run, call) is not None:
+            return False
         model = run.models.lookup(call.name)
-        if model is not None and not model.guess:
-            if model.reads_last_error:
-                return True
-            origin = f"{STATUS}{call.name}@{place[0]}.{place[1]}"
-            return model.synchronizes and origin in run.conditions.checked
-        return self._callee(run, call) is None and _CHECKING.search(call.name) is not None
+        if model is None:
+            return not (self._is_implicit(run, call) or run.models.only_borrows(call.name))
+        if model.reads_last_error or model.unwraps is not None:
+            return True
+        origin = f"{STATUS}{call.name}@{place[0]}.{place[1]}"
+        return model.synchronizes and origin in run.conditions.checked
+
+    def _is_implicit(self, run: FunctionRun, call: Call) -> bool:
+        """Whether the compiler writes the callee: a constructor of a class of the run, a copy."""
+        made = call.kind == "constructor" and self._symbols.record(call.record, run.filename)
+        return call.kind == "copy" or bool(made)
 
     def _callee(self, run: FunctionRun, call: Call) -> Identity | None:
         found = self._symbols.function(call.key, run.filename)

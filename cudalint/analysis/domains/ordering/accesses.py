@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cudalint.analysis.domains.ordering.buffers import PLAIN, Buffer, buffer_of
-from cudalint.analysis.domains.ordering.calm import is_standard
 from cudalint.analysis.domains.ordering.log import OrderingLog
 from cudalint.analysis.domains.ordering.order import NOTHING, Pending
 from cudalint.analysis.domains.ordering.walk import Access
@@ -67,7 +66,7 @@ def _is_reference(run: FunctionRun, operation: Operation | Expression, access: A
             parameters = definition.parameters
             if access.argument < len(parameters):
                 return parameters[access.argument].by == "reference"
-        return not is_standard(operation.name)
+        return not run.models.never_waits(operation.name)
     return False
 
 

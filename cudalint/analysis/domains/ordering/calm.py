@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
@@ -12,14 +10,6 @@ from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.symbols import Symbols, identity
 from cudalint.apis.model import ApiFunction
 from cudalint.program import Call, Function
-
-_STANDARD = re.compile(r"(std::|operator|__builtin_|builtins\.|__gnu_cxx::)")
-_WAITING = re.compile(
-    r"thread|future|promise|mutex|lock|condition_variable|wait|async|barrier|latch|semaphore|atomic"
-    r"|chrono|sleep",
-    re.IGNORECASE,
-)
-"""What the standard library has that waits: for a callback, or for another thread that waited."""
 
 
 class _Waiting:
@@ -42,22 +32,18 @@ class _Waiting:
 
 def _may_wait(symbols: Symbols, call: Call, filename: str, language: str, trusted: bool) -> bool:
     """Whether a call may wait by itself, and not in a function of the run."""
-    model = symbols.models(language).lookup(call.name)
+    models = symbols.models(language)
+    model = models.lookup(call.name)
     if model is not None and not model.guess:
         return waits(model)
     if symbols.function(call.key, filename) is not None:
         return False
-    return not (trusted or is_standard(call.name) or call.kind == "copy")
+    return not (trusted or models.never_waits(call.name) or call.kind == "copy")
 
 
 def waits(model: ApiFunction) -> bool:
     """Whether a modelled call waits, or makes a stream wait."""
     return model.synchronizes or (model.order is not None and model.order.waits is not None)
-
-
-def is_standard(name: str) -> bool:
-    """Whether an unmodelled function is one of the language's own that waits for nothing."""
-    return _STANDARD.match(name) is not None and _WAITING.search(name) is None
 
 
 def checks_status(run: FunctionRun, call: Call, state: State) -> bool:

@@ -12,7 +12,7 @@ from cudalint.analysis.domains.ordering.buffers import (
     buffer_of,
     space_of,
 )
-from cudalint.analysis.domains.ordering.calm import checks_status, is_calm, is_standard
+from cudalint.analysis.domains.ordering.calm import checks_status, is_calm
 from cudalint.analysis.domains.ordering.log import OrderingLog
 from cudalint.analysis.domains.ordering.order import NOTHING, Pending, PendingKind
 from cudalint.analysis.domains.ordering.provenance import on_device
@@ -92,7 +92,7 @@ def in_run(run: FunctionRun, call: Call, definition: Function, state: State) -> 
 
 def out_of_sight(run: FunctionRun, call: Call, name: str, state: State) -> None:
     """Nothing is known of the callee: it may wait for anything."""
-    if state.part(NOTHING) is NOTHING or call.kind == "copy" or is_standard(name):
+    if state.part(NOTHING) is NOTHING or call.kind == "copy" or run.models.never_waits(name):
         return
     if not checks_status(run, call, state):
         state.keep(NOTHING)
@@ -102,7 +102,9 @@ def ended(run: FunctionRun, symbols: Iterable[str], state: State) -> None:
     """Variables go out of scope: the destructor of a class may wait."""
     for symbol in symbols if state.part(NOTHING) is not NOTHING else ():
         info = run.evaluator.variable(symbol)
-        if info is not None and info.type.kind == "record" and not is_standard(info.type.text):
+        if info is None or info.type.kind != "record":
+            continue
+        if not run.models.never_waits(info.type.text):
             state.keep(NOTHING)
             return
 
