@@ -126,8 +126,8 @@ def _dies(run: FunctionRun, base: Expression, libraries: tuple[str, ...], state:
         return value.owner and not held
     if isinstance(value, Symbol) and value.origin.startswith("call:"):
         name = value.origin.removeprefix("call:").partition("@")[0]
-        # What is asked for, and not made, lives elsewhere: `get_current_stream()`.
-        lent = name.rpartition(".")[2].startswith(("get_", "current"))
+        effect = run.models.lifetime_effect(name)
+        lent = effect is not None and effect.lives_elsewhere
         return name.partition(".")[0] in libraries and not lent
     return isinstance(value, Operation) and value.operator in _ARITHMETIC
 
