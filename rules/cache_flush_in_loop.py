@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import CacheFlush, FunctionFacts, readable
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Step
+from cudalint.findings.finding import Confidence, Finding, Step
 
 
 class CacheFlushInLoop(FunctionRule):
@@ -17,7 +17,8 @@ class CacheFlushInLoop(FunctionRule):
     Reports `torch.cuda.empty_cache()`, CuPy's `free_all_blocks()`, and helpers of the project that
     do little else, where they run in every iteration of a loop over batches, in a module's
     `forward`, or in a method that a training framework calls for every batch (`step`,
-    `training_step`, `on_train_batch_end`, ...).
+    `training_step`, `on_train_batch_end`, ...) of a class of that framework. A loop over what is
+    called as devices or weights are is shown with `--preview` only.
 
     ## Why is this bad?
 
@@ -73,6 +74,7 @@ class CacheFlushInLoop(FunctionRule):
                 span=flush.span,
                 function=facts.function,
                 subject=readable(flush.through or flush.api),
+                confidence=Confidence.LOW if flush.unsure else None,
                 steps=(Step(facts.filename, flush.repeated, _repeated(flush)),),
             )
 

@@ -77,8 +77,14 @@ class CachedTensors(FunctionRule):
                 span=cache.span,
                 function=facts.function,
                 subject=cache.name,
-                confidence=Confidence.MEDIUM if cache.kind in ("results", "instance") else None,
+                confidence=_confidence(cache),
             )
+
+
+def _confidence(cache: TensorCache) -> Confidence | None:
+    if cache.unsure:
+        return Confidence.LOW
+    return Confidence.MEDIUM if cache.kind in ("results", "instance") else None
 
 
 def _message(cache: TensorCache, function: str) -> str:

@@ -242,7 +242,6 @@ def test_what_shows_that_a_device_wrote_a_file(lines: str, own: bool) -> None:
 @pytest.mark.parametrize(
     ("key", "found"),
     [
-        ("device", False),
         ("x.dtype", False),
         ("(x.device, x.dtype)", False),
         ("x.shape", True),
@@ -260,6 +259,19 @@ def test_keys_of_dictionaries(key: str, found: bool) -> None:
         return KEPT[{key}]
     """
     assert bool(of(text).caches) is found
+
+
+def test_the_name_of_a_key_lowers_the_confidence() -> None:
+    text = """
+    import torch
+    KEPT = {}
+    def kept(size, device):
+        if device not in KEPT:
+            KEPT[device] = torch.ones(size, device="cuda")
+        return KEPT[device]
+    """
+    (cache,) = of(text).caches
+    assert cache.unsure
 
 
 @pytest.mark.parametrize(

@@ -246,6 +246,17 @@ class ApiModels:
         self._read("torch.")
         return tuple(self._hooks.values())
 
+    def each_batch(self, base: str, method: str) -> bool:
+        """Whether a framework calls a method for every batch, of classes with a base of its own."""
+        return any(
+            method in hook.each_batch
+            and any(
+                base.startswith(known[:-1]) if known.endswith("*") else base == known
+                for known in hook.bases
+            )
+            for hook in self.hooks
+        )
+
     def names(self) -> frozenset[str]:
         """All names with a model, aliases and methods (``.close@stream``) included. Reads every
         file."""

@@ -411,6 +411,8 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """A decorator that keeps results: the parameter that bounds how many, or ``unbounded``."""
     ends_object: bool = False
     """The language, or its library, ends an object's life by methods of these names."""
+    few: bool = False
+    """The names are attributes of arrays that have few values in one run."""
     lives_elsewhere: bool = False
     """Its result was there before, and somebody else looks after it."""
     evicts: bool = False

@@ -22,6 +22,8 @@ class CacheFlush:
     """The loop's head or the method's definition."""
     through: str = ""
     """The helper of the project that flushes, if the API call is not in sight."""
+    unsure: bool = False
+    """What the loop goes over is called as devices or weights are, which are few."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ class Retry:
     """Further such calls in the same handler."""
     same: bool = False
     """It calls what the ``try`` called."""
+    unsure: bool = False
+    """By its name alone the handler is one for exhausted memory."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ class TensorCache:
     span: Span
     key: str
     bound: int | None = None
+    unsure: bool = False
+    """The key is called as things are of which there are few."""
 
 
 @dataclass(frozen=True)

@@ -28,16 +28,11 @@ from cudalint.program import (
     variables,
 )
 
-STEPS = frozenset(
-    {
-        *("forward", "step", "training_step", "validation_step", "test_step", "predict_step"),
-        *("on_train_batch_end", "on_validation_batch_end", "on_test_batch_end"),
-        *("on_train_batch_start", "on_validation_batch_start", "on_test_batch_start"),
-    }
+_ONCE = re.compile(
+    r"device|gpu|state_?dict|checkpoint|ckpt|weights|param(eter)?s|shards", re.IGNORECASE
 )
-"""Methods that frameworks call for every batch, by convention of PyTorch and Lightning."""
-_DEVICES = re.compile(r"device|gpu", re.IGNORECASE)
-_WEIGHTS = re.compile(r"state_?dict|checkpoint|ckpt|weights|param(eter)?s|shards", re.IGNORECASE)
+"""What a loop goes over, by its name, where it is devices, each with a cache of its own, or weights
+that are loaded once."""
 _MOST_HELPER_CALLS = 8
 
 
@@ -61,12 +56,11 @@ def flushes(run: FunctionRun) -> Iterator[CacheFlush]:
         if header is not None:
             if _each_iteration(flow, header, number, tests) and not _is_phase(run, header):
                 reported.add(header)
-                yield CacheFlush(
-                    call.name, call.span, "loop", flow.head(header) or call.span, through
-                )
+                head = flow.head(header) or call.span
+                unsure = _ONCE.search(_gone_over(run, header)) is not None
+                yield CacheFlush(call.name, call.span, "loop", head, through, unsure)
         elif (
-            run.function.kind == "method"
-            and _short(run.function) in STEPS
+            _is_called_for_batches(run)
             and not can_avoid(flow, ordinary, 0, None, number, tests)
             and not any(_works(run, header) for header in flow.loops)
         ):
@@ -116,8 +110,20 @@ def _is_helper(run: FunctionRun, function: Function) -> bool:
     )
 
 
-def _short(function: Function) -> str:
-    return function.name.rpartition(".")[2]
+def _is_called_for_batches(run: FunctionRun) -> bool:
+    """Whether a framework calls a method for every batch: as its own base class says."""
+    function = run.function
+    if function.kind != "method" or not run.python:
+        return False
+    name = function.name.rpartition(".")[2]
+    bases = run.symbols.lineage(function.record or "", run.filename)
+    return any(run.models.each_batch(base, name) for base in bases)
+
+
+def _gone_over(run: FunctionRun, header: int) -> str:
+    """What a loop goes over, as it is written."""
+    branch = run.flow.blocks[header].terminator
+    return run.show(branch.condition) if isinstance(branch, Branch) else ""
 
 
 def _each_iteration(flow: Flow, header: int, number: int, tests: frozenset[int]) -> bool:
@@ -132,13 +138,10 @@ def _each_iteration(flow: Flow, header: int, number: int, tests: frozenset[int])
 
 def _is_phase(run: FunctionRun, header: int) -> bool:
     """Whether one iteration is a whole phase: it has a loop over batches of its own, makes a model
-    to go with it, or is measured by itself; or the loop goes over variants that stand there, or
-    over weights, which are loaded once."""
+    to go with it, or is measured by itself; or the loop goes over variants that stand there."""
     body = run.flow.loops[header]
     branch = run.flow.blocks[header].terminator
-    if isinstance(branch, Branch) and (
-        _WEIGHTS.search(run.show(branch.condition)) or _is_spelled_out(branch.condition)
-    ):
+    if isinstance(branch, Branch) and _is_spelled_out(branch.condition):
         return True
     if _over_devices(run, header) or not _works(run, header):
         return True
@@ -165,8 +168,6 @@ def _over_devices(run: FunctionRun, header: int) -> bool:
     branch = run.flow.blocks[header].terminator
     if not isinstance(branch, Branch):
         return False
-    if _DEVICES.search(run.show(branch.condition)):
-        return True
     symbols = variables(branch.condition)
     for _ in range(2):  # the iterable, and what it was made from
         for _, call in calls(run.function):
@@ -193,7 +194,8 @@ def _makes_model(run: FunctionRun, call: Call) -> bool:
         return True
     record = run.symbols.record(call.key, run.filename) if call.kind == "constructor" else None
     return record is not None and any(
-        base.rpartition(".")[2] in ("Module", "LightningModule") for base in record.bases
+        (effect := run.models.lifetime_effect(base)) is not None and effect.modules
+        for base in run.symbols.lineage(record.key, record.filename)
     )
 
 

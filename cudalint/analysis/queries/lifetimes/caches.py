@@ -39,7 +39,7 @@ _FEW = re.compile(
     r"|key|op|layer|stage|level|split|direction|causal|inverse)(_?(id|index|ids|type|name|str|idx))?s?$",
     re.IGNORECASE,
 )
-"""Names of what takes few values in one run."""
+"""Names of what takes few values in one run, as a rule."""
 _FEW_RESULTS = 128
 """What `lru_cache` keeps when nobody says how many; of small tensors, no harm."""
 _FEW_TYPES = ("bool", "device", "dtype", "layout", "Literal", "Enum", "Stream")
@@ -53,11 +53,12 @@ def decorated(function: Function, symbols: Symbols, models: ApiModels) -> tuple[
         if effect is None or effect.memoizes is None:
             continue
         bound = _bound(options, effect.memoizes)
-        kind = _kept(function, symbols, models, bound)
-        if kind:
-            names = [p.name for p in function.parameters]
-            shown = name.rpartition(".")[2]
-            return (TensorCache(kind, shown, span, ", ".join(names), bound),)
+        for by_name in (True, False):
+            kind = _kept(function, symbols, models, bound, by_name)
+            if kind:
+                names = ", ".join(p.name for p in function.parameters)
+                shown = name.rpartition(".")[2]
+                return (TensorCache(kind, shown, span, names, bound, unsure=not by_name),)
     return ()
 
 
@@ -78,7 +79,10 @@ def _bound(options: str, parameter: str) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def _kept(function: Function, symbols: Symbols, models: ApiModels, bound: int | None) -> str:
+def _kept(
+    function: Function, symbols: Symbols, models: ApiModels, bound: int | None, by_name: bool
+) -> str:
+    """What a decorator keeps; ``by_name``: what is called so takes few values."""
     parameters = function.parameters
     if any(_is_tensor(p, models) for p in parameters):
         return "tensors"
@@ -94,7 +98,11 @@ def _kept(function: Function, symbols: Symbols, models: ApiModels, bound: int | 
         module = record is not None and any(_is_module(base, models) for base in record.bases)
         many = bound is None or bound > _FEW_RESULTS
         return "method" if module or (on_device and many) else ""
-    unbounded = [p for p in parameters if not _takes_few(p.name, p.type.text, p.default)]
+    unbounded = [
+        p
+        for p in parameters
+        if not (_takes_few(p.type.text, p.default) or (by_name and _FEW.search(p.name)))
+    ]
     if on_device and bound is None and unbounded and _decides_size(function, unbounded, models):
         return "results"
     return ""
@@ -110,10 +118,9 @@ def _is_module(base: str, models: ApiModels) -> bool:
     return effect is not None and effect.modules
 
 
-def _takes_few(name: str, annotation: str, default: Expression | None) -> bool:
+def _takes_few(annotation: str, default: Expression | None) -> bool:
     few = isinstance(default, Constant) and isinstance(default.value, bool | str)
-    last = annotation.rpartition(".")[2]
-    return few or last.startswith(_FEW_TYPES) or _FEW.search(name) is not None
+    return few or annotation.rpartition(".")[2].startswith(_FEW_TYPES)
 
 
 def _decides_size(function: Function, keys: list[Parameter], models: ApiModels) -> bool:
@@ -160,7 +167,9 @@ def dictionaries(
             continue
         if not _asks_first(function, base, target.index):
             continue  # a table that is filled, not a cache
-        if _few_values(function, target.index) or _shrinks(program, function, base, models):
+        if _few_values(function, target.index, models, by_name=False):
+            continue
+        if _shrinks(program, function, base, models):
             continue
         if not _is_dictionary(program, function, base):
             continue
@@ -170,6 +179,7 @@ def dictionaries(
             render(base) if shared else f"self.{render(base).removeprefix('this.')}",
             operation.span,
             render(substitute(target.index, written)),
+            unsure=_few_values(function, target.index, models, by_name=True),
         )
     return tuple(found.values())
 
@@ -198,10 +208,14 @@ def _asks_first(function: Function, base: Expression, key: Expression) -> bool:
     )
 
 
-def _few_values(function: Function, key: Expression) -> bool:
-    """Whether a key takes few values in one run: a device, a type, a constant, a flag."""
+def _few_values(function: Function, key: Expression, models: ApiModels, by_name: bool) -> bool:
+    """Whether a key takes few values in one run: a device, a type, a constant, a flag, or,
+    ``by_name``, what is called so."""
     made = definitions(function)
     parameters = {p.symbol: p for p in function.parameters}
+
+    def named(name: str) -> bool:
+        return by_name and _FEW.search(name) is not None
 
     def few(expression: Expression, depth: int = 0) -> bool:
         match expression:
@@ -210,7 +224,8 @@ def _few_values(function: Function, key: Expression) -> bool:
             case Tuple(items=items):
                 return all(few(item, depth) for item in items)
             case Member(field=field):
-                return _FEW.search(field) is not None
+                effect = models.lifetime_effect(f".{field}")
+                return named(field) or (effect is not None and effect.few)
             case Binary(operator="==" | "!=" | "<" | ">" | "in" | "is"):
                 return True
             case Binary(left=left, right=right):
@@ -218,18 +233,19 @@ def _few_values(function: Function, key: Expression) -> bool:
             case Unary(operator="!"):
                 return True
             case Variable(symbol=symbol, name=name):
-                if _FEW.search(name):
+                if named(name):
                     return True
                 parameter = parameters.get(symbol)
                 if parameter is not None:
-                    return _takes_few(name, parameter.type.text, parameter.default)
+                    return _takes_few(parameter.type.text, parameter.default)
                 values = made.get(symbol, [])
                 if not values or depth > 4:
                     return False
                 return all(
                     few(value.value, depth + 1)
                     if isinstance(value, Assign)
-                    else isinstance(value, Call) and _call_is_few(value, few, depth)
+                    else isinstance(value, Call)
+                    and (named(value.name.rpartition(".")[2]) or _call_is_few(value, few, depth))
                     for value in values
                 )
             case _:
@@ -239,9 +255,6 @@ def _few_values(function: Function, key: Expression) -> bool:
 
 
 def _call_is_few(call: Call, few, depth: int) -> bool:  # type: ignore[no-untyped-def]
-    last = call.name.rpartition(".")[2]
-    if _FEW.search(last):
-        return True
     parts = [given.value for given in call.arguments]
     if call.receiver is not None:
         parts.append(call.receiver)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 
 from cudalint.analysis.facts.lifetimes import Retry
 from cudalint.analysis.facts.resources import Site
@@ -31,7 +33,8 @@ from cudalint.program import (
 )
 
 _OWN_NAME = re.compile(r"(^|_)oom(_|$)|out_?of_?memory", re.IGNORECASE)
-"""What projects call their own name for the exception, or their own test of it."""
+"""What projects call their own exception, or their own test of it, of which nothing is in sight: a
+finding by the name alone is not sure."""
 _HOST = sys.stdlib_module_names - {"builtins", "copy", "functools", "operator"}
 """Modules whose functions know nothing of tensors, and hand them to nobody who does."""
 _DEPTH = 3
@@ -43,11 +46,12 @@ def retries(function: Function, symbols: Symbols, models: ApiModels) -> tuple[Re
     found = []
     for handler in function.handlers:
         region = _region(function, handler, symbols, models)
-        if not region:
-            continue
-        retry = _first(function, handler, region, symbols, models)
+        unsure = not region
+        if unsure:
+            region = _named_region(function, handler)
+        retry = _first(function, handler, region, symbols, models) if region else None
         if retry is not None:
-            found.append(retry)
+            found.append(replace(retry, unsure=unsure))
     return tuple(found)
 
 
@@ -178,10 +182,7 @@ def _computes(
 def _region(function: Function, handler: Handler, symbols: Symbols, models: ApiModels) -> set[int]:
     """The blocks of a handler that an out-of-memory exception reaches."""
     effects = [models.lifetime_effect(kind) for kind in handler.kinds]
-    whole = any(effect is not None and effect.out_of_memory for effect in effects) or any(
-        _OWN_NAME.search(kind.rpartition(".")[2]) for kind in handler.kinds
-    )
-    if whole:
+    if any(effect is not None and effect.out_of_memory for effect in effects):
         return {block.number for block in function.blocks}
     messages = {effect.message for effect in effects if effect is not None and effect.message}
     if not handler.kinds:
@@ -189,6 +190,17 @@ def _region(function: Function, handler: Handler, symbols: Symbols, models: ApiM
         messages = {default.message} if default is not None and default.message else set()
     if not messages:
         return set()
+    return _branches(
+        function,
+        handler,
+        lambda condition: _tests(function, condition, messages, symbols, models),
+    )
+
+
+def _branches(
+    function: Function, handler: Handler, tests: Callable[[Expression], bool]
+) -> set[int]:
+    """The blocks that run where a test in a handler says yes."""
     region: set[int] = set()
     for block in function.blocks:
         branch = block.terminator
@@ -197,9 +209,26 @@ def _region(function: Function, handler: Handler, symbols: Symbols, models: ApiM
         condition, positive = branch.condition, branch.then
         if isinstance(condition, Unary) and condition.operator == "!":
             condition, positive = condition.operand, branch.otherwise
-        if _tests(function, condition, messages, symbols, models):
+        if tests(condition):
             region |= _reached(function, positive, handler)
     return region
+
+
+def _named_region(function: Function, handler: Handler) -> set[int]:
+    """The blocks of a handler that by its exception's name, or that of a test, is one."""
+    if any(_OWN_NAME.search(kind.rpartition(".")[2]) for kind in handler.kinds):
+        return {block.number for block in function.blocks}
+
+    def is_named(condition: Expression) -> bool:
+        read = variables(condition)
+        return any(
+            isinstance(call.target, Variable)
+            and call.target.symbol in read
+            and _OWN_NAME.search(call.name.rpartition(".")[2]) is not None
+            for _, call in calls(function)
+        )
+
+    return _branches(function, handler, is_named)
 
 
 def _tests(
@@ -219,8 +248,6 @@ def _tests(
             continue
         parts = [given.value for given in call.arguments]
         if any(_says(part, messages, models) for part in parts):
-            return True
-        if _OWN_NAME.search(call.name.rpartition(".")[2]):
             return True
         callee = symbols.function(call.key, function.filename)
         if callee is not None and any(
