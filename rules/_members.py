@@ -12,21 +12,10 @@ CONTEXTS = frozenset({"context", "pycuda-context"})
 def dies_with_context(acquisitions: list[MemberAcquisition], facts: ClassFacts) -> bool:
     """The class destroys the context that it made, and with it all that was made there."""
     destroys = any(
-        other.resource.family in CONTEXTS and is_released(other.member, facts)
+        other.resource.family in CONTEXTS and facts.releases(other.member)
         for other in facts.acquired
     )
     return destroys and all(made.resource.info.reset for made in acquisitions)
-
-
-def is_released(member: str, facts: ClassFacts) -> bool:
-    """Whether something ends the member's life, or it is nobody's business here."""
-    if member in facts.sometimes:
-        return False
-    if member in facts.released_by_destructor or member in facts.escaping:
-        return True
-    # A release that only makes room for the next value ends no lifetime; any other one is the
-    # user's to call.
-    return member in facts.released_elsewhere and member not in facts.replaced
 
 
 def siblings(member: str, facts: ClassFacts) -> dict[str, Site]:

@@ -17,7 +17,8 @@ class CopyableOwner(FunctionRule):
 
     Finds classes whose destructor releases a member while the compiler writes their copy
     constructor or copy assignment, and reports the places that really copy such an object: passing
-    it by value, `Buffer b = a;`, `b = a;`, storing it in a container by copy.
+    it by value, `Buffer b = a;`, `b = a;`, storing it in a container by copy. Reports copy and move
+    constructors and assignments written by hand, too, that leave the pointer with the other object.
 
     ## Why is this bad?
 

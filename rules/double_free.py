@@ -16,7 +16,8 @@ class DoubleFree(FunctionRule):
     ## What it does
 
     Reports a release of memory or of a handle that the same path has already released, be it
-    through another variable, through a wrapper, or in an earlier iteration.
+    through another variable, through a wrapper, by the destructor of an object, or in an earlier
+    iteration.
 
     ## Why is this bad?
 
@@ -60,8 +61,7 @@ class DoubleFree(FunctionRule):
 
     ## Known problems
 
-    Two objects that hold the same pointer are seen only as GPU205, where one is a copy of the
-    other.
+    Of two objects that hold the same pointer because one is a copy of the other GPU205 speaks.
 
     ## References
 
@@ -78,7 +78,10 @@ class DoubleFree(FunctionRule):
             if misuse.kind is not MisuseKind.DOUBLE_FREE:
                 continue
             message = f"{quoted(misuse.name)} is released again by {readable(misuse.api)}"
-            if misuse.released:
+            if misuse.at_end:
+                where = places([misuse.at_end], facts.filename)
+                message += f", the destructor of {quoted(misuse.at_end.text)}, at {where}"
+            elif misuse.released:
                 where = places([misuse.released], facts.filename)
                 again = misuse.released.span == misuse.span
                 message += (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import ClassFacts, MemberAcquisition
 from cudalint.analysis.rules import ClassRule
 from cudalint.findings.finding import Confidence, Finding, Step
-from cudalint_rules._members import dies_with_context, evidence, is_released, siblings
+from cudalint_rules._members import dies_with_context, evidence, siblings
 from cudalint_rules._wording import quoted, steps_at
 
 
@@ -81,14 +81,11 @@ class MemberLeak(ClassRule):
 
     def check(self, facts: ClassFacts) -> Iterator[Finding]:
         """Yield one finding for each member that is never released."""
-        if facts.unseen_destructor:
-            return
         members: dict[str, list[MemberAcquisition]] = {}
-        for acquired in facts.acquired:
-            # The elements of an array or container are one member: `streams[...]`.
+        for acquired in facts.abandoned():
             members.setdefault(acquired.member.partition("[")[0], []).append(acquired)
         for member, acquisitions in members.items():
-            if not is_released(member, facts) and not dies_with_context(acquisitions, facts):
+            if not dies_with_context(acquisitions, facts):
                 yield self._finding(member, acquisitions, facts)
 
     def _finding(

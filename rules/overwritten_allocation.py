@@ -18,8 +18,9 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
     ## What it does
 
     Reports memory or a handle whose only pointer gets another value while it is still owned: set to
-    null, pointed elsewhere, or acquired anew by the next iteration or a retry. An allocation in a
-    loop that nothing ever releases is GPU101.
+    null, pointed elsewhere, or acquired anew by the next iteration or a retry. The same goes for a
+    member that an assignment operator overwrites, and that the destructor releases. An allocation
+    in a loop that nothing ever releases is GPU101.
 
     ## Why is this bad?
 
@@ -78,12 +79,26 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
         if isinstance(facts, ClassFacts):
             yield from self._members(facts)
             return
+        yield from self._assignments(facts)
         for leak, verdict in leaks_of(OVERWRITTEN, facts):
             message = f"{leak.resource} {_how(leak, verdict.exits[0])}"
             if leak.released:
                 where = places(leak.released, facts.filename)
                 message += f"; the release at {where} comes too late for it"
             yield leak_finding(self, facts, leak, verdict, message)
+
+    def _assignments(self, facts: FunctionFacts) -> Iterator[Finding]:
+        for one in facts.overwritten:
+            where = places([one.destructor], facts.filename)
+            yield self.finding(
+                f"{quoted(one.member)} is overwritten while the object may still own what it holds:"
+                f" the destructor of {quoted(one.record.name)} ({where}) frees only the last",
+                filename=facts.filename,
+                span=one.span,
+                function=facts.function,
+                subject=f"{one.record.name}.{one.member}",
+                steps=steps_at([one.destructor], "{text} releases the last value only"),
+            )
 
     def _members(self, facts: ClassFacts) -> Iterator[Finding]:
         for again in facts.overwritten:

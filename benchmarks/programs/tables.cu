@@ -90,7 +90,7 @@ class Registry {
     Registry(const Registry&) = delete;
     Registry& operator=(const Registry&) = delete;
     ~Registry() {
-        for (auto& entry : tables_) release(entry.second); // false: GPU201
+        for (auto& entry : tables_) release(entry.second);
     }
 
     bool add(const std::string& name, const std::vector<float>& keys, const std::vector<float>& values) {

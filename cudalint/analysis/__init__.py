@@ -40,10 +40,11 @@ def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFac
     ]
     members = collect(linker, runs)
     unfinished = _unfinished(runs, programs)
-    functions = function_facts(linker, runs, member_misuses(linker, members))
+    classes = class_facts(linker, members)
+    functions = function_facts(linker, runs, member_misuses(members), classes)
     return RunFacts(
         functions=with_tensors(linker, programs, with_capacity(runs, functions, peaks_of(runs))),
-        classes=class_facts(linker, members),
+        classes=classes,
         files=tuple(
             FileFacts(
                 program.filename,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 
 from cudalint.analysis.domains.native_peak import NativePeak
@@ -12,13 +13,14 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import (
     Allocation,
     Capacity,
+    ClassFacts,
     FunctionFacts,
     LaunchSite,
     Misuse,
-    OwnerCopy,
-    Site,
+    MisuseKind,
     Transfer,
 )
+from cudalint.analysis.queries.copies import overwritten_members, owner_copies
 from cudalint.analysis.queries.launch_checks import LaunchChecks
 from cudalint.analysis.queries.lifetimes import lifetimes
 from cudalint.analysis.queries.loops import loop_facts
@@ -28,7 +30,6 @@ from cudalint.analysis.shape.symbols import Identity, identity
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Value
 from cudalint.findings.finding import Step
-from cudalint.program import Record
 from cudalint.source import Span
 
 MOST_CONTEXTS = 4
@@ -40,10 +41,21 @@ Context = tuple[str, tuple[tuple[str, Value], ...]]
 
 
 def function_facts(
-    linker: Linker, runs: list[FunctionRun], misuses: dict[str, list[Misuse]]
+    linker: Linker,
+    runs: list[FunctionRun],
+    misuses: dict[str, list[Misuse]],
+    classes: tuple[ClassFacts, ...],
 ) -> tuple[FunctionFacts, ...]:
     """The facts of all runs, with sizes that calls with constant arguments decide, and with
-    ``misuses`` (by function key) that only a view of the whole class shows."""
+    ``misuses`` (by function key) that only a view of the whole class shows. What a class does wrong
+    is its own, not that of each user."""
+    abandoned = {
+        one.inside or (one.resource.filename, one.resource.span)
+        for facts in classes
+        for one in facts.abandoned()
+        if one.method_kind != "function"
+    }
+    told: set[tuple[MisuseKind, str, Span]] = set()
     facts = {id(run): _facts(run, linker) for run in runs}
     by_identity = {identity(run.function): run for run in runs}
     checks = LaunchChecks(linker, runs)
@@ -73,11 +85,26 @@ def function_facts(
     return tuple(
         replace(
             facts[id(run)],
-            misuses=(*facts[id(run)].misuses, *misuses.get(run.function.key, ())),
+            leaks=tuple(one for one in facts[id(run)].leaks if one.inside not in abandoned),
+            misuses=(
+                *_untold(facts[id(run)].misuses, run.filename, told),
+                *misuses.get(run.function.key, ()),
+            ),
             ordering=run.log(OrderingLog).facts(checks.unchecked(run)),
         )
         for run in runs
     )
+
+
+def _untold(
+    misuses: tuple[Misuse, ...], filename: str, told: set[tuple[MisuseKind, str, Span]]
+) -> Iterator[Misuse]:
+    """The misuses of a function, without those in a class that another user of it has shown."""
+    for misuse in misuses:
+        where = (misuse.kind, misuse.filename or filename, misuse.span)
+        if where not in told or misuse.at_end is None:
+            told.add(where)
+            yield misuse
 
 
 def _undecided(
@@ -128,7 +155,8 @@ def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
     return replace(
         facts,
         launches=tuple(_opted_in(site, linker, facts.filename) for site in facts.launches),
-        copies=tuple(copy for copy in map(linker_copy(linker), facts.copies) if copy),
+        copies=owner_copies(run, facts.copies, linker),
+        overwritten=overwritten_members(run, linker),
         lifetimes=lifetimes(run, linker),
         host_accesses=run.log(OrderingLog).device_accesses(),
         loops=loop_facts(run),
@@ -138,37 +166,6 @@ def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
 
 def _opted_in(site: LaunchSite, linker: Linker, filename: str) -> LaunchSite:
     return replace(site, opted_in=linker.opted_in(site, filename))
-
-
-def linker_copy(linker: Linker):  # type: ignore[no-untyped-def]
-    """Keeps the copies of classes whose destructor releases a member, and says which."""
-
-    def keep(copy: OwnerCopy) -> OwnerCopy | None:
-        released = destructor_releases(linker, copy.record)
-        if not released:
-            return None
-        return replace(copy, members=tuple(released), destructor=next(iter(released.values())))
-
-    return keep
-
-
-def destructor_releases(linker: Linker, record: Record) -> dict[str, Site]:
-    """The members that the destructor of a class releases, and where."""
-    found: dict[str, Site] = {}
-    for function, program in linker.functions():
-        if (
-            function.kind == "destructor"
-            and function.record == record.key
-            and linker.record(record.key, function.filename) == record
-        ):
-            run = linker.run_of(function, program)
-            for outcome in run.outcomes if run else ():
-                for release in outcome.released:
-                    if release.location[0] == "this" and len(release.location) > 1:
-                        name = str(release.location[1]).removeprefix(".")
-                        step = release.step
-                        found.setdefault(name, Site(step.filename, step.span, release.api))
-    return found
 
 
 def _enrich(facts: FunctionFacts, bound: FunctionFacts, steps: tuple[Step, ...]) -> FunctionFacts:

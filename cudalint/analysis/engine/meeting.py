@@ -19,6 +19,7 @@ def can_meet(one: State, other: State) -> bool:
     both are in the same iteration, with the same work under way."""
     return not (one.resources or other.resources or one.inputs or other.inputs) and (
         one.visits == other.visits
+        and one.called == other.called
         and all(_same(one, other, kind) for kind in {**one.parts, **other.parts})
         and (one.thrown and one.thrown.kind) == (other.thrown and other.thrown.kind)
     )

@@ -25,8 +25,10 @@ _LIVE = (Status.OWNED, Status.REQUESTED)
 
 def settle(one: State, other: State) -> bool:
     """Let ``one`` stand for both, if they owe the same; else leave it as it is."""
-    if one.visits != other.visits or (one.thrown and one.thrown.kind) != (
-        other.thrown and other.thrown.kind
+    if (
+        one.visits != other.visits
+        or one.called != other.called
+        or (one.thrown and one.thrown.kind) != (other.thrown and other.thrown.kind)
     ):
         return False
     resources = _resources(one, other)

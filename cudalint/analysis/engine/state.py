@@ -105,6 +105,13 @@ class InputUse(NamedTuple):
     api: str
 
 
+class CalledInput(NamedTuple):
+    """A call of a function value that was there when the function was entered."""
+
+    location: Location
+    arguments: tuple[Value, ...]
+
+
 class Part(Protocol):
     """What a domain keeps of one path: immutable, and made without arguments where it is empty."""
 
@@ -121,6 +128,7 @@ class State:
 
     __slots__ = (
         "among",
+        "called",
         "conditions",
         "equal",
         "failure",
@@ -148,6 +156,7 @@ class State:
         self.inputs: dict[Location, InputRelease] = {}
         self.used: dict[Location, InputUse] = {}
         """What was copied, launched with or passed to a library, before anybody released it."""
+        self.called: frozenset[CalledInput] = frozenset()
         self.stored: frozenset[Location] = frozenset()
         """Entry values that were stored where they outlive the call."""
         self.lent: frozenset[Location] = frozenset()
@@ -175,6 +184,7 @@ class State:
         other.among = self.among.copy()
         other.inputs = self.inputs.copy()
         other.used = self.used.copy()
+        other.called = self.called
         other.stored = self.stored
         other.lent = self.lent
         other.guards = self.guards
@@ -435,6 +445,7 @@ class State:
                 for resource, h in self.resources.items()
             ),
             frozenset((entry, release.families) for entry, release in self.inputs.items()),
+            self.called,
             frozenset(self.visits.items()),
             self.thrown.kind if self.thrown is not None else None,
         )

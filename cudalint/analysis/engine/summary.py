@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cudalint.analysis.engine.state import InputRelease, InputUse, Lending
+from cudalint.analysis.engine.state import CalledInput, InputRelease, InputUse, Lending
 from cudalint.analysis.shape.effects import NO_EFFECTS, Effects
 from cudalint.analysis.values.values import Location, Symbol, Value
 from cudalint.findings.finding import Step
@@ -60,6 +60,7 @@ class Outcome:
     """Resources that were released before their pointers were handed out."""
     released: tuple[InputRelease, ...] = ()
     used: tuple[tuple[Location, InputUse], ...] = ()
+    called: tuple[CalledInput, ...] = ()
     stored: frozenset[Location] = frozenset()
     lent: frozenset[Location] = frozenset()
     writes: tuple[tuple[Location, Value], ...] = ()
@@ -121,6 +122,7 @@ def _joined(outcomes: list[Outcome], elements: set[Location], uses: bool) -> lis
             tuple((release.location, release.families) for release in outcome.released),
             tuple(out.location for out in outcome.dangling),
             tuple(location for location, _ in outcome.used) if uses else (),
+            outcome.called,
             outcome.stored,
             outcome.lent,
             outcome.writes,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from cudalint.analysis.facts.resources import Resource, Site
 from cudalint.program import Record
+from cudalint.source import Span
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,8 @@ class MemberAcquisition:
     method: str
     method_kind: str
     """constructor, method, destructor, or function (C-style init)."""
+    inside: tuple[str, Span] | None = None
+    """Where a function that the method calls acquires it."""
 
 
 @dataclass(frozen=True)
@@ -45,3 +49,21 @@ class ClassFacts:
     replaced: frozenset[str] = frozenset()
     """Members whose releases in ``released_elsewhere`` all stand in a function that acquires them:
     they make room for a new value (``resize``) or undo a failed start, and end no lifetime."""
+
+    def releases(self, member: str) -> bool:
+        """Whether something ends the member's life, or it is nobody's business here."""
+        if member in self.sometimes:
+            return False
+        if member in self.released_by_destructor or member in self.escaping:
+            return True
+        # A release that only makes room for the next value ends no lifetime; any other one is the
+        # user's to call.
+        return member in self.released_elsewhere and member not in self.replaced
+
+    def abandoned(self) -> Iterator[MemberAcquisition]:
+        """What its members acquire and nothing releases."""
+        if not self.unseen_destructor:
+            for acquired in self.acquired:
+                # The elements of an array or container are one member: `streams[...]`.
+                if not self.releases(acquired.member.partition("[")[0]):
+                    yield acquired

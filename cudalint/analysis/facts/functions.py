@@ -10,7 +10,14 @@ from cudalint.analysis.facts.launches import LaunchSite
 from cudalint.analysis.facts.lifetimes import Lifetimes
 from cudalint.analysis.facts.loops import LoopFacts
 from cudalint.analysis.facts.ordering import HostAccess, OrderingFacts
-from cudalint.analysis.facts.resources import Cleanup, DanglingPointer, Leak, Misuse, OwnerCopy
+from cudalint.analysis.facts.resources import (
+    Cleanup,
+    DanglingPointer,
+    Leak,
+    Misuse,
+    OverwrittenMember,
+    OwnerCopy,
+)
 from cudalint.analysis.facts.tensors import TensorFacts
 from cudalint.analysis.facts.transfers import Allocation, Fill, Transfer
 from cudalint.findings.suppressions import UnusedSuppression
@@ -35,6 +42,7 @@ class FunctionFacts:
     launches: tuple[LaunchSite, ...] = ()
     cleanups: tuple[Cleanup, ...] = ()
     copies: tuple[OwnerCopy, ...] = ()
+    overwritten: tuple[OverwrittenMember, ...] = ()
     dangling: tuple[DanglingPointer, ...] = ()
     lifetimes: Lifetimes | None = None
     ordering: OrderingFacts | None = None

@@ -114,6 +114,8 @@ class Leak:
     """The variable that held it is released later (with another value in it)."""
     handed_over: tuple[Site, ...] = ()
     """Where other paths of the function pass its ownership on (return it, store it in an owner)."""
+    inside: tuple[str, Span] | None = None
+    """Where the function that is called acquires it."""
 
     def exits_of(self, *kinds: Exit) -> tuple[LeakExit, ...]:
         """The exits of some kinds."""
@@ -149,6 +151,8 @@ class Misuse:
     """Of DOUBLE_FREE and USE_AFTER_FREE: the earlier release."""
     filename: str = ""
     """Where ``span`` is, if not in the function's file (a destructor that runs at its end)."""
+    at_end: Site | None = None
+    """Where an object ends (named by ``text``) whose destructor makes the second release."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +181,16 @@ class OwnerCopy:
     what: str
     """``copy construction``, ``copy assignment``, ``passing by value``."""
     destructor: Site | None = None
+
+
+@dataclass(frozen=True)
+class OverwrittenMember:
+    """An assignment overwrites a member while the object still owns what it holds."""
+
+    record: Record
+    member: str
+    span: Span
+    destructor: Site
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from cudalint.analysis.domains.ownership import releases, stores
-from cudalint.analysis.domains.ownership.escape import escape_value, guard
+from cudalint.analysis.domains.ownership import objects, releases, stores
+from cudalint.analysis.domains.ownership.escape import escape_object, escape_value, guard
 from cudalint.analysis.domains.ownership.lending import is_status_type, lend
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Lending, State
 from cudalint.analysis.facts import OwnerCopy, Site
+from cudalint.analysis.interpreter.callbacks import note_call
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.instantiate import apply_summary
 from cudalint.analysis.interpreter.modelled import apply_model
@@ -29,7 +30,7 @@ from cudalint.analysis.values.values import (
     Value,
 )
 from cudalint.apis.model import ApiFunction
-from cudalint.program import AddressOf, Argument, Call, Cast, Expression
+from cudalint.program import AddressOf, Argument, Call, Cast, Expression, Record
 from cudalint.source import Span
 
 
@@ -46,7 +47,9 @@ def call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
         )
         if isinstance(value, FunctionValue):
             name, key = value.name, value.key
-    if operation.kind == "copy":
+        elif isinstance(value, Input) and not run.python:
+            key = None  # the caller knows which function it is
+    if operation.kind == "copy" and not (key and run.symbols.function(key, run.filename)):
         return _copy(run, operation, state)
     model = _model(run, name, receiver_family)
     if (
@@ -208,6 +211,8 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
     states = _consume_statuses(run, values, state)
     result: Value = run.position.symbol(f"call:{name}")
     for one in states:
+        if operation.kind == "indirect" and operation.callee is not None:
+            note_call(run.evaluator.value(operation.callee, one), values, one)
         accessor = _accessed(run, operation, name, one)
         if accessor is not None:
             result = accessor
@@ -348,6 +353,8 @@ def _copy(run: FunctionRun, operation: Call, state: State) -> list[Next]:
         return [state]
     origin = run.evaluator.location(source, state)
     target = run.evaluator.location(operation.receiver, state)
+    if origin is not None and _is_out_of_sight(record, operation):
+        escape_object(run, origin, state)
     if origin is not None and target is not None and origin != target:
         inner = [(key[len(origin) :], value) for key, value in state.below(origin)]
         state.forget(target)
@@ -355,4 +362,13 @@ def _copy(run: FunctionRun, operation: Call, state: State) -> list[Next]:
             state.values[(*target, *rest)] = value
         if not inner and origin[-1] == "[]":
             state.values[target] = state.read(origin)  # an element of a container
+        objects.copied(state, origin, target)
     return [state]
+
+
+def _is_out_of_sight(record: Record | None, operation: Call) -> bool:
+    """Whether a copy is made by a function of the class without a body in the run."""
+    if record is None:
+        return False
+    assigns = operation.name.endswith("operator=")
+    return (record.copy_assignment if assigns else record.copy_constructor) == "user"

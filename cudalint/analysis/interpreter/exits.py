@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from cudalint.analysis.domains.ownership import stores
 from cudalint.analysis.domains.ownership.counterparts import left_to_counterpart
 from cudalint.analysis.domains.ownership.escape import escape_captured
 from cudalint.analysis.domains.ownership.lending import lent_to
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.state import Event, Lending, State, Status
+from cudalint.analysis.engine.state import CalledInput, Event, Lending, State, Status
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.facts import Exit, LeakExit, Site
 from cudalint.analysis.values.arithmetic import rewrite, rewrite_location
@@ -41,25 +41,40 @@ MOST_CONDITIONS = 32
 _CALCULATED = (Operation, Polynomial)
 
 
+class Result(NamedTuple):
+    """What a function returns."""
+
+    value: Value
+    parts: list[tuple[Location, Value]]
+    """What it holds, if it is an object."""
+
+
+def result_of(
+    run: FunctionRun, result: Expression | None, state: State, span: Span
+) -> Result | None:
+    """The value that is returned, as it is before anything ends."""
+    if result is None:
+        return None
+    value = run.evaluator.value(result, state)
+    _note_failed_program(run, state, value, span)
+    return Result(value, [*_members((RETURN,), value), *_parts_of_result(run, result, state)])
+
+
 def leave(
     run: FunctionRun,
     state: State,
     kind: str,
-    result: Expression | None,
+    result: Result | None,
     span: Span,
     *,
     implicit: bool = False,
     explicit: bool = True,
 ) -> None:
     """A path ends: record what it leaves behind and what it hands out."""
-    value: Value | None = None
+    value = result.value if result is not None else None
     outward: list[tuple[Location, Value]] = []
     if result is not None:
-        value = run.evaluator.value(result, state)
-        _note_failed_program(run, state, value, span)
-        outward.append(((RETURN,), value))
-        outward.extend(_members((RETURN,), value))
-        outward.extend(_parts_of_result(run, result, state))
+        outward = [((RETURN,), result.value), *result.parts]
     # A constructor that throws runs no destructor of its own class ([except.ctor]).
     # Python's has no owner that could close it, unless `__del__` does.
     unborn = (
@@ -78,7 +93,6 @@ def leave(
     outside = state.reachable(stored for _, stored in outward)
     for key in sorted(state.guards):
         escape_captured(run, key, state)
-    state.escape(state.reachable(_kept_by_owners(run, state)))
     handed = _hand_out(run, state, outward, outside, span)
     for resource, holding in list(state.resources.items()):
         if live(holding.status) and resource not in outside:
@@ -101,14 +115,6 @@ def statuses_in(values: Iterable[Value]) -> Iterator[Symbol]:
     """The status values anywhere in some values."""
     for value in inside(*values):
         if is_status(value) and isinstance(value, Symbol):
-            yield value
-
-
-def _kept_by_owners(run: FunctionRun, state: State) -> Iterator[Value]:
-    """What local objects with a destructor hold."""
-    for location, value in state.values.items():
-        root = location[0]
-        if len(location) > 1 and isinstance(root, str) and stores.is_owner(run, root):
             yield value
 
 
@@ -221,6 +227,11 @@ def _is_some_element(location: Location) -> bool:
         and isinstance(location[1], Operation)
         and location[1].operator == "element"
     )
+
+
+def _is_local(run: FunctionRun, location: Location) -> bool:
+    info = run.function.variables.get(location[0]) if isinstance(location[0], str) else None
+    return info is not None and info.storage == "local" and info.type.kind == "record"
 
 
 def _is_nameable(run: FunctionRun, location: Location) -> bool:
@@ -386,7 +397,19 @@ def _outcome(
         handed_out=tuple(out),
         dangling=tuple(dangling),
         used=tuple(state.used.items()),
-        released=tuple(state.inputs.values()),
+        released=tuple(
+            release for entry, release in state.inputs.items() if not _is_local(run, entry)
+        ),
+        called=tuple(
+            sorted(
+                (
+                    CalledInput(location, tuple(rewrite(one, outside_view) for one in arguments))
+                    for location, arguments in state.called
+                    if not _is_local(run, location)
+                ),
+                key=repr,
+            )
+        ),
         stored=state.stored,
         lent=state.lent,
         writes=tuple(writes[: max(held, MOST_WRITES)]),

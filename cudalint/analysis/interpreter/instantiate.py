@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cudalint.analysis.domains.ownership import stores
+from cudalint.analysis.domains.ownership import objects, stores
 from cudalint.analysis.domains.ownership.escape import guard
 from cudalint.analysis.domains.ownership.havoc import havoc
 from cudalint.analysis.domains.ownership.lending import lend_values
+from cudalint.analysis.domains.ownership.objects import is_own
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, live
 from cudalint.analysis.domains.ownership.releases import check_value, release_value
 from cudalint.analysis.engine.conditions import LAST_ERROR, RELEASING
@@ -16,6 +17,7 @@ from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Holding, InputRelease, Lending, State, Status, project
 from cudalint.analysis.engine.summary import RETURN, Conditions, HandedOut, Outcome, Summary
 from cudalint.analysis.facts import Site
+from cudalint.analysis.interpreter.callbacks import run_given
 from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
 from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.walk import plain
@@ -131,6 +133,40 @@ def _emptied(run: FunctionRun, applications: list[_Application], state: State) -
     return found
 
 
+def end_object(
+    run: FunctionRun, call: Call, definition: Function, summary: Summary, state: State
+) -> list[State]:
+    """Where the destructor of an object leads that ends here. What it may release, and what decides
+    is not known, goes out of sight."""
+    applications = [
+        _Application(run, call, definition, summary, outcome, number, ends=True)
+        for number, outcome in enumerate(summary.outcomes)
+        if outcome.kind == "return"
+    ]
+    if not applications:
+        return []
+    applications[0].mark_tested(state)
+    fitting = [(one, forks) for one in applications if (forks := one.fit(state))]
+    released = sorted({r.location for one, _ in fitting for r in one.outcome.released}, key=repr)
+    undecided = any(len(released) != len(one.outcome.released) for one, _ in fitting)
+    after: list[State] = []
+    for application, forks in fitting:
+        application.undecided = undecided
+        for fork in forks:
+            doubtful = [
+                application.translate(Input(one), fork) for one in sorted(released, key=repr)
+            ]
+            for one in application.take_effect(fork):
+                if undecided:
+                    one.escape(one.reachable(doubtful))
+                after.append(one)
+    if not summary.complete:
+        after = after or [state.copy()]
+        for one in after:
+            applications[0].havoc(one)
+    return after
+
+
 class _Application:
     """One outcome at one call."""
 
@@ -142,13 +178,20 @@ class _Application:
         summary: Summary,
         outcome: Outcome,
         number: int,
+        ends: bool = False,
     ) -> None:
+        self.ends = ends
+        """Whether it is the destructor of an object that ends."""
+        self.undecided = False
+        """Whether nobody knows which of its outcomes it has."""
         self.run = run
         self.call = call
         self.definition = definition
         self.summary = summary
         self.outcome = outcome
         self.site = f"{run.position.block}.{run.position.index}"
+        if ends and call.receiver is not None:
+            self.site += f"~{render(call.receiver)}"  # several objects may end at once
         self.number = number
         self.arguments = self._match_arguments()
         self.out: dict[Symbol, Symbol] = {}
@@ -166,6 +209,10 @@ class _Application:
 
     def apply(self, state: State) -> list[State]:
         """The caller's states after this outcome."""
+        return [after for fork in self.fit(state) for after in self.take_effect(fork)]
+
+    def fit(self, state: State) -> list[State]:
+        """The caller's states in which the callee has this outcome."""
         forks = [state.copy()]
         for value in self._telling_results():
             forks = [
@@ -181,10 +228,7 @@ class _Application:
                     fork, self.translate(condition, fork), truth
                 )
             ]
-        forks = [fork for fork in forks if self._is_possible(fork)]
-        for fork in forks:
-            self._effects(fork)
-        return forks
+        return [fork for fork in forks if self._is_possible(fork)]
 
     def _is_possible(self, state: State) -> bool:
         """Whether the conditions of any of the callee's paths that end so may hold."""
@@ -239,6 +283,24 @@ class _Application:
             for resource in resources_in(value):
                 self.run.conditions.mark_checked(state, resource)
 
+    def take_effect(self, state: State) -> list[State]:
+        """What the callee does to a state of the caller, and what it calls of the caller's."""
+        functions = [
+            (self.translate(Input(location), state), [self.translate(one, state) for one in given])
+            for location, given in self.outcome.called
+        ]
+        self._effects(state)
+        states = [state]
+        for function, arguments in functions:
+            states = [
+                after
+                for one in states
+                for after in run_given(
+                    self.run, function, arguments, self.call.span, one, apply_summary
+                )
+            ]
+        return states
+
     def _effects(self, state: State) -> None:
         if self.outcome.failure is not None:
             step = Step(self.run.filename, self.call.span, f"`{self.definition.name}` fails")
@@ -291,8 +353,19 @@ class _Application:
                 by_callee=True,
                 kept=kept,
             )
+        self._note_copy(state)
         if self.call.target is not None:
             self._result(state)
+
+    def _note_copy(self, state: State) -> None:
+        """A constructor may leave with another object what it takes over."""
+        definition = self.definition
+        given = [one for one in definition.parameters if one.symbol != "this"]
+        if definition.kind != "constructor" or len(given) != 1 or self.run.python:
+            return
+        origin, target = (self.locate((symbol,), state) for symbol in (given[0].symbol, "this"))
+        if origin is not None and target is not None and is_own(self.run, target):
+            objects.copied(state, origin, target)
 
     def _lend(self, lent: Iterable[Location], state: State) -> None:
         """What the callee gives to others, whose bodies are out of sight."""
@@ -302,7 +375,7 @@ class _Application:
 
     def _may_write(self, location: Location, target: Location) -> bool:
         # Another object's members belong to its class (GPU105), not to this function.
-        return bool(location[0] != "this" or target[0] == "this")
+        return location[0] != "this" or target[0] == "this" or is_own(self.run, target)
 
     def _result(self, state: State) -> None:
         assert self.call.target is not None
@@ -333,10 +406,19 @@ class _Application:
         if (
             isinstance(value, Input)
             and release.location[0] == "this"
-            and (not self._same_receiver())
+            and not self._same_receiver()
+            and not is_own(self.run, location)
         ):
             return
         shown = self._written(location) or release.api
+        if self.ends:
+            remaining = self._to_end(value, shown, release, state)
+            if remaining is None:
+                return
+            value = remaining
+        if is_own(self.run, location) and isinstance(value, Pointer | Bag):
+            held = [one for one in resources_in(value) if live(state.status(one))]
+            objects.released(state, held, self.call, release.step)
         earlier = state.inputs.get(value.location) if isinstance(value, Input) else None
         if earlier is not None and earlier.step.span == self.call.span:
             return  # in a loop: much may have become of it out of sight since the last iteration
@@ -347,6 +429,26 @@ class _Application:
             # Keep the original step: messages name the API call, not each wrapper around it.
             entry: Location = value.location
             state.inputs[entry] = state.inputs[entry]._replace(api=release.api)
+
+    def _to_end(
+        self, value: Value, shown: str, release: InputRelease, state: State
+    ) -> Value | None:
+        """What the end of an object releases; what is out of sight may not be its own any more."""
+        ended = sorted(resources_in(value)) if isinstance(value, Pointer | Bag) else []
+        for resource in ended:
+            if state.status(resource) is Status.RELEASED and not self.undecided:
+                objects.released_before(self.run, self.call, resource, shown, release, state)
+        remaining = []
+        for resource in ended:
+            if not live(state.status(resource)):
+                continue
+            if objects.does_not_fit(self.run, self.call, resource, shown, release):
+                state.escape([resource])
+            else:
+                remaining.append(resource)
+        if ended and not remaining:
+            return None
+        return bag(remaining) if isinstance(value, Bag) else value
 
     def _same_receiver(self) -> bool:
         receiver = self.call.receiver
@@ -368,7 +470,9 @@ class _Application:
         if family is None:
             return
         elsewhere = item.location[0] == "this" and not (
-            target and target[0] == "this" and not self._is_owner_inside(item.location, target)
+            target
+            and (target[0] == "this" or is_own(run, target))
+            and not self._is_owner_inside(item.location, target)
         )
         thrown_away = item.location[0] == RETURN and self.call.target is None
         shown = self._shown(target) if target else f"the result of {self.definition.name}"
@@ -412,7 +516,7 @@ class _Application:
     def _is_owner_inside(self, written: Location, target: Location) -> bool:
         """Whether the callee is a method of a member that has a destructor of its own."""
         record = self.run.symbols.record(self.definition.record, self.run.filename)
-        inside = len(target) > len(written)
+        inside = target[0] == "this" and len(target) > len(written)
         return inside and record is not None and record.destructor in ("declared", "defined")
 
     def _is_ambiguous(self, item: HandedOut) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cudalint.analysis.domains.launches import found_kernel
-from cudalint.analysis.domains.ownership import stores
-from cudalint.analysis.domains.ownership.escape import escape_value, guard
+from cudalint.analysis.domains.ownership import objects, stores
+from cudalint.analysis.domains.ownership.escape import escape_object, escape_value, guard
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
 from cudalint.analysis.domains.ownership.releases import attachment, release, reset
 from cudalint.analysis.domains.transfers import returned_array
@@ -317,6 +317,9 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
     expression = binding.expression(text)
     place = run.evaluator.location(expression, state) if expression is not None else None
     inner = () if place is None else tuple(part for _, part in state.below(place))
+    if place is not None and objects.ends(run, place):
+        escape_object(run, place, state)  # the container ends its elements
+        return
     held = state.reachable([value, *inner])
     if isinstance(container[0], str) and container[0].startswith("%"):
         state.escape(held)  # `blocks().push_back(p)`: somebody else has the container

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
-from cudalint.analysis.domains.ownership import counted, releases, stores
+from cudalint.analysis.domains.ownership import counted, objects, releases, stores
+from cudalint.analysis.domains.ownership.objects import Owners
 from cudalint.analysis.domains.ownership.recorder import live
 from cudalint.analysis.engine.conditions import forget
 from cudalint.analysis.engine.meeting import can_meet, meet
@@ -17,9 +18,9 @@ from cudalint.analysis.engine.run import FunctionRun, Position, Raised
 from cudalint.analysis.engine.schedule import Schedule
 from cudalint.analysis.engine.settled import settle
 from cudalint.analysis.engine.state import Event, State, Status
-from cudalint.analysis.interpreter import calls
+from cudalint.analysis.interpreter import calls, destruction
 from cudalint.analysis.interpreter.domains import DOMAINS
-from cudalint.analysis.interpreter.exits import leave
+from cudalint.analysis.interpreter.exits import leave, result_of
 from cudalint.analysis.shape.consumers import may_stop_early
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.subjects import Subjects
@@ -97,7 +98,7 @@ class Worklist:
             for symbol, info in function.variables.items()
             if info.storage in ("local", "temporary")
             and symbol not in run.flow.addressed
-            and not stores.is_owner(run, symbol)
+            and symbol not in run.log(Owners).destructors
         )
         """The variables that are gone where nothing reads them any more."""
         self._releasing_loops = frozenset(
@@ -124,7 +125,9 @@ class Worklist:
 
     def follow(self) -> None:
         """Follow all paths."""
-        self.enqueue(0, State(), None)
+        start = State()
+        objects.enter(self.run, start)
+        self.enqueue(0, start, None)
         steps = 0
         while (turn := self._schedule.next()) is not None:
             steps += 1
@@ -246,7 +249,9 @@ class Worklist:
                 if len(states) >= self._most and not self._meets:
                     self.run.complete = False
                     break  # there is no room for what comes of the others
-                states += self._operate(operation, one)
+                after = self._operate(operation, one)
+                objects.begin(self.run, operation, after)
+                states += after
             if len(states) > self._most:
                 states = self._fewer(states, block)
             if not states:
@@ -290,8 +295,10 @@ class Worklist:
                 stores.delete(self.run, place, state)
                 return [state]
             case ScopeEnd(symbols=symbols, span=span):
-                stores.end_scope(self.run, symbols, span, state)
-                return [state]
+                ended = destruction.end_scope(self.run, symbols, span, state)
+                for one in ended:
+                    stores.end_scope(self.run, symbols, span, one)
+                return ended
             case Use(value=value, reason=reason, span=span):
                 if reason == "yield":
                     self._yield(value, span, state)
@@ -352,7 +359,9 @@ class Worklist:
             case Return(value=value, span=span, implicit=implicit):
                 self._read(value, span, state)
                 for given, one in self._split(value, state):
-                    leave(self.run, one, "return", given, span, implicit=implicit)
+                    result = result_of(self.run, given, one, span)
+                    for after in destruction.leave_all(self.run, given, span, one):
+                        leave(self.run, after, "return", result, span, implicit=implicit)
             case Throw(span=span, value=value, rethrow=rethrow):
                 self._throw(Raised(state, span, "", not rethrow), rethrow)
 
@@ -452,7 +461,9 @@ class Worklist:
             self.enqueue(unwind, state, None)
         else:
             explicit = state.thrown.kind == "throw"
-            leave(self.run, state, "throw", None, raised.span, explicit=explicit)
+            for one in destruction.leave_all(self.run, None, raised.span, state):
+                for after in destruction.unwind(self.run, raised.span, one):
+                    leave(self.run, after, "throw", None, raised.span, explicit=explicit)
 
 
 def _is_handler(condition: Expression) -> bool:

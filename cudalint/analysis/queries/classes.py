@@ -14,6 +14,7 @@ from cudalint.analysis.queries.reachable_members import (
     methods_of,
     released_by_own_methods,
 )
+from cudalint.analysis.shape.members import declaring
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Const, Input, Location, Operation, integer, resources_in
@@ -35,8 +36,6 @@ class Members:
     releases: list[tuple[str, InputRelease, Function]] = field(default_factory=list)
     careless: dict[str, set[str]] = field(default_factory=dict)
     """Methods to the members that they acquire without a look at the earlier value."""
-    lingering: dict[str, dict[str, InputRelease]] = field(default_factory=dict)
-    """Methods to the members that they release and leave as they are."""
     sometimes: dict[str, Site] = field(default_factory=dict)
     passed_by: dict[str, dict[str, Site]] = field(default_factory=dict)
     """As ``sometimes``, of functions other than the destructor."""
@@ -57,22 +56,32 @@ Table = dict[tuple[str, str], Members]
 def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
     """Everything that functions do with members, by record."""
     table: Table = {}
-    fields: set[str] = set()
+    fields: set[tuple[str | None, str]] = set()
     for run in runs:
         _collect(run, linker, table)
-        fields |= run.log(Recorder).released_fields
+        fields |= _released_members(run)
     _look_after(table, linker)
     _join_bases(table, linker)
     for members in table.values():
         _join_holders(members)
-        # `registry[i].second->cells` is released: of which struct is not known; so of any.
+        # `registry[i].second->cells` is released: where nobody knows of which struct, of any.
         known = {release.location for _, release, _ in members.releases}
         for name in sorted({base_name(member) for member, _ in members.acquired}):
             last = name.rpartition(".")[2]
-            if last in fields and name not in members.by_destructor and not known:
+            own = declaring(members.record.key, last, members.record.filename, linker)
+            released = (None, last) in fields or (own is not None and (own, last) in fields)
+            if released and name not in members.by_destructor and not known:
                 site = Site(members.record.filename, members.record.span, name)
                 members.elsewhere.setdefault(name, site)
     return table
+
+
+def _released_members(run: FunctionRun) -> set[tuple[str | None, str]]:
+    """The members that a function releases for good: what it hands out on other paths, it only
+    takes back where it fails."""
+    handed = {item.resource.origin for outcome in run.outcomes for item in outcome.handed_out}
+    released = run.log(Recorder).released_members
+    return {(one.record, one.name) for one in released if one.origin not in handed}
 
 
 def _look_after(table: Table, linker: Linker) -> None:
@@ -174,16 +183,6 @@ def _place(run: FunctionRun, linker: Linker, location: Location) -> tuple[str | 
     return found
 
 
-def _empties(run: FunctionRun, member: str) -> bool:
-    """Whether a function removes the elements of a container that is a member."""
-    return any(
-        call.receiver is not None
-        and render(call.receiver).rpartition(".")[2].rpartition("->")[2] == member
-        and run.models.evicts(call.name)
-        for _, call in calls(run.function)
-    )
-
-
 def _name(path: Location) -> str:
     return "".join("[...]" if part == "[]" else str(part) for part in path).removeprefix(".")
 
@@ -223,12 +222,6 @@ def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
                     members.passed_by.setdefault(name, {})[function.key] = site
                 members.elsewhere.setdefault(name, site)
                 members.releasing.setdefault(name, set()).add(function.key)
-                if (
-                    release.location[0] == "this"
-                    and not any(location == release.location for location, _ in outcome.writes)
-                    and not ("[" in found[1] and _empties(run, name))
-                ):
-                    members.lingering.setdefault(function.key, {}).setdefault(name, release)
         for location in sorted(outcome.stored, key=repr):
             found = _place(run, linker, location)
             members = _members(table, linker, found[0], run.filename) if found else None
@@ -300,7 +293,8 @@ def _acquisition(
     resource = replace(acquired.resource(), bytes=integer(item.bytes))
     kind = function.kind if function.record else "function"
     members.acquired.setdefault(
-        (name, acquired.span), MemberAcquisition(name, resource, function.name, kind)
+        (name, acquired.span),
+        MemberAcquisition(name, resource, function.name, kind, acquired.from_callee),
     )
     for location, value in outcome.writes:
         holder = _place(run, linker, location) if item.resource in resources_in(value) else None
@@ -457,7 +451,7 @@ def _called_twice(linker: Linker, key: str, enders: set[str]) -> bool:
     return False
 
 
-def member_misuses(linker: Linker, table: Table) -> dict[str, list[Misuse]]:
+def member_misuses(table: Table) -> dict[str, list[Misuse]]:
     """By file and function: releases of members that do not fit what other methods did."""
     found: dict[str, list[Misuse]] = {}
     for members in table.values():
@@ -468,12 +462,9 @@ def member_misuses(linker: Linker, table: Table) -> dict[str, list[Misuse]]:
             kinds = families.get(name, set())
             if release.step.filename != function.filename:
                 continue
-            for misuse in (
-                _mismatch(members, name, release, kinds),
-                _released_before(members, linker, name, release, function),
-            ):
-                if misuse is not None:
-                    found.setdefault(function.key, []).append(misuse)
+            misuse = _mismatch(members, name, release, kinds)
+            if misuse is not None:
+                found.setdefault(function.key, []).append(misuse)
     return found
 
 
@@ -494,37 +485,4 @@ def _mismatch(members: Members, name: str, release: InputRelease, kinds: set[str
         resource,
         resource.info.releases,
         filename=release.step.filename,
-    )
-
-
-def _released_before(
-    members: Members, linker: Linker, name: str, release: InputRelease, function: Function
-) -> Misuse | None:
-    """The destructor releases what a method, called on the object, has released already."""
-    if function.kind != "destructor":
-        return None
-    for key, released in members.lingering.items():
-        earlier = released.get(name)
-        if earlier is None or earlier.step.span == release.step.span:
-            continue
-        if not _called_from_outside(linker, key, members.record.key):
-            continue
-        return Misuse(
-            MisuseKind.DOUBLE_FREE,
-            name,
-            release.api,
-            release.step.span,
-            (earlier.step, release.step),
-            released=Site(earlier.step.filename, earlier.step.span, earlier.api),
-            filename=release.step.filename,
-        )
-    return None
-
-
-def _called_from_outside(linker: Linker, key: str, record: str) -> bool:
-    return any(
-        call.key == key
-        for function, _ in linker.functions()
-        if function.record != record
-        for _, call in calls(function)
     )

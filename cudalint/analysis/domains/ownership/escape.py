@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from cudalint.analysis.domains.ownership.objects import leave_out
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.shape.operations import calls
-from cudalint.analysis.values.values import Input, Pointer, Value
+from cudalint.analysis.values.values import FunctionValue, Input, Location, Pointer, Value
 from cudalint.program import Expression, Member, Variable
 
 
@@ -19,6 +20,7 @@ def escape_value(run: FunctionRun, expression: Expression, value: Value, state: 
         state.escape(state.reachable(inside))
         given = {inner.location for inner in inside if isinstance(inner, Input)}
         state.stored = state.stored | given  # `keep(Block(pointer, size))`
+        leave_out(location, state)
     if run.python and isinstance(expression, Member):
         # `atexit.register(context.pop)`: a bound method is its object's.
         base = run.evaluator.value(expression.base, state)
@@ -26,6 +28,17 @@ def escape_value(run: FunctionRun, expression: Expression, value: Value, state: 
             state.escape([base.resource])
     if isinstance(value, Input):
         state.stored = state.stored | {value.location}
+
+
+def escape_object(run: FunctionRun, location: Location, state: State) -> None:
+    """Something out of sight ends an object: it may release, keep or call all that it holds."""
+    held = [value for _, value in state.below(location)]
+    state.escape(state.reachable(held))
+    given = {value.location for value in held if isinstance(value, Input)}
+    state.stored = state.stored | given
+    for value in held:
+        if isinstance(value, FunctionValue) and value.key:
+            guard(run, value.key, state)
 
 
 def guard(run: FunctionRun, key: str, state: State) -> None:

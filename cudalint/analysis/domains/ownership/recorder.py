@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import Status
@@ -95,6 +96,16 @@ class _Record:
     elements those are, only the counters tell."""
 
 
+class ReleasedMember(NamedTuple):
+    """A member in what a function releases, whatever object it is of."""
+
+    record: str | None
+    """The class that declares it, if anybody can tell."""
+    name: str
+    origin: str | None
+    """The resource that it holds, if the function has acquired it."""
+
+
 class Recorder:
     """Collects events of all paths; the same event on two paths counts once."""
 
@@ -115,8 +126,7 @@ class Recorder:
         self.released_places: set[Location] = set()
         self.borrowers: set[tuple[str, str]] = set()
         """Callees out of sight that were given something of a family, and did not keep it."""
-        self.released_fields: set[str] = set()
-        """Names of the fields in what this function releases, whatever object they are of."""
+        self.released_members: set[ReleasedMember] = set()
         self.unsized: set[tuple[Span, str]] = set()
 
     # Events -----------------------------------------------------------------------------------
@@ -241,6 +251,7 @@ class Recorder:
                     siblings=self._siblings(acquired),
                     place_released=self._place_released(acquired),
                     handed_over=tuple(record.handed_over.values()),
+                    inside=acquired.from_callee if acquired.kept_by_callee else None,
                 )
             )
         return found

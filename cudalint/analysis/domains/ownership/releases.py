@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from cudalint.analysis.domains.ownership.lending import borrowed_by
-from cudalint.analysis.domains.ownership.recorder import Recorder, live
+from cudalint.analysis.domains.ownership.recorder import Recorder, ReleasedMember, live
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import InputRelease, InputUse, State, Status, is_index
 from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
+from cudalint.analysis.shape.members import member_in
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
     NEXT,
@@ -70,7 +71,9 @@ def release(
         _null_release(run, name, span)
         return
     shown = _shown(expression, path.dereference)
-    run.log(Recorder).released_fields |= _fields(expression)
+    origin = value.resource.origin if isinstance(value, Pointer) else None
+    for of, member in _members(run, expression):
+        run.log(Recorder).released_members.add(ReleasedMember(of, member, origin))
     release_value(run, value, location, shown, effect, name, span, state, status)
 
 
@@ -97,9 +100,13 @@ def _release_current(
     release_value(run, pointer, None, shown, effect, name, span, state)
 
 
-def _fields(expression: Expression) -> set[str]:
-    found = {expression.field} if isinstance(expression, Member) else set()
-    return found.union(*(_fields(part) for part in children(expression)))
+def _members(run: FunctionRun, expression: Expression) -> set[tuple[str | None, str]]:
+    """The members that an expression leads through, with the classes that declare them."""
+    found = set().union(*(_members(run, part) for part in children(expression)))
+    if isinstance(expression, Member):
+        known = member_in(expression, run.function, run.program, run.symbols)
+        found.add((None, expression.field) if known is None or run.python else known)
+    return found
 
 
 def _shown(expression: Expression, dereference: bool) -> str:

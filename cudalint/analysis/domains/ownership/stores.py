@@ -61,6 +61,9 @@ def assign(run: FunctionRun, operation: Assign, state: State) -> None:
     state.values.pop(_JOINING, None)
     for rest, part in inner:
         state.values[(*location, *rest)] = part
+        for resource in resources_in(part):
+            shown = "".join(str(step) for step in rest)
+            run.log(Recorder).named(resource.origin, f"{render(target)}{shown}", location)
 
 
 def _initialize_array(
@@ -167,7 +170,6 @@ def store(
             state.set_status(resource, Status.ESCAPED)
         elif resource not in kept and not _held(run, state, resource):
             _lose(run, state, resource, span, name, value)
-    _entrust(run, state, location, value)
 
 
 def _is_own(run: FunctionRun, location: Location, resource: Symbol) -> bool:
@@ -177,20 +179,6 @@ def _is_own(run: FunctionRun, location: Location, resource: Symbol) -> bool:
     if info is None or info.storage != "local" or info.type.kind == "reference":
         return False
     return run.log(Recorder).records[resource.origin].acquired.through is None
-
-
-def _entrust(run: FunctionRun, state: State, location: Location, value: Value) -> None:
-    """A local object with a destructor looks after what is stored in it."""
-    root = location[0]
-    if isinstance(root, str) and is_owner(run, root):
-        state.escape(state.reachable([value]))
-
-
-def is_owner(run: FunctionRun, symbol: str) -> bool:
-    """Whether a variable is an object with a destructor."""
-    info = run.evaluator.variable(symbol)
-    record = run.symbols.record(info.type.record, run.filename) if info is not None else None
-    return record is not None and record.destructor in ("declared", "defined")
 
 
 def _held(run: FunctionRun, state: State, resource: Symbol) -> bool:
@@ -254,6 +242,8 @@ def end_scope(run: FunctionRun, symbols: tuple[str, ...], span: Span, state: Sta
     """The scope of some variables ends: what only they held is lost."""
     for symbol in symbols:
         location = (symbol,)
+        for entry in [entry for entry in state.inputs if entry[0] == symbol]:
+            del state.inputs[entry]  # the next object of that name is another one
         held = {
             resource
             for _, value in state.below(location)

@@ -1,0 +1,242 @@
+"""The objects of a function: which of its variables are alive, and what ends with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from cudalint.analysis.domains.ownership.recorder import Recorder
+from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.engine.state import InputRelease, State
+from cudalint.analysis.facts import Misuse, MisuseKind, Site
+from cudalint.analysis.shape.destruction import Destruction, Destructor
+from cudalint.analysis.values.values import Location, Symbol, resources_in
+from cudalint.findings.finding import Step
+from cudalint.program import Assign, Call, Expression, Member, Operation, Variable
+from cudalint.source import Span
+
+
+class OwnRelease(NamedTuple):
+    """A method of an object, or its destructor, has released what it holds."""
+
+    resource: Symbol
+    variable: str
+    destroys: bool
+    step: Step
+
+
+@dataclass(frozen=True)
+class Objects:
+    """The objects of one path."""
+
+    alive: tuple[str, ...] = ()
+    """Variables with destructors, in the order in which they were made."""
+    ended: tuple[OwnRelease, ...] = ()
+    """What the methods of objects, and their destructors, have released."""
+    copied: frozenset[Symbol] = frozenset()
+    """What two objects hold because one is a copy of the other."""
+
+    def join(self, other: Objects) -> Objects:
+        """What is alive on both paths."""
+        return Objects(
+            tuple(symbol for symbol in self.alive if symbol in other.alive),
+            tuple(dict.fromkeys((*self.ended, *other.ended))),
+            self.copied | other.copied,
+        )
+
+
+NO_OBJECTS = Objects()
+
+
+class Owners:
+    """The variables of a function that have destructors."""
+
+    def __init__(self, run: FunctionRun) -> None:
+        self.destructors: dict[str, tuple[Destructor, ...]] = {}
+        if run.python:
+            return
+        destruction = run.symbols.memo(Destruction)
+        given = {one.symbol for one in run.function.parameters if one.by == "value"}
+        for symbol, info in run.function.variables.items():
+            if info.storage == "local" or (info.storage == "parameter" and symbol in given):
+                found = destruction.of(info.type, run.filename)
+                if found:
+                    self.destructors[symbol] = found
+        self.parameters = tuple(
+            one.symbol for one in run.function.parameters if one.symbol in self.destructors
+        )
+
+
+def enter(run: FunctionRun, state: State) -> None:
+    """A function begins: it ends what it was given by value."""
+    owners = run.log(Owners)
+    if owners.destructors and owners.parameters:
+        state.keep(Objects(owners.parameters))
+
+
+def begin(run: FunctionRun, operation: Operation, states: list[State]) -> None:
+    """An operation has made an object, if it has."""
+    made = _made(operation)
+    if made is None or made not in run.log(Owners).destructors:
+        return
+    for state in states:
+        objects = state.part(NO_OBJECTS)
+        if made not in objects.alive:
+            state.keep(replace(objects, alive=(*objects.alive, made)))
+
+
+def _made(operation: Operation) -> str | None:
+    place: Expression | None = None
+    if isinstance(operation, Assign) and operation.declares:
+        place = operation.target
+    elif isinstance(operation, Call) and operation.kind in ("constructor", "copy"):
+        place = None if operation.name.endswith("operator=") else operation.receiver
+    return place.symbol if isinstance(place, Variable) else None
+
+
+def leave_out(location: Location, state: State) -> None:
+    """Somebody out of sight may have emptied an object: what its end does is not known."""
+    objects = state.part(NO_OBJECTS)
+    if location[0] in objects.alive:
+        alive = tuple(symbol for symbol in objects.alive if symbol != location[0])
+        state.keep(replace(objects, alive=alive))
+
+
+def copied(state: State, origin: Location, target: Location) -> None:
+    """Two objects hold the same from here on, one as a copy of the other."""
+    held = _held(state, origin) & _held(state, target)
+    if held:
+        objects = state.part(NO_OBJECTS)
+        state.keep(replace(objects, copied=objects.copied | held))
+
+
+def released(state: State, resources: Iterable[Symbol], call: Call, step: Step) -> None:
+    """A method of a variable, or its destructor, releases these."""
+    objects = state.part(NO_OBJECTS)
+    name, destroys = _root(call), call.kind == "destructor"
+    more = tuple(OwnRelease(one, name, destroys, step) for one in resources)
+    if more:
+        state.keep(replace(objects, ended=(*objects.ended, *more)))
+
+
+def released_before(
+    run: FunctionRun,
+    call: Call,
+    resource: Symbol,
+    shown: str,
+    release: InputRelease,
+    state: State,
+) -> None:
+    """The destructor of a variable releases what has been released already."""
+    objects = state.part(NO_OBJECTS)
+    earlier = state.resources[resource].released
+    record = run.log(Recorder).records.get(resource.origin)
+    if resource.older or record is None or earlier is None or resource in objects.copied:
+        return  # of two copies GPU205 speaks
+    acquired = record.acquired
+    own = next((one for one in objects.ended if one.resource == resource), None)
+    where = earlier
+    if own is not None and own.variable == _root(call):
+        where = own.step if own.destroys else release.step  # the class itself does it twice
+    elif own is not None:
+        where = Step(run.filename, _later(run, own.variable, _root(call)) or earlier.span, "")
+    run.log(Recorder).misuse(
+        Misuse(
+            MisuseKind.DOUBLE_FREE,
+            shown,
+            call.name,
+            where.span,
+            (
+                Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here"),
+                earlier,
+                Step(run.filename, call.span, f"the life of `{shown_root(run, call)}` ends here"),
+                release.step,
+            ),
+            acquired.resource(),
+            released=Site(earlier.filename, earlier.span, release.api),
+            filename=where.filename,
+            at_end=Site(run.filename, call.span, shown_root(run, call)),
+        )
+    )
+
+
+def does_not_fit(
+    run: FunctionRun,
+    call: Call,
+    resource: Symbol,
+    shown: str,
+    release: InputRelease,
+) -> bool:
+    """Whether the destructor of a variable releases what another function must release."""
+    record = run.log(Recorder).records.get(resource.origin)
+    acquired = record.acquired if record is not None else None
+    if acquired is None or acquired.ambiguous or not release.families:
+        return False
+    if acquired.family in release.families:
+        return False
+    if acquired.through is None:  # else its class does not fit itself
+        best = run.models.release_name(acquired.api, acquired.family)
+        info = run.function.variables.get(_root(call))
+        run.log(Recorder).misuse(
+            Misuse(
+                MisuseKind.MISMATCH,
+                shown,
+                release.api,
+                info.span if info is not None and info.span is not None else call.span,
+                (
+                    Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here"),
+                    release.step,
+                ),
+                acquired.resource(),
+                (best, *(one for one in acquired.info.releases if one != best)),
+            )
+        )
+    return True
+
+
+def _later(run: FunctionRun, one: str, other: str) -> Span | None:
+    """Where the second of two variables is declared."""
+    infos = (run.function.variables.get(one), run.function.variables.get(other))
+    return max((i.span for i in infos if i is not None and i.span is not None), default=None)
+
+
+def _root(call: Call) -> str:
+    place = call.receiver
+    while isinstance(place, Member):
+        place = place.base
+    return place.symbol if isinstance(place, Variable) else ""
+
+
+def shown_root(run: FunctionRun, call: Call) -> str:
+    """The variable whose end a call of a destructor is part of, as it is called."""
+    info = run.function.variables.get(_root(call))
+    return info.name if info is not None else "this"
+
+
+def ends(run: FunctionRun, place: Location) -> bool:
+    """Whether a variable, or a temporary, has a destructor."""
+    info = run.evaluator.variable(place[0]) if isinstance(place[0], str) else None
+    kind = info.type if info is not None and len(place) == 1 else None
+    return bool(run.symbols.memo(Destruction).of(kind, run.filename))
+
+
+def _held(state: State, place: Location) -> set[Symbol]:
+    return {resource for _, value in state.below(place) for resource in resources_in(value)}
+
+
+def is_own(run: FunctionRun, place: Location | None) -> bool:
+    """Whether a place is an object of the function itself, or a part of one: what methods do to it
+    is known, and nobody else ends it."""
+    if place is None or run.python or not isinstance(place[0], str):
+        return False
+    info = run.function.variables.get(place[0])
+    if info is None or info.type.kind != "record":
+        return False
+    if info.storage == "parameter":
+        if not any(p.symbol == place[0] and p.by == "value" for p in run.function.parameters):
+            return False
+    elif info.storage != "local":
+        return False
+    known = run.symbols.record(info.type.record, run.filename) is not None
+    return known and all(isinstance(part, str) and part.startswith(".") for part in place[1:])

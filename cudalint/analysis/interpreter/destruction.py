@@ -1,0 +1,124 @@
+"""Destructors that run: where a scope ends, where a path leaves, where a constructor throws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cudalint.analysis.domains.ownership import objects
+from cudalint.analysis.domains.ownership.escape import escape_object
+from cudalint.analysis.domains.ownership.objects import NO_OBJECTS, Owners
+from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.engine.settled import settle
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.interpreter.instantiate import end_object
+from cudalint.analysis.shape.destruction import Destruction, Destructor
+from cudalint.program import THIS, Call, Cast, Expression, Member, Variable
+from cudalint.source import Span
+
+
+def end_scope(run: FunctionRun, symbols: tuple[str, ...], span: Span, state: State) -> list[State]:
+    """Run the destructors of the variables of a scope that are alive."""
+    alive = state.part(NO_OBJECTS).alive
+    return _end(run, [symbol for symbol in symbols if symbol in alive], span, state)
+
+
+def leave_all(run: FunctionRun, result: Expression | None, span: Span, state: State) -> list[State]:
+    """Run the destructors of all that is alive where a path leaves; what is returned lives on."""
+    while isinstance(result, Cast):
+        result = result.operand
+    returned = result.symbol if isinstance(result, Variable) else None
+    alive = state.part(NO_OBJECTS).alive
+    return _end(run, [symbol for symbol in reversed(alive) if symbol != returned], span, state)
+
+
+def _end(run: FunctionRun, symbols: Iterable[str], span: Span, state: State) -> list[State]:
+    states = [state]
+    for symbol in symbols:
+        info = run.function.variables[symbol]
+        place = Variable(info.name, symbol)
+        states = _destroy(run, place, run.log(Owners).destructors[symbol], span, states)
+        for one in states:
+            objects.leave_out((symbol,), one)
+    return states
+
+
+def unwind(run: FunctionRun, span: Span, state: State) -> list[State]:
+    """A constructor throws: what is complete of its object ends. These are its members and bases,
+    and the object itself where another constructor of its class has run."""
+    function = run.function
+    record = run.symbols.record(function.record, run.filename)
+    if record is None or run.python or function.kind != "constructor":
+        return [state]
+    destruction = run.symbols.memo(Destruction)
+    complete = destruction.parts(record)
+    if _delegates(run):
+        complete = destruction.record(record.key, record.filename)
+    inputs, stored = state.inputs, state.stored
+    states = _destroy(run, THIS, complete, span, [state])
+    for one in states:
+        # What was there before the object is none of its own.
+        one.inputs, one.stored = dict(inputs), stored
+    return states
+
+
+def _delegates(run: FunctionRun) -> bool:
+    return any(
+        isinstance(operation, Call)
+        and operation.kind == "constructor"
+        and operation.receiver == THIS
+        and operation.record == run.function.record
+        for block in run.function.blocks
+        for operation in block.operations
+    )
+
+
+def _destroy(
+    run: FunctionRun,
+    place: Expression,
+    destructors: tuple[Destructor, ...],
+    span: Span,
+    states: list[State],
+) -> list[State]:
+    for destructor in destructors:
+        part = place
+        for field in destructor.path:
+            part = Member(part, field.removeprefix("."))
+        states = _joined(
+            [after for one in states for after in _run(run, part, destructor, span, one)]
+        )
+    return states
+
+
+def _run(
+    run: FunctionRun, place: Expression, destructor: Destructor, span: Span, state: State
+) -> list[State]:
+    definition = destructor.definition
+    location = run.evaluator.location(place, state)
+    if location is None:
+        return [state]
+    summary = None
+    if definition is not None:
+        summary, definition = run.summaries.summary(definition.key, definition.filename)
+    if summary is None or definition is None or location[-1] == "[]":
+        escape_object(run, location, state)
+        return [state]
+    call = Call(
+        definition.name,
+        (),
+        span,
+        key=definition.key,
+        receiver=place,
+        kind="destructor",
+        may_throw=False,
+        record=destructor.record.key,
+    )
+    return end_object(run, call, definition, summary, state) or [state]
+
+
+def _joined(states: list[State]) -> list[State]:
+    """Those that owe the same go on as one."""
+    kept: list[State] = []
+    for state in states:
+        if not any(settle(one, state) for one in kept):
+            kept.append(state)
+    return kept

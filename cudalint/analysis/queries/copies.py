@@ -1,0 +1,152 @@
+"""Copies of objects: those that the compiler writes, and moves written by hand that keep too much
+or too little."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.engine.settled import is_null
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.engine.summary import Outcome
+from cudalint.analysis.facts import OverwrittenMember, OwnerCopy, Site
+from cudalint.analysis.shape.members import bases
+from cudalint.analysis.summaries import Linker
+from cudalint.analysis.values.values import Input, Location
+from cudalint.program import THIS, Assign, Member, Record, Type
+
+
+def owner_copies(
+    run: FunctionRun, copies: tuple[OwnerCopy, ...], linker: Linker
+) -> tuple[OwnerCopy, ...]:
+    """The copies in a function of objects whose destructor releases a member, and the function
+    itself where it makes such a copy."""
+    found = []
+    for copy in copies:
+        released = released_members(linker, copy.record)
+        if released:
+            members = tuple(released)
+            found.append(replace(copy, members=members, destructor=next(iter(released.values()))))
+    transfer = _Transfer.of(run, linker)
+    kept = transfer.kept() if transfer is not None else {}
+    if transfer is not None and kept:
+        function = run.function
+        what = f"the constructor {function.name}"
+        if function.kind != "constructor":
+            what = function.name
+        found.append(
+            OwnerCopy(transfer.record, tuple(kept), function.span, what, next(iter(kept.values())))
+        )
+    return tuple(found)
+
+
+def overwritten_members(run: FunctionRun, linker: Linker) -> tuple[OverwrittenMember, ...]:
+    """Members that an assignment overwrites while the object still owns what they hold."""
+    transfer = _Transfer.of(run, linker)
+    return tuple(transfer.overwritten()) if transfer is not None else ()
+
+
+def released_members(linker: Linker, record: Record, always: bool = False) -> dict[str, Site]:
+    """The members that the destructors of a class and its bases release, and where; ``always``:
+    whatever else is the case."""
+    found: dict[str, Site] = {}
+    for one in bases(record.key, record.filename, linker):
+        for key in one.methods:
+            definition = linker.definition(key, one.filename)
+            if definition is None or definition[0].kind != "destructor":
+                continue
+            run = linker.run_of(*definition)
+            for outcome in run.outcomes if run is not None else ():
+                for release in outcome.released:
+                    location = release.location
+                    if location[0] != "this" or len(location) < 2:
+                        continue
+                    if run is None or (always and not _is_sure(run, location)):
+                        continue
+                    name = str(location[1]).removeprefix(".")
+                    step = release.step
+                    found.setdefault(name, Site(step.filename, step.span, release.api))
+    return found
+
+
+def _is_sure(run: FunctionRun, location: Location) -> bool:
+    """Whether a destructor releases a member unless it is null."""
+    for outcome in run.outcomes:
+        released = any(release.location == location for release in outcome.released)
+        state = State()
+        state.conditions = dict(outcome.conditions)
+        if not released and outcome.kind == "return" and not is_null(state, Input(location)):
+            return False
+    return True
+
+
+class _Transfer:
+    """A constructor or an assignment of a class, written by hand, from another of its objects."""
+
+    def __init__(self, run: FunctionRun, record: Record, source: str, linker: Linker) -> None:
+        self.run = run
+        self.record = record
+        self.source = source
+        self.owned = released_members(linker, record, always=True)
+        self.outcomes = [one for one in run.outcomes if one.kind == "return"]
+
+    @staticmethod
+    def of(run: FunctionRun, linker: Linker) -> _Transfer | None:
+        """The transfer that a function makes, if it is one."""
+        function = run.function
+        record = linker.record(function.record, function.filename)
+        assigns = function.name.endswith("operator=")
+        if record is None or run.python or not (assigns or function.kind == "constructor"):
+            return None
+        given = [one for one in function.parameters if one.symbol != "this"]
+        if len(given) != 1 or _class_of(given[0].type) != record.key:
+            return None
+        return _Transfer(run, record, given[0].symbol, linker)
+
+    def kept(self) -> dict[str, Site]:
+        """The members that both objects hold afterwards, and where each of them releases them."""
+        found = {}
+        for outcome in self.outcomes:
+            written = {location for location, _ in outcome.writes}
+            for member in self._taken(outcome):
+                if (self.source, f".{member}") not in written:
+                    found[member] = self.owned[member]
+        return found
+
+    def overwritten(self) -> Iterator[OverwrittenMember]:
+        """The members that are overwritten before anybody releases or keeps what they held."""
+        function = self.run.function
+        if function.kind == "constructor":
+            return
+        for member in sorted({one for outcome in self.outcomes for one in self._taken(outcome)}):
+            mine: Location = ("this", f".{member}")
+            if mine in self.run.tested or any(self._is_kept(mine, one) for one in self.outcomes):
+                continue
+            for block in function.blocks:
+                for operation in block.operations:
+                    if isinstance(operation, Assign) and operation.target == Member(THIS, member):
+                        yield OverwrittenMember(
+                            self.record, member, operation.span, self.owned[member]
+                        )
+
+    def _is_kept(self, mine: Location, outcome: Outcome) -> bool:
+        held = any(value == Input(mine) for location, value in outcome.writes if location != mine)
+        released = any(release.location == mine for release in outcome.released)
+        return held or released or mine in outcome.stored or mine in outcome.lent
+
+    def _taken(self, outcome: Outcome) -> list[str]:
+        return [
+            str(location[1])[1:]
+            for location, value in outcome.writes
+            if location[0] == "this"
+            and len(location) == 2
+            and value == Input((self.source, location[1]))
+            and str(location[1])[1:] in self.owned
+        ]
+
+
+def _class_of(kind: Type) -> str | None:
+    while kind.kind == "reference" and kind.pointee is not None:
+        kind = kind.pointee
+    return kind.record if kind.kind == "record" else None
