@@ -27,11 +27,15 @@ from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import ReleaseEffect
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
+    AddressOf,
+    Assign,
     Call,
     Cast,
     Constant,
     Expression,
     Function,
+    Member,
+    Operation,
     Program,
     Return,
     Throw,
@@ -62,6 +66,7 @@ class _Finder:
         self.classes: dict[str, ClassFacts] = {
             facts.record.key: facts for facts in analyze(programs, models).classes
         }
+        self.filled = _filled(programs)
         self.callers: dict[tuple[str, str], list[tuple[FunctionRun, Call]]] = {}
         self._find_callers()
 
@@ -133,6 +138,8 @@ class _Finder:
         if found_by == "name" and self._is_empty(run, owed):
             reason = "nothing is owned there: the acquisition has failed or is still to come"
             exempt = dict.fromkeys(KINDS, reason)
+        if isinstance(place, Member) and not run.python and place.field not in self.filled:
+            exempt = dict.fromkeys(KINDS, "nothing is ever put into this member")
         targets = tuple(
             dict.fromkeys(_target(one) for one in [*owed, *self._seen_by_callers(owed)])
         )
@@ -346,6 +353,43 @@ def _within(inner: Span, outer: Span) -> bool:
     return (outer.row, outer.column) <= (inner.row, inner.column) and (
         (inner.end_row, inner.end_column) <= (outer.end_row, outer.end_column)
     )
+
+
+def _filled(programs: Sequence[Program]) -> set[str]:
+    """The members that anything but null is stored in, of any record of the programs."""
+    found: set[str] = set()
+    for program in programs:
+        for function in program.functions:
+            for block in function.blocks:
+                for operation in block.operations:
+                    found |= _filled_by(operation)
+    for program in programs:
+        for record in program.records:
+            given = {record.key, record.name} & found
+            found.update(field.name for field in record.fields if given)
+    return found
+
+
+def _filled_by(operation: Operation) -> set[str]:
+    match operation:
+        case Assign(target=Member(field=field), value=value):
+            return set() if isinstance(value, Constant) and not value.value else {field}
+        case Call(arguments=arguments, target=target, kind=kind, record=record):
+            given = [argument.value for argument in arguments]
+            places = [one.place for one in map(_plain, given) if isinstance(one, AddressOf)]
+            places += [one.value for one in arguments if one.reference]
+            fields = {place.field for place in (*places, target) if isinstance(place, Member)}
+            # An aggregate is filled by what its constructor is given.
+            made = {record} if kind == "constructor" and record and given else set()
+            return fields | made
+        case _:
+            return set()
+
+
+def _plain(expression: Expression) -> Expression:
+    while isinstance(expression, Cast):
+        expression = expression.operand
+    return expression
 
 
 def _calls(function: Function) -> Iterator[Call]:
