@@ -218,6 +218,11 @@ class ApiModels:
             for spelled in _spellings(name)
         )
 
+    def is_device(self, name: str) -> bool:
+        """Whether a function or class makes devices, or an attribute (``.device``) is one."""
+        effect = self._lifetimes.get(name)
+        return effect is not None and effect.devices
+
     def never_waits(self, name: str) -> bool:
         """Whether a function or class without a model is one that neither waits itself nor runs
         what might."""

@@ -413,6 +413,8 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """The language, or its library, ends an object's life by methods of these names."""
     few: bool = False
     """The names are attributes of arrays that have few values in one run."""
+    devices: bool = False
+    """The names are functions, classes and attributes whose values are devices."""
     lives_elsewhere: bool = False
     """Its result was there before, and somebody else looks after it."""
     evicts: bool = False

@@ -90,7 +90,7 @@ def _moves(uses: Uses, call: Call, transfer: Transfer) -> bool:
     if transfer.source is None or transfer.source.space == "device":
         return False
     return transfer.direction in ("host-to-device", "default", None) and (
-        goes_to_device(call, transfer)
+        goes_to_device(uses, call, transfer)
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
@@ -11,23 +10,21 @@ from cudalint.analysis.facts.loops import RepeatedTransfer
 from cudalint.analysis.queries.loops.uses import Uses, shared_names
 from cudalint.analysis.shape.arguments import given_at
 from cudalint.analysis.shape.loops import innermost
-from cudalint.analysis.shape.operations import At, operands
+from cudalint.analysis.shape.operations import At, definitions, operands
 from cudalint.analysis.shape.places import names
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
     Argument,
     Assign,
     Call,
+    Conditional,
     Constant,
     Expression,
     Launch,
     Member,
     Variable,
-    render,
 )
 
-DEVICE_NAME = re.compile(r"(^|[._])(device|dev|gpu|cuda)\w*$", re.IGNORECASE)
-"""How a variable is called that says where a tensor goes."""
 _HOST = ("host", "pinned")
 _IMPLICIT = frozenset({"numba"})
 """Dialects whose launches copy host arrays to the device and back."""
@@ -64,7 +61,7 @@ def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
         if found is None:
             continue
         if model.copies.to == "return":
-            fits = goes_to_device(call, transfer) and _result_is_read(uses, place, header)
+            fits = goes_to_device(uses, call, transfer) and _result_is_read(uses, place, header)
         else:
             to = given_at(call, parse_path(model.copies.to, model.parameters))
             fits = to is not None and _only_read_there(uses, place, header, to)
@@ -100,7 +97,7 @@ def declared_space(uses: Uses, expression: Expression) -> str | None:
     return model.returns.space if model is not None and model.returns is not None else None
 
 
-def goes_to_device(call: Call, transfer: Transfer) -> bool:
+def goes_to_device(uses: Uses, call: Call, transfer: Transfer) -> bool:
     """Whether a call whose result is the copy moves it to the device, as far as one can tell."""
     if transfer.to.space == "host":
         return False
@@ -108,13 +105,43 @@ def goes_to_device(call: Call, transfer: Transfer) -> bool:
         return True
     given: list[Argument] = [a for a in call.arguments if a.keyword == "device"]
     given += [a for a in call.arguments[:1] if a.keyword is None and call.receiver is not None]
-    return any(_names_device(argument.value) for argument in given)
+    return any(_is_device(uses, argument.value) for argument in given)
 
 
-def _names_device(value: Expression) -> bool:
-    if isinstance(value, Constant):
-        return isinstance(value.value, str) and value.value.startswith(("cuda", "gpu"))
-    return isinstance(value, Variable | Member) and bool(DEVICE_NAME.search(render(value)))
+def _is_device(uses: Uses, value: Expression) -> bool:
+    """Whether a value is a device, or the name of one with memory of its own."""
+    models = uses.run.models
+    match value:
+        case Constant():
+            return _is_named(value)
+        case Member(field=field):
+            return models.is_device(f".{field}")
+        case Variable(symbol=symbol):
+            functions = uses.run.program.functions
+            given = (p for p in uses.run.function.parameters if p.symbol == symbol)
+            if any(models.is_device(p.type.text) or _is_named(p.default) for p in given):
+                return True
+            outer = [f for f in functions if symbol.startswith("::") and f.kind == "module"]
+            made = (definitions(f).get(symbol, ()) for f in (uses.run.function, *outer))
+            return any(
+                models.is_device(operation.name)
+                if isinstance(operation, Call)
+                else isinstance(operation, Assign) and _is_named(operation.value)
+                for several in made
+                for operation in several
+            )
+        case _:
+            return False
+
+
+def _is_named(value: Expression | None) -> bool:
+    match value:
+        case Constant(value=str() as name):
+            return name.startswith(("cuda", "gpu"))
+        case Conditional(then=then, otherwise=otherwise):
+            return _is_named(then) or _is_named(otherwise)
+        case _:
+            return False
 
 
 def _selects_device(uses: Uses, header: int) -> bool:
