@@ -11,6 +11,7 @@ import math
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.state import Event, State, Status, excluded
 from cudalint.analysis.values.values import (
+    COMPARISONS,
     NULL,
     ZERO,
     Address,
@@ -31,7 +32,6 @@ from cudalint.analysis.values.values import (
 from cudalint.findings.finding import Step
 
 _OPPOSITE = {"!=": "==", ">=": "<", "<=": ">"}
-_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 LAST_ERROR = "status:last error:"
 """How the origin of a status starts that speaks for all earlier calls."""
 RELEASING = "status:release:"
@@ -68,7 +68,7 @@ class Conditions:
                 return self.assume(state, inner, not truth)
             case Operation(operator="&&" | "||" as operator, operands=(left, right)):
                 return self._assume_logic(state, operator, left, right, truth)
-            case Operation(operator=operator, operands=(left, right)) if operator in _COMPARISONS:
+            case Operation(operator=operator, operands=(left, right)) if operator in COMPARISONS:
                 if operator in _OPPOSITE:
                     return self._compare(state, _OPPOSITE[operator], left, right, not truth)
                 return self._compare(state, operator, left, right, truth)

@@ -377,6 +377,8 @@ class Evaluator:
             return Const(float(value.value), value.overflow)
         if isinstance(value, Const) and to.kind == "bool" and value.value is not None:
             return Const(bool(value.value))
+        if isinstance(value, Pointer) and to.kind == "bool":
+            return Operation("!=", (value, NULL))
         if to.kind == "pointer" and value == ZERO:
             return NULL
         return value

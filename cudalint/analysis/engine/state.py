@@ -11,6 +11,7 @@ from cudalint.analysis.facts import Site
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.values.arithmetic import bounded, rewrite, rewrite_location
 from cudalint.analysis.values.values import (
+    COMPARISONS,
     NULL,
     Address,
     Array,
@@ -322,6 +323,8 @@ class State:
                 yield pointer
             case Address(location=location):
                 yield from (inner for _, inner in self.below(location))
+            case Operation(operator=operator) if operator in COMPARISONS:
+                pass  # true or false
             case Sequence(items=inner) | Operation(operands=inner):
                 yield from inner
         if value in pointed and not isinstance(value, Const):

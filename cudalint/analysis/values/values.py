@@ -129,6 +129,7 @@ Value = Union[
 
 ZERO = Const(0)
 NULL = Const(None)
+COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 CLOSED = frozenset({Const, FunctionValue, Uninitialized})
 """Values with nothing inside: no resource, nothing unknown, nothing that could be rewritten."""
 
@@ -225,4 +226,6 @@ def resources_in(value: Value) -> tuple[Symbol, ...]:
 
 @functools.lru_cache(maxsize=1 << 16)
 def _resources_in(value: Value) -> tuple[Symbol, ...]:
+    if isinstance(value, Operation) and value.operator in COMPARISONS:
+        return ()  # true or false
     return tuple(resource for part in parts(value) for resource in resources_in(part))
