@@ -1087,3 +1087,26 @@ def test_fixtures_are_read_whole(path: Path) -> None:
     )
     assert not program.dropped
     well_formed(program)
+
+
+def test_the_text_of_a_template_is_lowered_for_its_instance() -> None:
+    program = lower(
+        """
+        template <class T> struct Box {
+            T* p = nullptr;
+            ~Box() { clear(); }
+            void clear() { cudaFree(p); }
+            void take(Box& other) { clear(); p = other.p; }
+        };
+        void f() { Box<float> box; }
+        """
+    )
+    (record,) = program.records
+    assert ">#f" in record.key
+    # Nobody calls it: clang has no body for the instance's own.
+    assert [call.key for call in calls(program, "Box::take")] == [
+        function(program, "Box::clear").key
+    ]
+    parameter = function(program, "Box::take").parameters[0].type.pointee
+    assert parameter is not None
+    assert parameter.record == record.key

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,6 +110,16 @@ class Names:
             parent = related("parent", parent)
         return ""
 
+    @contextmanager
+    def afresh(self) -> Iterator[None]:
+        """Inside, nothing holds that was found of functions so far."""
+        kept = self._functions
+        self._functions = {}
+        try:
+            yield
+        finally:
+            self._functions = kept
+
     def function(self, declaration: Cursor) -> FunctionFacts:
         """The facts of a function, method or template."""
         identity = address(declaration)
@@ -119,10 +130,8 @@ class Names:
         return known
 
     def _facts(self, declaration: Cursor) -> FunctionFacts:
-        pattern = related("template", declaration) or declaration
+        pattern = self._templates.pattern(declaration)
         lowered = self._templates.chosen(declaration)
-        if address(lowered) != address(declaration):
-            lowered = pattern
         kind = lowered._kind_id
         if kind == Kind.FUNCTION_TEMPLATE:
             kind = self._library.template_kind(lowered)

@@ -213,7 +213,8 @@ class _UnitLowering:
             self._guarded(lambda _: self._lower(body), body.cursor)
 
     def _lower(self, body: Body) -> None:
-        self.unit.functions[body.key] = lower_function(self.parts, self.unit, body)
+        with self.unit.meaning(body):
+            self.unit.functions[body.key] = lower_function(self.parts, self.unit, body)
 
     def _functions_on_demand(self) -> None:
         while self.unit.pending:

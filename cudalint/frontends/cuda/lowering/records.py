@@ -60,6 +60,8 @@ class RecordParts:
         self.friends: list[Cursor] = []
         self.values: dict[str, Cursor] = {}
         """Default initialisers of fields, by name."""
+        self.meant: dict[str, Cursor] = {}
+        """What the keys of the pattern and its methods mean in the text of an instance."""
         self._add(children(cursor))
         self._note_values()
         if instance is not None:
@@ -98,9 +100,11 @@ class RecordParts:
             for method in parts_of(instance, functions.visit_methods)
             if (pattern := related("template", method)) is not None
         }
+        self.meant = {usr(self.cursor): instance}
         for number, method in enumerate(self.methods):
             own = methods.get(address(method.declaration))
             if own is not None:
+                self.meant[method.key] = own
                 body = related("definition", own) or method.body
                 self.methods[number] = Method(usr(own), own, body)
 

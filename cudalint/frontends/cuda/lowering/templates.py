@@ -6,7 +6,7 @@ from collections import Counter
 
 from clang.cindex import Cursor
 
-from cudalint.frontends.cuda.lowering.libclang import Kind, address, children, library, related
+from cudalint.frontends.cuda.lowering.libclang import Kind, address, children, library, related, usr
 from cudalint.frontends.cuda.lowering.positions import Positions
 
 _MOST_INSTANCES = 8
@@ -25,6 +25,9 @@ class Templates:
         self._positions = positions
         self._chosen: dict[int, Cursor] = {}
         self._instances: Counter[int] = Counter()
+        self.meant: dict[str, Cursor] = {}
+        """Keys of a pattern and its methods: while its text is lowered for an instance, the
+        instance's are meant."""
 
     def pattern(self, declaration: Cursor) -> Cursor:
         """The template's pattern for an instance, else the declaration itself."""
@@ -46,7 +49,7 @@ class Templates:
         known = self._chosen.get(identity)
         if known is None:
             known = self._chosen[identity] = self._choose(declaration)
-        return known
+        return self.meant.get(usr(known), known) if self.meant else known
 
     def has_instances(self, pattern: Cursor) -> bool:
         """Whether a template is lowered as its instances."""

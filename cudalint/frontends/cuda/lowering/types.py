@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from clang.cindex import Cursor
@@ -75,6 +76,16 @@ class Types:
         self._use_record = use_record
         self._types: dict[int, Type] = {}
         self._keys: dict[int, str] = {}
+
+    @contextmanager
+    def afresh(self) -> Iterator[None]:
+        """Inside, nothing holds that was found so far."""
+        kept = self._types, self._keys
+        self._types, self._keys = {}, {}
+        try:
+            yield
+        finally:
+            self._types, self._keys = kept
 
     def of(self, cursor: Cursor) -> Type:
         """The type of an expression or a declaration."""

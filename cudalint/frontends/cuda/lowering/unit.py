@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,6 +105,20 @@ class Unit:
         if body.key not in self._wanted and len(self._wanted) < _MOST_ON_DEMAND:
             self._wanted.add(body.key)
             self.pending.append(body)
+
+    @contextmanager
+    def meaning(self, body: Body) -> Iterator[None]:
+        """While a pattern's text is lowered for an instance, its names are the instance's."""
+        parts = self._parts.get(body.record or "")
+        if parts is None or usr(body.cursor) == body.key:
+            yield
+            return
+        self.templates.meant = parts.meant
+        try:
+            with self.types.afresh(), self.names.afresh():
+                yield
+        finally:
+            self.templates.meant = {}
 
     def name_function(self, name: str, key: str) -> None:
         """A function of the file, for code that clang did not resolve."""
