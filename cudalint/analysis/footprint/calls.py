@@ -132,6 +132,8 @@ def _enter(
     state: State,
 ) -> list[State]:
     frame = Frame(function, machine.flow(function))
+    if this is not None:
+        frame.env["this"] = this
     bound = arguments.bind(function.parameters, lambda rest: Items(list(rest), "tuple"))
     for parameter in function.parameters:
         if parameter.symbol in bound:

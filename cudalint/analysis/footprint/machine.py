@@ -57,11 +57,10 @@ class Machine(Surroundings):
     def run(self) -> Machine:
         """Follow the function with nothing known of its parameters."""
         frame = Frame(self.function, self.flow(self.function))
+        if self.function.record is not None:
+            frame.env["this"] = Instance(self.function.record)
         for parameter in self.function.parameters:
-            if parameter.symbol == "this":
-                frame.env["this"] = Instance(self.function.record or "")
-            else:
-                frame.env[parameter.symbol] = unknown(parameter.name)
+            frame.env[parameter.symbol] = unknown(parameter.name)
         self.follow(State([frame]))
         return self
 

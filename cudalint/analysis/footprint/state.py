@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 from cudalint.analysis.facts import Holder, Peak
-from cudalint.analysis.footprint.objects import Items, Memory, Raw, duplicate, memory_in
+from cudalint.analysis.footprint.objects import Instance, Items, Memory, Raw, duplicate, memory_in
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import successors
 from cudalint.findings.finding import Step
@@ -96,10 +97,10 @@ class State:
         found: dict[Memory, str] = {}
         for frame in reversed(self.frames):
             for symbol, value in frame.env.items():
-                for memory in memory_in([value]):
-                    if not found.get(memory):
-                        shown = "" if symbol.startswith("%") else _shown(frame, symbol)
-                        found[memory] = shown
+                for shown, part in _named(frame, symbol, value):
+                    for memory in memory_in([part]):
+                        if not found.get(memory):
+                            found[memory] = shown
         for memory in memory_in(self.operands):
             found.setdefault(memory, "")
         for raw in self.raws:
@@ -119,7 +120,18 @@ def _called_at(frame: Frame) -> Span:
     return operations[index].span if operations else frame.function.span
 
 
+def _named(frame: Frame, symbol: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """What a variable holds, with its name; of an object its members."""
+    shown = "" if symbol.startswith("%") else _shown(frame, symbol)
+    if isinstance(value, Instance) and shown:
+        yield from ((f"{shown}.{field}", part) for field, part in value.fields.items())
+    else:
+        yield shown, value
+
+
 def _shown(frame: Frame, symbol: str) -> str:
+    if symbol == "this":
+        return "self"
     info = frame.function.variables.get(symbol)
     return info.name if info is not None else symbol.removeprefix("::")
 
