@@ -44,6 +44,20 @@ def _owns(model: ApiFunction) -> bool:
     )  # fmt: skip
 
 
+def is_module(symbols: Symbols, record: str, filename: str) -> bool:
+    """Whether a class is a module with weights, by what it derives from."""
+    models = symbols.models("python")
+    for base in symbols.lineage(record, filename):
+        if base == record and "." not in base:
+            continue
+        lasting, effect = models.lifetime_effect(base), models.tensor_effect(base)
+        if (lasting is not None and lasting.modules) or (
+            effect is not None and effect.result == "module"
+        ):
+            return True
+    return False
+
+
 def uses_device(program: Program, models: ApiModels) -> bool:
     """Whether anything in the file may go to a device."""
     for function in program.functions:

@@ -3,6 +3,7 @@ it; what is brought to the host was on the device."""
 
 from __future__ import annotations
 
+from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.tensors.knowledge import RETURNED, Callees, Evidence, Known
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
@@ -55,12 +56,17 @@ def differentiated(record: Record, call: Call, run: Callees, known: Known) -> li
     callee = run.callee(known.function, call, records)
     if callee is None:
         return []
-    parameters = run.known(callee).evidence.parameters
-    return [
-        record.operands[offset + number]
-        for number, calls in parameters.items()
-        if calls - {RETURNED} and offset + number < len(record.operands)
-    ]
+    values = {
+        id(argument.value): value
+        for argument, value in zip(call.arguments, record.operands[offset:], strict=True)
+    }
+    arguments = given(call)
+    bound = (
+        arguments.at(number, callee.parameters[number].name)
+        for number, calls in run.known(callee).evidence.parameters.items()
+        if calls - {RETURNED}
+    )
+    return [values[id(expression)] for expression in bound if expression is not None]
 
 
 def retains(call: Call, effect: TensorEffect) -> bool:

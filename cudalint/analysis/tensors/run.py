@@ -3,11 +3,12 @@ tell of them, and the classes that they belong to."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable
 
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import operations
+from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.tensors.evidence import gather
 from cudalint.analysis.tensors.knowledge import RETURNED, CallSite, Known
@@ -56,7 +57,7 @@ class TensorRun:
         """The functions of some files that compute gradients, put modules in evaluation mode or
         collect values in loops, and those that call them."""
         found: dict[Identity, Known] = {}
-        pending = []
+        pending: deque[tuple[Known, int]] = deque()
         for known in self._known.values():
             scan = self.scan(known.function)
             if known.function.filename in filenames and (
@@ -68,7 +69,7 @@ class TensorRun:
             ):
                 pending.append((known, 0))
         while pending:
-            known, depth = pending.pop()
+            known, depth = pending.popleft()
             if identity(known.function) not in found:
                 found[identity(known.function)] = known
                 if depth < MOST_CALLERS:
@@ -334,12 +335,7 @@ class TensorRun:
     def is_module(self, record: str) -> bool:
         """Whether a class is a module with weights."""
         if record not in self._modules:
-            self._modules[record] = False
-            self._modules[record] = any(
-                (effect := self.effect(base)) is not None and effect.result == "module"
-                for base in self.symbols.lineage(record, "")
-                if base != record or "." in base
-            )
+            self._modules[record] = is_module(self.symbols, record, "")
         return self._modules[record]
 
     def scan(self, function: Function) -> Scan:

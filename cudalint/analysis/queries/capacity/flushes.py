@@ -16,6 +16,7 @@ from cudalint.analysis.shape.loops import (
 )
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.reach import closure, ways
+from cudalint.analysis.shape.subjects import is_module
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (
     Branch,
@@ -192,11 +193,8 @@ def _makes_model(run: FunctionRun, call: Call) -> bool:
     model = model_of(run, call)
     if model is not None and model.builds_model:
         return True
-    record = run.symbols.record(call.key, run.filename) if call.kind == "constructor" else None
-    return record is not None and any(
-        (effect := run.models.lifetime_effect(base)) is not None and effect.modules
-        for base in run.symbols.lineage(record.key, record.filename)
-    )
+    made = call.key if call.kind == "constructor" else None
+    return made is not None and is_module(run.symbols, made, run.filename)
 
 
 def _has_loop(run: FunctionRun, call: Call) -> bool:

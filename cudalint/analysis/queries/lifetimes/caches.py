@@ -9,6 +9,7 @@ from cudalint.analysis.facts.lifetimes import TensorCache
 from cudalint.analysis.queries.lifetimes.placement import Placements
 from cudalint.analysis.shape.operations import calls, definitions, operands, operations
 from cudalint.analysis.shape.places import holder, place
+from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
@@ -94,8 +95,7 @@ def _kept(
     }
     on_device = bool(returned & {"device", "asked"})
     if function.record is not None and function.kind == "method" and not function.is_static:
-        record = symbols.record(function.record, function.filename)
-        module = record is not None and any(_is_module(base, models) for base in record.bases)
+        module = is_module(symbols, function.record, function.filename)
         many = bound is None or bound > _FEW_RESULTS
         return "method" if module or (on_device and many) else ""
     unbounded = [
@@ -111,11 +111,6 @@ def _kept(
 def _is_tensor(parameter: Parameter, models: ApiModels) -> bool:
     effect = models.lifetime_effect(parameter.type.text.partition("[")[0])
     return effect is not None and effect.tensor_types
-
-
-def _is_module(base: str, models: ApiModels) -> bool:
-    effect = models.lifetime_effect(base)
-    return effect is not None and effect.modules
 
 
 def _takes_few(annotation: str, default: Expression | None) -> bool:

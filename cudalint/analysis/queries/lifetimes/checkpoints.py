@@ -23,6 +23,7 @@ from cudalint.analysis.shape.operations import (
     terminal,
 )
 from cudalint.analysis.shape.places import place
+from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import texts
 from cudalint.analysis.shape.wording import substitute, written_calls
@@ -112,7 +113,7 @@ def checkpoints(
             own = placed + kept + (elsewhere == "device") >= 2
         fetched = not own and _is_fetched(function)
         fetched = fetched or _is_opaque(function, uses.filled, models)
-        if fetched or _is_pretrained(function, program) or _is_handed_out(function, call, shown):
+        if fetched or _is_pretrained(function, symbols) or _is_handed_out(function, call, shown):
             uses, restored, named = Uses(), None, False
         found.append(
             CheckpointLoad(
@@ -134,15 +135,13 @@ def checkpoints(
     return tuple(found)
 
 
-def _is_pretrained(function: Function, program: Program) -> bool:
+def _is_pretrained(function: Function, symbols: Symbols) -> bool:
     """Whether a module that is being made takes the weights of a part of it: such files are handed
     out, from the CPU as a rule, and the module is not on a device yet."""
-    if function.kind != "constructor":
-        return False
-    return any(
-        record.key == function.record
-        and any(base.rpartition(".")[2] in ("Module", "LightningModule") for base in record.bases)
-        for record in program.records
+    return (
+        function.kind == "constructor"
+        and function.record is not None
+        and is_module(symbols, function.record, function.filename)
     )
 
 
