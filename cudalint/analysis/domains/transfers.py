@@ -17,6 +17,7 @@ from cudalint.analysis.facts import (
     Site,
     Transfer,
 )
+from cudalint.analysis.shape.arguments import inputs, named
 from cudalint.analysis.shape.loops import reads_each, varying
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.arithmetic import apply, divide
@@ -311,21 +312,15 @@ def _shape(
 
 
 def _space(run: FunctionRun, binding: Binding, declared: str) -> str | None:
-    for argument in binding.call.arguments:
-        if argument.keyword == "device":
-            device = _device(run.evaluator.value(argument.value, binding.state))
-            if device is not None:
-                return device
-            return None
+    asked = named(binding.call, "device")
+    if asked is not None:
+        return _device(run.evaluator.value(asked, binding.state))
     if declared == "same" and "device" in binding.parameters:
         place = binding.value("device")
         if place is not None and isinstance(constant(place), str):
             return _device(place)
     if declared == "same":
-        values = [binding.call.receiver, *(a.value for a in binding.call.arguments)]
-        for expression in values:
-            if expression is None:
-                continue
+        for expression in inputs(binding.call):
             value = run.evaluator.value(expression, binding.state)
             if isinstance(value, Array):
                 return value.space

@@ -30,7 +30,7 @@ from cudalint.analysis.footprint.objects import (
 from cudalint.analysis.footprint.results import Arguments, named_dtype
 from cudalint.analysis.footprint.state import Frame, State
 from cudalint.analysis.footprint.surroundings import Surroundings
-from cudalint.analysis.shape.arguments import Given
+from cudalint.analysis.shape.arguments import Given, inputs
 from cudalint.apis.model import ApiFunction
 from cudalint.apis.paths import parse_path
 from cudalint.program import Call, Function, Member, Variable, render, variables
@@ -77,10 +77,7 @@ def call(machine: Surroundings, operation: Call, state: State) -> list[State]:
 
 def _forget_read(state: State, operation: Call) -> None:
     frame = state.frame
-    parts = [argument.value for argument in operation.arguments]
-    if operation.receiver is not None:
-        parts.append(operation.receiver)
-    for symbol in sorted({symbol for part in parts for symbol in variables(part)}):
+    for symbol in sorted({symbol for part in inputs(operation) for symbol in variables(part)}):
         if symbol.startswith("%") and not frame.live_after(symbol):
             frame.env.pop(symbol, None)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from cudalint.apis.paths import Path
-from cudalint.program import Call, Expression, Launch, Parameter
+from cudalint.program import Call, Constant, Expression, Launch, Parameter
 
 Item = TypeVar("Item")
 
@@ -83,3 +83,20 @@ def argument(call: Call, path: str) -> Expression | None:
         if found is not None:
             return found
     return None
+
+
+def named(call: Call, keyword: str | None) -> Expression | None:
+    """What a keyword argument gives."""
+    return next((a.value for a in call.arguments if keyword and a.keyword == keyword), None)
+
+
+def named_constant(call: Call, keyword: str | None) -> object:
+    """The constant that a keyword argument gives, if it is one."""
+    value = named(call, keyword)
+    return value.value if isinstance(value, Constant) else None
+
+
+def inputs(call: Call) -> list[Expression]:
+    """The receiver of a call, and its arguments."""
+    arguments = [argument.value for argument in call.arguments]
+    return arguments if call.receiver is None else [call.receiver, *arguments]

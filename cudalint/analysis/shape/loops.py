@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cudalint.analysis.shape.arguments import inputs
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import calls, operations, successors
 from cudalint.analysis.shape.reach import closure, ways
@@ -87,12 +88,10 @@ def _varies(operation: Assign | Call | Launch, found: set[str], known: Known) ->
         return reads_each(operation.value) or bool(variables(operation.value) & found)
     if isinstance(operation, Launch):
         return False
-    inputs = [argument.value for argument in operation.arguments]
-    if operation.receiver is not None:
-        inputs.append(operation.receiver)
-    if any(reads_each(part) or variables(part) & found for part in inputs):
+    parts = inputs(operation)
+    if any(reads_each(part) or variables(part) & found for part in parts):
         return True
-    return not inputs and not known(operation.name)
+    return not parts and not known(operation.name)
 
 
 def reads_each(expression: Expression) -> bool:

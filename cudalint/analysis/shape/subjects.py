@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cudalint.analysis.shape.arguments import named
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
@@ -69,7 +70,7 @@ def uses_device(program: Program, models: ApiModels) -> bool:
             )
             if moves or ".cuda" in call.name:
                 return True
-            if any(given.keyword == "device" for given in call.arguments):
+            if named(call, "device") is not None:
                 return True
             if any(text.startswith("cuda") for a in call.arguments for text in texts(a.value)):
                 return True

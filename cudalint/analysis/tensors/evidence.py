@@ -3,13 +3,13 @@ it; what is brought to the host was on the device."""
 
 from __future__ import annotations
 
-from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.arguments import given, named_constant
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.tensors.knowledge import RETURNED, Callees, Evidence, Known
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
 from cudalint.analysis.tensors.records import Form, Record, is_engine
 from cudalint.apis.model import TensorEffect
-from cudalint.program import Call, Constant
+from cudalint.program import Call
 
 MOST_DEPTH = 60
 
@@ -71,12 +71,7 @@ def differentiated(record: Record, call: Call, run: Callees, known: Known) -> li
 
 def retains(call: Call, effect: TensorEffect) -> bool:
     """Whether a backward call is told to keep the graph, for certain."""
-    return any(
-        argument.keyword == effect.retain
-        and isinstance(argument.value, Constant)
-        and argument.value.value is True
-        for argument in call.arguments
-    )
+    return named_constant(call, effect.retain) is True
 
 
 class _Gathering:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import RetainedGraph
+from cudalint.analysis.shape.arguments import named
 from cudalint.analysis.shape.places import place, root
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.tensors.evidence import retains
@@ -76,11 +77,7 @@ def _other_uses(view: View, loop: Loop, origin: int) -> bool:
         effect = record.effect
         if effect is not None and effect.backward:
             return True
-        if (
-            effect is not None
-            and effect.create
-            and any(argument.keyword == effect.create for argument in call.arguments)
-        ):
+        if effect is not None and named(call, effect.create) is not None:
             return True
         if other > origin and effect is None and record.form is Form.CALL:
             for operand in record.operands:

@@ -340,7 +340,7 @@ def _outlives(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) -> 
         own = {view.records[other].operation for other in same if other in view.records}
         if any(
             operation not in own
-            for operation in view.definitions.get(variable, ())
+            for operation in view.flow.definitions.get(variable, ())
             if view.is_in(loop, operation)
         ):
             return False

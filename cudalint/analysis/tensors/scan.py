@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from cudalint.analysis.shape.arguments import named, named_constant
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.places import place, root_of
 from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Value
@@ -89,10 +90,7 @@ def _scan_call(
             found.calls_backward = True
         found.steps |= effect.steps
         found.inserts |= bool(effect.inserts) and not (receiver or "%").startswith("%")
-        found.switches |= bool(effect.mode) or (
-            effect.unrecorded is not None
-            and any(given.keyword == effect.unrecorded for given in call.arguments)
-        )
+        found.switches |= bool(effect.mode) or (named(call, effect.unrecorded) is not None)
         found.switches_for_good |= bool(effect.mode) and effect.immediate
         if receiver is not None:
             if effect.module:
@@ -108,15 +106,10 @@ def _scan_call(
                 )
                 found.freezes |= off
                 found.needs_gradient |= not off
-        if effect.bound and target is not None:
-            limit = [
-                argument.value for argument in call.arguments if argument.keyword == effect.bound
-            ]
-            if limit or len(call.arguments) > 1:
-                found.bounded.add(target)
-    for argument in call.arguments:
-        if argument.keyword == "requires_grad" and isinstance(argument.value, Constant):
-            found.needs_gradient |= bool(argument.value.value)
+        limited = named(call, effect.bound) is not None or len(call.arguments) > 1
+        if effect.bound and target is not None and limited:
+            found.bounded.add(target)
+    found.needs_gradient |= bool(named_constant(call, "requires_grad"))
     if target is not None:
         found.assigned[target] = found.assigned.get(target, 0) + 1
         if value is not None:

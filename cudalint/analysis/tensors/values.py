@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from cudalint.analysis.shape.arguments import named_constant
 from cudalint.analysis.shape.places import ELEMENT, is_inside, place
 from cudalint.analysis.tensors.lattice import (
     NOTHING,
@@ -238,12 +239,12 @@ class Values:
                 for argument in call.arguments
             )
             gradient = Gradient.DETACHED if off else Gradient.ATTACHED
-        if call is not None and argument_of(call, "requires_grad") is True:
+        if call is not None and named_constant(call, "requires_grad") is True:
             gradient = Gradient.ATTACHED
         if operands and all(value.is_number for value in operands) and effect.device == "follows":
             return NUMBER
         large = effect.scalar is None or call is None or len(call.arguments) > effect.scalar
-        if call is not None and effect.scalar and argument_of(call, "reduction") == "none":
+        if call is not None and effect.scalar and named_constant(call, "reduction") == "none":
             large = True
         return Value(
             Kind.TENSOR,
@@ -273,11 +274,3 @@ class Values:
                 return Device.UNKNOWN
             return Device.HOST if call.name != ".to" else device
         return device
-
-
-def argument_of(call: Call, keyword: str) -> object:
-    """The constant that a keyword argument gives, if it is one."""
-    for argument in call.arguments:
-        if argument.keyword == keyword and isinstance(argument.value, Constant):
-            return argument.value.value
-    return None

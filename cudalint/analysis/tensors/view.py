@@ -173,21 +173,12 @@ class View:
 
     # Names ------------------------------------------------------------------------------------
 
-    @cached_property
-    def definitions(self) -> dict[str, list[Operation]]:
-        """The operations that assign each variable."""
-        found: dict[str, list[Operation]] = {}
-        for _, _, operation in self.operations():
-            if isinstance(operation, Assign | Call) and isinstance(operation.target, Variable):
-                found.setdefault(operation.target.symbol, []).append(operation)
-        return found
-
     def defining_call(self, expression: Expression) -> Call | None:
         """The call whose result a variable is, if it is one for certain."""
         for _ in range(8):
             if not isinstance(expression, Variable):
                 return None
-            made = self.definitions.get(expression.symbol, [])
+            made = self.flow.definitions.get(expression.symbol, [])
             if len(made) != 1:
                 return None
             if isinstance(made[0], Call):
@@ -204,7 +195,7 @@ class View:
         if isinstance(expression, Variable) and expression.symbol.startswith("%"):
             call = self.defining_call(expression)
             if call is None:
-                for made in self.definitions.get(expression.symbol, ()):
+                for made in self.flow.definitions.get(expression.symbol, ()):
                     if isinstance(made, Assign):
                         return self.text(made.value)
                 return "the result"
@@ -229,7 +220,7 @@ class View:
             return f"{self.text(expression.base)}[{shown if '%' not in shown else '...'}]"
         shown = render(expression)
         if "%" in shown:
-            for symbol in sorted(self.definitions, key=len, reverse=True):
+            for symbol in sorted(self.flow.definitions, key=len, reverse=True):
                 if symbol.startswith("%") and symbol in shown:
                     shown = shown.replace(symbol, self.text(Variable(symbol, symbol)))
         return shown

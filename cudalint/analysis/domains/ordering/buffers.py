@@ -11,6 +11,7 @@ from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.domains.ownership.releases import attachment
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
+from cudalint.analysis.shape.arguments import named
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
     Address,
@@ -132,14 +133,8 @@ def space_of(run: FunctionRun, buffer: Buffer, state: State) -> str | None:
 def _is_pinned(run: FunctionRun, origin: Symbol) -> bool:
     """Whether the library was asked to page-lock the array that it made."""
     call = run.made_by(origin.origin)
-    return call is not None and any(
-        argument.keyword == "pin_memory" and not _is_false(run, argument.value)
-        for argument in call.arguments
-    )
-
-
-def _is_false(run: FunctionRun, expression: Expression) -> bool:
-    return constant(run.evaluator.value(expression, State())) is False
+    asked = named(call, "pin_memory") if call is not None else None
+    return asked is not None and constant(run.evaluator.value(asked, State())) is not False
 
 
 def at_this_position(run: FunctionRun, root: Hashable) -> bool:

@@ -7,6 +7,7 @@ import re
 
 from cudalint.analysis.facts.lifetimes import TensorCache
 from cudalint.analysis.queries.lifetimes.placement import Placements
+from cudalint.analysis.shape.arguments import inputs
 from cudalint.analysis.shape.operations import calls, definitions, operands, operations
 from cudalint.analysis.shape.places import holder, place
 from cudalint.analysis.shape.subjects import is_module
@@ -250,9 +251,7 @@ def _few_values(function: Function, key: Expression, models: ApiModels, by_name:
 
 
 def _call_is_few(call: Call, few, depth: int) -> bool:  # type: ignore[no-untyped-def]
-    parts = [given.value for given in call.arguments]
-    if call.receiver is not None:
-        parts.append(call.receiver)
+    parts = inputs(call)
     return bool(parts) and all(few(part, depth + 1) for part in parts)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from cudalint.analysis.queries.lifetimes.placement import Placements
+from cudalint.analysis.shape.arguments import named_constant
 from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.subjects import uses_device
@@ -16,7 +17,6 @@ from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Assign,
     Call,
-    Constant,
     Function,
     Program,
     render,
@@ -178,11 +178,7 @@ def _is_of_optimizer(function: Function, save: Call) -> bool:
 def _offloads(program: Program, models: ApiModels) -> bool:
     """Whether a policy says that what is saved is moved to the CPU."""
     return any(
-        effect.offloads is not None
-        and any(
-            given.keyword == effect.offloads and given.value == Constant(True)
-            for given in call.arguments
-        )
+        named_constant(call, effect.offloads) is True
         for function in program.functions
         for _, call in calls(function)
         if (effect := models.lifetime_effect(call.name)) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from cudalint.analysis.shape.arguments import inputs, named
 from cudalint.analysis.shape.operations import definitions
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
@@ -78,9 +79,9 @@ class Placements:
             self._active.discard(symbol)
 
     def _call(self, call: Call) -> Placement:
-        named = next((a.value for a in call.arguments if a.keyword == "device"), None)
-        if named is not None:
-            place = self.device(named)
+        asked = named(call, "device")
+        if asked is not None:
+            place = self.device(asked)
             if place is not None:
                 return place
         model = self._models.lookup(call.name)
@@ -100,10 +101,7 @@ class Placements:
             return self.of(call.receiver)
         if space != "same" and (effect is None or effect.device != "follows"):
             return ""
-        sources = [given.value for given in call.arguments]
-        if call.receiver is not None:
-            sources.insert(0, call.receiver)
-        return _join(self.of(source) for source in sources)
+        return _join(self.of(source) for source in inputs(call))
 
     def device(self, expression: Expression) -> Placement | None:
         """The device that an argument names; ``None`` for what cannot name one (a dtype)."""

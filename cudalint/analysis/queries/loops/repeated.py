@@ -8,13 +8,12 @@ from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.facts import LaunchSite, Transfer
 from cudalint.analysis.facts.loops import RepeatedTransfer
 from cudalint.analysis.queries.loops.uses import Uses, shared_names
-from cudalint.analysis.shape.arguments import given_at
+from cudalint.analysis.shape.arguments import given, given_at, named
 from cudalint.analysis.shape.loops import innermost
 from cudalint.analysis.shape.operations import At, definitions, operands
 from cudalint.analysis.shape.places import names
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
-    Argument,
     Assign,
     Call,
     Conditional,
@@ -103,9 +102,8 @@ def goes_to_device(uses: Uses, call: Call, transfer: Transfer) -> bool:
         return False
     if transfer.direction == "host-to-device" or transfer.to.space == "device":
         return True
-    given: list[Argument] = [a for a in call.arguments if a.keyword == "device"]
-    given += [a for a in call.arguments[:1] if a.keyword is None and call.receiver is not None]
-    return any(_is_device(uses, argument.value) for argument in given)
+    places = [named(call, "device"), given(call).at(0, None) if call.receiver is not None else None]
+    return any(_is_device(uses, place) for place in places if place is not None)
 
 
 def _is_device(uses: Uses, value: Expression) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.shape.arguments import given_at
+from cudalint.analysis.shape.arguments import given_at, inputs
 from cudalint.analysis.shape.loops import can_avoid
 from cudalint.analysis.shape.operations import (
     At,
@@ -119,10 +119,7 @@ class Uses:
 
     def _join_call(self, call: Call) -> None:
         model = self.model(call)
-        given = [argument.value for argument in call.arguments]
-        if call.receiver is not None:
-            given.insert(0, call.receiver)
-        shared = [name for value in given for name in shared_names(value, self.python)]
+        shared = [name for value in inputs(call) for name in shared_names(value, self.python)]
         made = list(shared_names(call.target, self.python)) if call.target is not None else []
         if model is not None:
             returns = model.returns
