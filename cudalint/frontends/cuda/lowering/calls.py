@@ -6,6 +6,7 @@ from typing import Any
 
 from clang.cindex import Cursor
 
+from cudalint.frontends.cuda.lowering.arguments import kept_arguments, lower_arguments
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.emission import emit_indirect, emit_resolved
 from cudalint.frontends.cuda.lowering.forwarding import forwarded
@@ -18,7 +19,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     values_of,
 )
 from cudalint.frontends.cuda.lowering.names import FUNCTIONS, FunctionFacts
-from cudalint.frontends.cuda.lowering.objects import construct, lower_arguments
+from cudalint.frontends.cuda.lowering.objects import construct
 from cudalint.frontends.cuda.lowering.operator_calls import operator_call
 from cudalint.frontends.cuda.lowering.references import member_base
 from cudalint.frontends.cuda.lowering.syntax import is_dependent_construction, unwrapped
@@ -76,7 +77,7 @@ def _named_call(
     ):
         # A smart pointer tested, a lambda as a function pointer, an iterator's reference.
         return receiver
-    arguments = lower_arguments(context, operands[1:])
+    arguments = kept_arguments(context, operands[1:], function, facts)
     kind: Any = "function"
     if facts.kind == Kind.DESTRUCTOR:
         kind = "destructor"

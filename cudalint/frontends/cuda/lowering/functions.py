@@ -6,6 +6,7 @@ from typing import Any
 
 from clang.cindex import Cursor
 
+from cudalint.frontends.cuda.lowering.arguments import item
 from cudalint.frontends.cuda.lowering.blocks import end_span, lower_braces
 from cudalint.frontends.cuda.lowering.context import Context, Parts
 from cudalint.frontends.cuda.lowering.graph import Symbols
@@ -23,7 +24,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     related,
 )
 from cudalint.frontends.cuda.lowering.names import RECORDS
-from cudalint.frontends.cuda.lowering.objects import construct, item
+from cudalint.frontends.cuda.lowering.objects import construct
 from cudalint.frontends.cuda.lowering.syntax import is_construction
 from cudalint.frontends.cuda.lowering.types import as_parameter
 from cudalint.frontends.cuda.lowering.unit import Body, Unit

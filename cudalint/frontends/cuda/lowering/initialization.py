@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clang.cindex import Cursor
 
+from cudalint.frontends.cuda.lowering.arguments import lower_arguments
 from cudalint.frontends.cuda.lowering.context import Context, is_place
 from cudalint.frontends.cuda.lowering.dimensions import as_dim3
 from cudalint.frontends.cuda.lowering.libclang import (
@@ -14,7 +15,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     referenced,
     values_of,
 )
-from cudalint.frontends.cuda.lowering.objects import construct, construct_dependent, lower_arguments
+from cudalint.frontends.cuda.lowering.objects import construct, construct_dependent
 from cudalint.frontends.cuda.lowering.syntax import construction_in, unwrapped
 from cudalint.frontends.cuda.lowering.variables import variable_of
 from cudalint.program import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from clang.cindex import Cursor
 
+from cudalint.frontends.cuda.lowering.arguments import lower_arguments
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.dimensions import as_dim3, without_cast
 from cudalint.frontends.cuda.lowering.libclang import Kind, children, is_value, name_of
-from cudalint.frontends.cuda.lowering.objects import lower_arguments
 from cudalint.frontends.cuda.lowering.syntax import is_default
 from cudalint.program import Expression, FunctionReference, Launch, Unknown, render
 

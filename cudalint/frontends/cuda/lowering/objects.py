@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from clang.cindex import Cursor
 
+from cudalint.frontends.cuda.lowering.arguments import item, kept_arguments
 from cudalint.frontends.cuda.lowering.context import Context, is_place
 from cudalint.frontends.cuda.lowering.dimensions import is_dim3, new_dim3
 from cudalint.frontends.cuda.lowering.libclang import (
-    Kind,
-    evaluate,
     is_lambda,
     referenced,
     values_of,
 )
 from cudalint.frontends.cuda.lowering.names import FunctionFacts
 from cudalint.frontends.cuda.lowering.products import build, is_product
-from cudalint.frontends.cuda.lowering.syntax import is_default, is_implicit, unwrapped
+from cudalint.frontends.cuda.lowering.syntax import is_implicit
 from cudalint.frontends.cuda.lowering.unknowns import other
 from cudalint.program import (
     FIELDS,
@@ -34,26 +33,6 @@ from cudalint.source import Span
 
 _MOST_ELEMENTS = 16
 """Elements of an array that are written out."""
-
-
-def lower_arguments(context: Context, operands: list[Cursor]) -> tuple[Argument, ...]:
-    """The arguments; a default that is not a constant ends them."""
-    lowered = []
-    for operand in operands:
-        if operand._kind_id == Kind.UNEXPOSED and is_default(context, operand):
-            value = evaluate(operand)
-            type_ = context.types.of(operand)
-            if value is None or type_.kind not in ("integer", "float", "enumeration", "bool"):
-                if type_.kind != "pointer" or value not in (0, None):
-                    break
-                if value is None:
-                    break
-                lowered.append(Argument(Constant(None)))
-                continue
-            lowered.append(Argument(Constant(value)))
-            continue
-        lowered.append(Argument(context.expression(operand)))
-    return tuple(lowered)
 
 
 def is_plain(context: Context, function: Cursor, facts: FunctionFacts) -> bool:
@@ -112,7 +91,7 @@ def construct(
     context.graph.emit(
         Call(
             name,
-            lower_arguments(context, operands),
+            kept_arguments(context, operands, function, facts),
             span,
             key=facts.key,
             receiver=place,
@@ -143,30 +122,6 @@ def construct_dependent(
             record=type_.record,
         )
     )
-
-
-def item(context: Context, cursor: Cursor) -> Expression:
-    """Lower an item of a list or a capture: an object is copied into it."""
-    type_ = context.types.of(cursor)
-    value = context.expression(cursor)
-    inner = unwrapped(cursor)
-    if type_.kind != "record" or inner._kind_id not in (Kind.NAME, Kind.MEMBER, Kind.SUBSCRIPT):
-        return value
-    parts = context.unit.records.get(type_.record or "")
-    if parts is None:
-        return value  # A class of a library: nobody asks.
-    place = context.temporary(type_)
-    context.graph.emit(
-        Call(
-            parts.name,
-            (Argument(value),),
-            context.positions.span(cursor),
-            receiver=place,
-            kind="copy",
-            record=type_.record,
-        )
-    )
-    return place
 
 
 def _is_trivial(context: Context, facts: FunctionFacts) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from clang.cindex import Cursor
 
+from cudalint.frontends.cuda.lowering.arguments import lower_arguments
 from cudalint.frontends.cuda.lowering.context import Context, is_place
 from cudalint.frontends.cuda.lowering.dimensions import as_dim3, is_dim3
 from cudalint.frontends.cuda.lowering.emission import emit_indirect, emit_resolved
 from cudalint.frontends.cuda.lowering.libclang import Kind, referenced
 from cudalint.frontends.cuda.lowering.names import FunctionFacts
-from cudalint.frontends.cuda.lowering.objects import is_plain, lower_arguments
+from cudalint.frontends.cuda.lowering.objects import is_plain
 from cudalint.frontends.cuda.lowering.products import REFERENCES, unpack
 from cudalint.frontends.cuda.lowering.references import member_base
 from cudalint.frontends.cuda.lowering.syntax import unwrapped

@@ -183,6 +183,22 @@ class Unit:
             self._defaults[key] = parts.defaults(self.positions) if parts is not None else []
         return self._defaults[key]
 
+    def is_movable(self, key: str) -> bool:
+        """Whether objects of a class of the project are moved, not copied, where nobody else has
+        them: by a constructor for it, or by the compiler's where nothing forbids that."""
+        parts = self._parts.get(key)
+        if parts is None:
+            return True
+        declared = [method.declaration for method in parts.methods]
+        if any(self.library.is_move_constructor(method) for method in declared):
+            return True
+        return not any(
+            method._kind_id == Kind.DESTRUCTOR
+            or self.library.is_copy_constructor(method)
+            or self.library.is_copy_assignment(method)
+            for method in declared
+        )
+
     def is_plain(self, key: str) -> bool:
         """Whether a class of the project has no constructor, default or base: a C struct."""
         parts = self._parts.get(key)

@@ -6,13 +6,14 @@ import re
 
 from clang.cindex import Cursor
 
+from cudalint.frontends.cuda.lowering.arguments import lower_arguments
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.emission import emit_call, emit_indirect
 from cudalint.frontends.cuda.lowering.forwarding import forwarded
 from cudalint.frontends.cuda.lowering.launches import is_configuration, launch
 from cudalint.frontends.cuda.lowering.libclang import Kind, name_of, referenced, values_of
 from cudalint.frontends.cuda.lowering.names import FUNCTIONS, FunctionFacts
-from cudalint.frontends.cuda.lowering.objects import construct_dependent, lower_arguments
+from cudalint.frontends.cuda.lowering.objects import construct_dependent
 from cudalint.frontends.cuda.lowering.references import member_base
 from cudalint.frontends.cuda.lowering.syntax import MEMBER_NAME, unwrapped
 from cudalint.frontends.cuda.lowering.text import recover_arguments
