@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cudalint.analysis.facts import TensorFacts
+from cudalint.analysis.shape.places import is_inside, root_of
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.tensors.knowledge import Known
 from cudalint.analysis.tensors.lattice import (
@@ -23,7 +24,6 @@ from cudalint.analysis.tensors.lattice import (
     computed,
     join_all,
 )
-from cudalint.analysis.tensors.places import is_inside, root_of
 from cudalint.analysis.tensors.run import TensorRun
 from cudalint.analysis.tensors.view import View
 from cudalint.apis.loader import load
