@@ -27,6 +27,7 @@ from cudalint.analysis.values.values import (
     Pointer,
     Sequence,
     Symbol,
+    Uninitialized,
     Value,
 )
 from cudalint.apis.model import ApiFunction
@@ -294,8 +295,8 @@ def _pass(
         return
     borrows = _only_borrows(run, operation, name)
     place = _addressed(argument.value)
-    if argument.reference and not borrows:
-        place = argument.value
+    if (argument.reference and not borrows) or isinstance(value, Uninitialized):
+        place = argument.value  # by value, what has none yet would be of no use
     if operation.kind == "operator" and name.endswith("operator>>"):
         place = argument.value  # `in >> n` takes a reference
     if place is not None:
