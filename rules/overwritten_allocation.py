@@ -128,6 +128,8 @@ def _how(leak: Leak, way: LeakExit) -> str:
         if leak.resource.span.row == row:
             return "is acquired anew on each iteration while the last one is still owned"
         return f"is acquired anew at line {row} while the first one is still owned"
+    if way.overwritten_by == "run":
+        return "is acquired anew each time the function runs, and nothing ever releases it"
     if way.overwritten_by == "null":
         return f"is set to null at line {row} while it is still owned"
     return f"is overwritten at line {row} while it is still owned, and nothing else points to it"

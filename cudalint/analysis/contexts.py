@@ -21,6 +21,7 @@ from cudalint.analysis.facts import (
     Transfer,
 )
 from cudalint.analysis.queries.copies import overwritten_members, owner_copies
+from cudalint.analysis.queries.kept_globals import overwritten_globals
 from cudalint.analysis.queries.launch_checks import LaunchChecks
 from cudalint.analysis.queries.lifetimes import lifetimes
 from cudalint.analysis.queries.loops import loop_facts
@@ -82,10 +83,14 @@ def function_facts(
                 facts[id(callee)] = _enrich(facts[id(callee)], _facts(run, linker), path)
                 following.append((run, path))
         frontier = following
+    overwritten = overwritten_globals(linker, runs)
     return tuple(
         replace(
             facts[id(run)],
-            leaks=tuple(one for one in facts[id(run)].leaks if one.inside not in abandoned),
+            leaks=(
+                *(one for one in facts[id(run)].leaks if one.inside not in abandoned),
+                *overwritten.get(identity(run.function), ()),
+            ),
             misuses=(
                 *_untold(facts[id(run)].misuses, run.filename, told),
                 *misuses.get(run.function.key, ()),

@@ -91,7 +91,7 @@ class LeakExit:
     on_failure: bool = False
     """The path took the failure branch of some call."""
     overwritten_by: str = ""
-    """Of OVERWRITE: ``acquire``, ``null`` or ``value``."""
+    """Of OVERWRITE: ``acquire``, ``null``, ``value``, or ``run``: the function runs again."""
     early: bool = False
     """Of OVERWRITE: the iteration was left early (``continue``), past a release that others reach:
     an early exit in truth."""

@@ -1,0 +1,86 @@
+"""Globals that a function acquires into, each time that it runs, and that nobody ever releases.
+
+Memory that is acquired once and lives as long as the process is no leak. It is one where the
+function that acquires it runs again, without a look at what the global holds: the earlier memory is
+lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cudalint.analysis.domains.ownership.recorder import Recorder
+from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.facts import Exit, Leak, LeakExit
+from cudalint.analysis.shape.callgraph import CallGraph
+from cudalint.analysis.shape.effects import EffectsOf
+from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.shape.symbols import Identity, Symbols, identity
+from cudalint.findings.finding import Step
+
+
+def overwritten_globals(
+    symbols: Symbols, runs: Sequence[FunctionRun]
+) -> dict[Identity, list[Leak]]:
+    """By function: what it acquires into a global, over what an earlier run of it has acquired."""
+    acquiring = {identity(run.function): list(_acquired(run)) for run in runs if not run.python}
+    if not any(acquiring.values()):
+        return {}
+    given = _given_away(symbols)
+    again = _run_again(symbols)
+    return {
+        function: [leak for root, leak in leaks if root not in given]
+        for function, leaks in acquiring.items()
+        if function in again
+    }
+
+
+def _acquired(run: FunctionRun) -> Iterator[tuple[str, Leak]]:
+    """The globals that a function acquires into, whatever they hold, with the loss of that."""
+    told: set[str] = set()
+    for outcome in run.outcomes:
+        for item in outcome.handed_out:
+            root, origin = item.location[0], item.resource.origin
+            record = run.log(Recorder).records.get(origin)
+            unasked = item.location not in run.tested and "[]" not in item.location
+            if not isinstance(root, str) or not root.startswith("::") or origin in told:
+                continue
+            if record is None or record.acquired.managed or record.released or not unasked:
+                continue
+            if record.acquired.through is not None:
+                continue  # that function's own affair
+            told.add(origin)
+            resource = record.acquired.resource()
+            steps = (
+                Step(resource.filename, resource.span, f"`{resource.name}` is acquired here"),
+                Step(resource.filename, resource.span, "and again when the function runs again"),
+            )
+            way = LeakExit(Exit.OVERWRITE, resource.span, "it runs again", steps,
+                           overwritten_by="run")  # fmt: skip
+            yield root, Leak(resource, (way,))
+
+
+def _given_away(symbols: Symbols) -> set[str]:
+    """The globals that something releases, or that may be kept elsewhere too."""
+    effects = symbols.memo(EffectsOf)
+    found: set[str] = set()
+    for function, program in symbols.functions():
+        known = effects.of(function, program)
+        found |= known.released | known.kept | known.lent
+    return found
+
+
+def _run_again(symbols: Symbols) -> set[Identity]:
+    """The functions that run more than once: called in a loop, or twice by one function, or by
+    one that runs more than once."""
+    graph = symbols.memo(CallGraph)
+    start: set[Identity] = set()
+    for function, _ in symbols.functions():
+        callers: set[Identity] = set()
+        for site in graph.sites(identity(function)):
+            caller = identity(site.caller)
+            loops = symbols.flow(site.caller).enclosing.get(site.at.block)
+            if loops or caller in callers:
+                start.add(identity(function))
+            callers.add(caller)
+    return closure(start, lambda one: graph.reached([one]))
