@@ -36,7 +36,6 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.apis.model import ApiFunction, CopyEffect, Family
 from cudalint.program import (
-    Cast,
     Expression,
     Variable,
     render,
@@ -161,7 +160,7 @@ def _fill(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, sta
     value = constant(binding.value(model.sets.value))
     if expression is not None:
         # `1.0f` or 0x1234 passed as a byte: what is written matters, not what is left of it.
-        written = constant(run.evaluator.value(_written(expression), state))
+        written = constant(run.evaluator.value(plain(expression), state))
         value = written if isinstance(written, int | float) else value
     run.log(Recorder).fills.setdefault(
         binding.call.span,
@@ -176,12 +175,6 @@ def _fill(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, sta
             bytes_text=amount_text(binding, model.sets.bytes),
         ),
     )
-
-
-def _written(expression: Expression) -> Expression:
-    while isinstance(expression, Cast):
-        expression = expression.operand
-    return expression
 
 
 def _endpoint(

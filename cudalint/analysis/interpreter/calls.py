@@ -15,6 +15,7 @@ from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.instantiate import apply_summary
 from cudalint.analysis.interpreter.modelled import apply_model
 from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
     NULL,
     Address,
@@ -31,7 +32,7 @@ from cudalint.analysis.values.values import (
     Value,
 )
 from cudalint.apis.model import ApiFunction
-from cudalint.program import AddressOf, Argument, Call, Cast, Expression, Record
+from cudalint.program import AddressOf, Argument, Call, Expression, Record
 from cudalint.source import Span
 
 
@@ -164,10 +165,10 @@ def _constant_arguments(
     if definition is None:
         return []
     arguments = given(operation)
-    plain = [one for one in definition.parameters if not one.starred]
+    single = [one for one in definition.parameters if not one.starred]
     bound = {
         symbol: value
-        for symbol, argument in arguments.bind(plain, lambda rest: rest[0]).items()
+        for symbol, argument in arguments.bind(single, lambda rest: rest[0]).items()
         if _is_plain(value := run.evaluator.value(argument, state))
     }
     if arguments.cut or not bound:
@@ -316,14 +317,13 @@ def _pass(
 def _only_borrows(run: FunctionRun, operation: Call, name: str) -> bool:
     """Whether the callee is a library's that keeps nothing, or a kernel, whose launch could not
     be read."""
-    kernel = run.symbols.kernel(operation.key, name, run.filename) if name else None
+    kernel = run.symbols.kernel(operation.key, name, run.filename)
     return kernel is not None or run.models.only_borrows(name)
 
 
 def _addressed(expression: Expression) -> Expression | None:
-    while isinstance(expression, Cast):
-        expression = expression.operand
-    return expression.place if isinstance(expression, AddressOf) else None
+    whole = plain(expression)
+    return whole.place if isinstance(whole, AddressOf) else None
 
 
 def _pass_address(run: FunctionRun, location: tuple[object, ...], state: State) -> None:

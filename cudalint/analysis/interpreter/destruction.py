@@ -12,7 +12,9 @@ from cudalint.analysis.engine.settled import settle
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.interpreter.instantiate import end_object
 from cudalint.analysis.shape.destruction import Destruction, Destructor
-from cudalint.program import THIS, Call, Cast, Expression, Member, Variable
+from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.walk import plain
+from cudalint.program import THIS, Call, Expression, Member, Variable
 from cudalint.source import Span
 
 
@@ -24,9 +26,8 @@ def end_scope(run: FunctionRun, symbols: tuple[str, ...], span: Span, state: Sta
 
 def leave_all(run: FunctionRun, result: Expression | None, span: Span, state: State) -> list[State]:
     """Run the destructors of all that is alive where a path leaves; what is returned lives on."""
-    while isinstance(result, Cast):
-        result = result.operand
-    returned = result.symbol if isinstance(result, Variable) else None
+    whole = plain(result) if result is not None else None
+    returned = whole.symbol if isinstance(whole, Variable) else None
     alive = state.part(NO_OBJECTS).alive
     return _end(run, [symbol for symbol in reversed(alive) if symbol != returned], span, state)
 
@@ -63,12 +64,8 @@ def unwind(run: FunctionRun, span: Span, state: State) -> list[State]:
 
 def _delegates(run: FunctionRun) -> bool:
     return any(
-        isinstance(operation, Call)
-        and operation.kind == "constructor"
-        and operation.receiver == THIS
-        and operation.record == run.function.record
-        for block in run.function.blocks
-        for operation in block.operations
+        call.kind == "constructor" and call.receiver == THIS and call.record == run.function.record
+        for _, call in calls(run.function)
     )
 
 

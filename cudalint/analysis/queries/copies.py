@@ -11,7 +11,7 @@ from cudalint.analysis.engine.settled import is_null
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.engine.summary import Outcome
 from cudalint.analysis.facts import OverwrittenMember, OwnerCopy, Site
-from cudalint.analysis.shape.members import bases
+from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Input, Location
 from cudalint.program import THIS, Assign, Member, Record, Type
@@ -51,7 +51,7 @@ def released_members(linker: Linker, record: Record, always: bool = False) -> di
     """The members that the destructors of a class and its bases release, and where; ``always``:
     whatever else is the case."""
     found: dict[str, Site] = {}
-    for one in bases(record.key, record.filename, linker):
+    for one in linker.classes(record.key, record.filename):
         for key in one.methods:
             definition = linker.definition(key, one.filename)
             if definition is None or definition[0].kind != "destructor":
@@ -123,12 +123,9 @@ class _Transfer:
             mine: Location = ("this", f".{member}")
             if mine in self.run.tested or any(self._is_kept(mine, one) for one in self.outcomes):
                 continue
-            for block in function.blocks:
-                for operation in block.operations:
-                    if isinstance(operation, Assign) and operation.target == Member(THIS, member):
-                        yield OverwrittenMember(
-                            self.record, member, operation.span, self.owned[member]
-                        )
+            for _, _, operation in operations(function):
+                if isinstance(operation, Assign) and operation.target == Member(THIS, member):
+                    yield OverwrittenMember(self.record, member, operation.span, self.owned[member])
 
     def _is_kept(self, mine: Location, outcome: Outcome) -> bool:
         held = any(value == Input(mine) for location, value in outcome.writes if location != mine)

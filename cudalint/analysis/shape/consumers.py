@@ -28,5 +28,5 @@ def _is_left(symbols: Symbols, site: Site) -> bool:
 
 
 def _may_raise(symbols: Symbols, call: Call) -> bool:
-    model = symbols.models("python").lookup(call.name) if call.name else None
+    model = symbols.models("python").lookup(call.name)
     return call.may_throw is not False and (model is None or model.may_throw is not False)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import plain
 from cudalint.program import (
-    Cast,
     Dereference,
     Expression,
     Function,
     Index,
     Member,
     Program,
-    Record,
     Type,
     Variable,
 )
@@ -24,8 +21,7 @@ def member_in(
 ) -> tuple[str | None, str] | None:
     """The class that declares the member that an expression names, ``None`` if nobody can tell,
     and its name."""
-    while isinstance(expression, Cast):
-        expression = expression.operand
+    expression = plain(expression)
     if isinstance(expression, Index | Dereference):
         inner = expression.base if isinstance(expression, Index) else expression.pointer
         return member_in(inner, function, program, symbols)
@@ -37,21 +33,10 @@ def member_in(
 
 def declaring(key: str | None, field: str, filename: str, symbols: Symbols) -> str | None:
     """The class, or base of it, that declares a member."""
-    for record in bases(key, filename, symbols):
+    for record in symbols.classes(key, filename):
         if any(one.name == field for one in record.fields):
             return record.key
     return None
-
-
-def bases(key: str | None, filename: str, symbols: Symbols) -> Iterator[Record]:
-    """A class and all that it is derived from, as far as they are in the run."""
-    pending, seen = [key], set()
-    while pending:
-        record = symbols.record(pending.pop(0), filename)
-        if record is not None and record.key not in seen:
-            seen.add(record.key)
-            yield record
-            pending += record.bases
 
 
 def _class_of(
@@ -74,7 +59,7 @@ def _type_of(
             return info.type if info is not None else None
         case Member(base=base, field=name):
             key = _class_of(base, function, program, symbols)
-            for record in bases(key, function.filename, symbols):
+            for record in symbols.classes(key, function.filename):
                 for field in record.fields:
                     if field.name == name:
                         return field.type

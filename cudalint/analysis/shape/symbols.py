@@ -106,6 +106,11 @@ class Symbols:
                     found[above] = known
         return found
 
+    def classes(self, key: str | None, filename: str) -> list[Record]:
+        """A class and all that it derives from, as far as they are in the run."""
+        found = self.lineage(key, filename).values() if key else ()
+        return [record for record in found if record is not None]
+
     def method(self, record: str | None, name: str, filename: str) -> Function | None:
         """A method of a Python class, its own or inherited."""
         for key, known in self.lineage(record, filename).items() if record else ():

@@ -268,7 +268,7 @@ class Recorder:
         return where is not None and any(
             where[0] in variables(argument.value)
             for _, call in calls(self.function)
-            if (model := models.lookup(call.name) if call.name else None) and model.releases
+            if (model := models.lookup(call.name)) and model.releases
             for argument in call.arguments
         )
 
