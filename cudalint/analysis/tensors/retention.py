@@ -43,8 +43,9 @@ class Keeping:
     through: str = ""
 
 
-def keepings(view: View) -> Iterator[Keeping]:
-    """All operations of a function that add values to a place."""
+def keepings(view: View, through_calls: bool = True) -> Iterator[Keeping]:
+    """All operations of a function that add values to a place, its calls of other functions that do
+    so included."""
     for origin, block, operation in view.operations():
         match operation:
             case Assign(target=target, value=value):
@@ -64,7 +65,7 @@ def keepings(view: View) -> Iterator[Keeping]:
                 if effect is not None and effect.inserts:
                     for item in _held_by(value):
                         yield Keeping(origin, block, receiver, item, "appended", operation.span)
-                else:
+                elif through_calls:
                     yield from _kept_by_callee(view, origin, block, operation, receiver)
 
 
@@ -119,10 +120,12 @@ def kept_parameters(view: View, callee: Function) -> list[tuple[int, str]]:
         return []
     found: list[tuple[int, str]] = []
     inner = View(known, solution, view.run)
-    for keeping in _own_keepings(inner):
+    for keeping in keepings(inner, through_calls=False):
         name = place(keeping.place)
         record = solution.records.get(keeping.origin)
         if name is None or not name.startswith("this.") or name.count(".") != 1:
+            continue
+        if keeping.how == "stored":
             continue
         if record is not None and not record.recording & Recording.ON and keeping.how == "added":
             continue
@@ -135,20 +138,6 @@ def kept_parameters(view: View, callee: Function) -> list[tuple[int, str]]:
             if origin < 0
         )
     return found
-
-
-def _own_keepings(view: View) -> Iterator[Keeping]:
-    for origin, block, operation in view.operations():
-        if isinstance(operation, Assign):
-            name = place(operation.target)
-            added = _added(name, operation.value) if name is not None else None
-            if added is not None and not isinstance(added, Tuple):
-                yield Keeping(origin, block, operation.target, added, "added", operation.span)
-        elif isinstance(operation, Call) and operation.receiver is not None:
-            effect = view.effect(operation)
-            if effect is not None and effect.inserts and operation.arguments:
-                value = operation.arguments[-1].value
-                yield Keeping(origin, block, operation.receiver, value, "appended", operation.span)
 
 
 def _sources(view: View, value: Value) -> set[int]:
