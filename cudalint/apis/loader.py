@@ -11,6 +11,7 @@ Reserved top-level keys of a model file; every other key is a function:
   sides end in ``.`` or ``::``).
 - ``calm``: how the names of functions and classes begin that wait for no device and no thread.
 - ``waits``: names that, in one of those, say that it does wait.
+- ``pageable``: class templates whose memory is on the host, and not page-locked.
 - ``families``: kinds of resources.
 - ``constants``: what enumerators are worth (``cudaSuccess``), by the last part of their names.
 - ``borrows``: functions that only borrow what they are given by value, whatever else they do; a
@@ -116,6 +117,7 @@ RESERVED = frozenset(
         "borrows",
         "calm",
         "waits",
+        "pageable",
         "attributes",
         "alike",
         "tensors",
@@ -146,6 +148,7 @@ class ApiModels:
         """How the names of functions begin that only borrow."""
         self._calm: tuple[str, ...] = ()
         self._waits: tuple[str, ...] = ()
+        self.pageable: set[str] = set()
         self.attributes: dict[str, AttributeModel] = {}
         self._tensors: dict[str, TensorEffect] = {}
         self._tensor_beginnings: dict[str, TensorEffect] = {}
@@ -327,6 +330,7 @@ class ApiModels:
         self.constants.update(file.constants)
         self._calm = (*self._calm, *(name.removesuffix("*") for name in file.calm))
         self._waits = (*self._waits, *file.waits)
+        self.pageable.update(file.pageable)
         for name in file.borrows:
             if name.endswith(("*", ".", "::")):
                 self._borrowing = (*self._borrowing, name.removesuffix("*"))
@@ -424,6 +428,7 @@ def decode(path: str, text: str) -> ModelFile:
     borrows = _convert(path, "borrows", content.pop("borrows", []), tuple[str, ...])
     calm = _convert(path, "calm", content.pop("calm", []), tuple[str, ...])
     waits = _convert(path, "waits", content.pop("waits", []), tuple[str, ...])
+    pageable = _convert(path, "pageable", content.pop("pageable", []), tuple[str, ...])
     functions: dict[str, ApiFunction] = {}
     if plain:
         function = _convert(path, "defaults", defaults, ApiFunction)
@@ -443,7 +448,7 @@ def decode(path: str, text: str) -> ModelFile:
             functions[key] = function
     return ModelFile(
         path, language, families, functions, aliases, attributes, tensors, hooks, lifetimes,
-        kernels, constants, borrows, calm, waits,
+        kernels, constants, borrows, calm, waits, pageable,
     )  # fmt: skip
 
 

@@ -489,3 +489,5 @@ class ModelFile(msgspec.Struct, frozen=True, omit_defaults=True):
     """Beginnings of the names of functions and classes that wait for nothing."""
     waits: tuple[str, ...] = ()
     """Names of those among them that do wait, also in the arguments of templates."""
+    pageable: tuple[str, ...] = ()
+    """Class templates whose memory is pageable, unless they are given another allocator."""

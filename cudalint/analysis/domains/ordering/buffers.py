@@ -30,8 +30,9 @@ _POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_p
 """Attributes of arrays that lead to where their memory is."""
 PLAIN = ("integer", "float", "bool", "enumeration")
 """Types of variables that hold one number."""
-_CONTAINER = re.compile(r"(const )?(std::)?vector<[^<>,]+>( &)?$")
-"""A vector with the standard allocator: one with another may hold pinned memory."""
+_OF_ONE_TYPE = re.compile(r"(?:const )?([\w:]+)<[^<>,]+>(?: &)?$")
+"""A class of a library over one type, and with its usual allocator: with another, its memory may be
+pinned."""
 
 
 class Buffer(NamedTuple):
@@ -117,9 +118,9 @@ def space_of(run: FunctionRun, buffer: Buffer, state: State) -> str | None:
             info = run.evaluator.variable(symbol)
             if info is None or info.storage != "local":
                 return None
-            if info.type.kind in ("array", *PLAIN) or _CONTAINER.match(info.type.text):
-                return "host"
-            return None
+            container = _OF_ONE_TYPE.match(info.type.text)
+            pageable = container is not None and container[1] in run.models.pageable
+            return "host" if pageable or info.type.kind in ("array", *PLAIN) else None
         case Array(space=space, origin=origin):
             if space == "host" and (
                 origin in run.log(OrderingLog).pinned or _is_pinned(run, origin)
