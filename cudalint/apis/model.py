@@ -279,8 +279,27 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     elements: bool = False
     """The result is an element of the receiver, a container (``std::vector::back``)."""
     iterates: bool = False
-    """The result is an iterator over the receiver: it points to some element of it
+    """The result is an iterator over the receiver: it points to an element of it
     (``std::vector::begin``, ``std::map::find``)."""
+    at: str = ""
+    """Which element ``inserts``, ``elements``, ``iterates`` and ``removes`` mean: ``first``,
+    ``last``, ``end`` (behind the last), or the path of an index or a key; any of them without."""
+    entries: bool = False
+    """The elements of the receiver are pairs of a key and a value."""
+    holds: bool = False
+    """Its receiver, a container, holds afterwards what the arguments say: nothing without any, the
+    values in braces, or a number of equal ones."""
+    removes: Literal["", "first", "last", "all", "some"] = ""
+    """What it takes out of the receiver; ``some``: what ``at`` selects."""
+    counts: Literal["", "elements", "none"] = ""
+    """The result is the number of the receiver's elements, or whether there are none."""
+    boxes: str = ""
+    """Its receiver holds the first argument, or nothing where that is spelled so
+    (``std::nullopt``)."""
+    literal: bool = False
+    """A constructor: a temporary object made of a literal is as good as the literal."""
+    unboxes: bool = False
+    """The result is what its receiver holds (``std::optional::value``)."""
     table: bool = False
     """The result points to the first element of the receiver (``std::vector::data``)."""
     flushes_cache: bool = False

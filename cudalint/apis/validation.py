@@ -228,6 +228,8 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
             yield "order.uses", path, parse_path
         for name in ("stream", "records", "waits", "flags"):
             yield f"order.{name}", getattr(order, name), parse_path
+    if function.at not in ("", "first", "last", "end"):
+        yield "at", function.at, parse_path
     for name in ("status", "aliases", "unwraps", "invokes", "dangles", "serves_along"):
         yield name, getattr(function, name), parse_path
     for name in (

@@ -28,7 +28,7 @@ class Type(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     pointee: Type | None = None
     """Of a pointer, a reference or an array: the type of what it points to or of one element."""
     elements: int | None = None
-    """Of an array: how many elements."""
+    """Of an array, and of a class that is one: how many elements."""
     record: str | None = None
     """Of a record: the key of its ``Record`` (clang's USR)."""
     constant: bool = False
@@ -64,7 +64,8 @@ class Member(msgspec.Struct, frozen=True, tag="member"):
     base: Expression
     field: str
     shares: str = ""
-    """The first field of a union, whose place this other one of it has too."""
+    """The first field of a union, whose place this other one of it has too. Without ``field``: what
+    the base holds, where the source names it by the base alone (``table[key]``, ``*optional``)."""
 
     @property
     def place(self) -> str:
@@ -255,6 +256,8 @@ def render(expression: Expression) -> str:
             return text or ("nullptr" if value is None else str(value))
         case Variable(name=name):
             return name
+        case Member(base=base, field=""):
+            return render(base)
         case Member(base=Dereference(pointer=pointer), field=field):
             return f"{render(pointer)}->{field}"
         case Member(base=Variable(symbol="this", name=name), field=field):

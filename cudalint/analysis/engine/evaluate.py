@@ -9,6 +9,7 @@ from cudalint.analysis.engine.state import State, project
 from cudalint.analysis.values.addresses import element_at, pointed_element
 from cudalint.analysis.values.arithmetic import apply, wrap
 from cudalint.analysis.values.element_types import item_bytes
+from cudalint.analysis.values.elements import element_part, is_index, only
 from cudalint.analysis.values.values import (
     NULL,
     ZERO,
@@ -100,10 +101,12 @@ class Evaluator:
                 which = self.value(index, state)
                 if isinstance(which, FunctionValue) and not self.python:
                     return self._member(base, f".{which.name.rpartition('::')[2]}", state)
-                number = integer(which)
+                if isinstance(index, Unknown) and not self.python:
+                    return self._each(base, state)
+                part = "[]" if self.python and integer(which) is None else element_part(which)
                 if self.inducing and variables(index) & self.inducing:
-                    number = None
-                return self.element(base, "[]" if number is None else f"[{number}]", state)
+                    part = "[]"
+                return self.element(base, part, state)
             case Slice(base=base):
                 return self.element(base, "[]", state)
             case Cast(operand=operand):
@@ -123,10 +126,18 @@ class Evaluator:
                 return ("@", value, part)
         return None if location is None else (*location, part)
 
+    def _each(self, base: Expression, state: State) -> Location | None:
+        """The element of an iteration: the only one, or any."""
+        location = self.element(base, "[]", state)
+        part = None if location is None else only(state.values, location[:-1])
+        return location if location is None or part is None else (*location[:-1], part)
+
     def element(self, base: Expression, part: str, state: State) -> Location | None:
         """Where an element of an array, of a container or behind a pointer is stored."""
         location = self.location(base, state)
         stored = state.values.get(location) if location else None
+        if location is not None and isinstance(stored, Symbol | Input) and self._is_object(base):
+            return (*location, part)
         if location is None or (
             isinstance(stored, Pointer | Symbol | Input | Address | Array) and not self.python
         ):
@@ -150,6 +161,10 @@ class Evaluator:
         info = self.variable(pointer.symbol)
         pointee = info.type.pointee if info is not None else None
         return pointer if pointee is not None and pointee.kind == "pointer" else None
+
+    def _is_object(self, base: Expression) -> bool:
+        info = self.variable(base.symbol) if isinstance(base, Variable) else None
+        return info is not None and info.type.kind == "record" and not self.python
 
     def _is_pointer(self, base: Expression) -> bool:
         if not isinstance(base, Variable):
@@ -448,6 +463,11 @@ def _same_pointer(left: Value, right: Value) -> bool | None:
         if left.resource != right.resource:
             return False
         return True if left.offset == right.offset else None
+    if isinstance(left, Address) and isinstance(right, Address):
+        # Two iterators over one container.
+        parts = (left.location[-1], right.location[-1])
+        if left.location[:-1] == right.location[:-1] and all(map(is_index, parts)):
+            return None if "[]" in parts else parts[0] == parts[1]
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Address) and other == NULL:
             return False

@@ -45,7 +45,7 @@ def settle(one: State, other: State) -> bool:
     one.conditions = common(one.conditions, other.conditions)
     one.equal = common(one.equal, other.equal)
     one.among = {value: few for value, few in one.among.items() if other.among.get(value) == few}
-    one.used = {entry: use for entry, use in one.used.items() if entry in other.used}
+    one.join_uses(other)
     one.skipped &= other.skipped
     one.stored |= other.stored
     one.lent |= other.lent

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 from cudalint.analysis.facts import Site
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.values.arithmetic import bounded, rewrite, rewrite_location
+from cudalint.analysis.values.elements import LENGTH, exactly, is_index
 from cudalint.analysis.values.values import (
     COMPARISONS,
     NULL,
@@ -232,15 +233,19 @@ class State:
 
     def read(self, location: Location) -> Value:
         """The value stored at a location; its entry value if nothing was stored."""
+        if "[]" in location:
+            location = exactly(self.values, location)
         value = self.values.get(location)
-        if value is not None and location[-1] != "[]":
+        if value is not None and "[]" not in location:
             return value
-        if isinstance(location[-1], str) and location[-1].startswith("["):
+        if is_index(location[-1]):
             element = self._element(location)
             if element is not None:
                 return element
-            if value is not None:
-                return value
+        elif any(map(is_index, location)) and (held := self._alike(location)):
+            return bag(held.union(() if value is None else resources_in(value)))
+        if value is not None:
+            return value
         for length in range(len(location) - 1, 0, -1):
             base = self.values.get(location[:length])
             if base is None and length > 1 and is_index(location[length - 1]):
@@ -273,9 +278,24 @@ class State:
                 found.update(resources_in(value))
         return bag(found) if found else None
 
+    def _alike(self, location: Location) -> set[Symbol]:
+        """What the same member of several elements holds, where one of them is any element."""
+        found: set[Symbol] = set()
+        for other, value in self.values.items():
+            if len(other) == len(location) and other[0] == location[0]:
+                pairs = [(a, b) for a, b in zip(location, other, strict=True) if a != b]
+                if pairs and all("[]" in pair and all(map(is_index, pair)) for pair in pairs):
+                    found.update(resources_in(value))
+        return found
+
     def write(self, location: Location, value: Value) -> None:
         """Store a value; an unknown element keeps what the other elements held."""
         if "[]" in location:
+            location = exactly(self.values, location)
+        if "[]" in location:
+            end = location.index("[]")
+            if (*location[:end], LENGTH) in self.values and location[end + 1 :]:
+                self.values.pop((*location[:end], LENGTH))  # an entry of a new key, maybe
             held = set(resources_in(self.values.get(location, NULL)))
             held.update(resources_in(value))
             self.values[location] = bag(held) if held else value
@@ -453,9 +473,19 @@ class State:
             self.thrown.kind if self.thrown is not None else None,
         )
 
+    def join_uses(self, other: State) -> None:
+        """Keep what both paths use; a loop that uses all elements does so, however many there
+        are."""
+        differ = self.skipped != other.skipped
+        self.used = {
+            entry: use
+            for entry, use in {**other.used, **self.used}.items()
+            if (differ and "[]" in entry) or (entry in self.used and entry in other.used)
+        }
+
     def join(self, other: State) -> None:
         """Keep what holds on both; where a resource is absent on one side, the side that has it."""
-        self.used = {entry: use for entry, use in self.used.items() if entry in other.used}
+        self.join_uses(other)
         self.skipped &= other.skipped
         self.stored |= other.stored
         self.lent |= other.lent
@@ -546,11 +576,6 @@ def _absent(state: State) -> int:
     return sum(1 for holding in state.resources.values() if holding.status is Status.ABSENT)
 
 
-def is_index(part: object) -> bool:
-    """Whether a part of a location is an element."""
-    return isinstance(part, str) and part.startswith("[")
-
-
 def project(value: Value, path: Location) -> Value:
     """The part of a value at a path below it."""
     for part in path:
@@ -559,7 +584,7 @@ def project(value: Value, path: Location) -> Value:
                 found = frozenset(resources_in(value))
                 value = bag(found) if found else Operation("element", (value,))
                 continue
-            number = int(str(part)[1:-1])
+            number = int(str(part)[1:-1]) if str(part)[1:-1].lstrip("-").isdigit() else -1 << 31
             if -len(value.items) <= number < len(value.items):
                 value = value.items[number]
             else:

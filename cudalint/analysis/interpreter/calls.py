@@ -6,6 +6,7 @@ from cudalint.analysis.domains.ownership import objects, releases, stores
 from cudalint.analysis.domains.ownership.escape import escape_object, escape_value, guard
 from cudalint.analysis.domains.ownership.lending import is_status_type, lend
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
+from cudalint.analysis.engine.containers import out_of_sight
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Lending, State
@@ -330,6 +331,7 @@ def _pass_address(run: FunctionRun, location: tuple[object, ...], state: State) 
     held = list(state.below(location))
     resources = state.reachable(value for _, value in held)
     state.escape(resources)
+    out_of_sight(state, location)
     current = state.values.get(location)
     if location[-1] == "[]":
         return  # an iterator: what it points to stays an element

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cudalint.analysis.domains.launches import found_kernel
-from cudalint.analysis.domains.ownership import objects, stores
-from cudalint.analysis.domains.ownership.escape import escape_object, escape_value, guard
+from cudalint.analysis.domains.ownership import stores
+from cudalint.analysis.domains.ownership.escape import escape_value, guard
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
 from cudalint.analysis.domains.ownership.releases import attachment, release, reset
 from cudalint.analysis.domains.transfers import returned_array
@@ -14,11 +14,11 @@ from cudalint.analysis.engine.evaluate import STATUS, is_status
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import Holding, State, Status
 from cudalint.analysis.facts import Site
+from cudalint.analysis.interpreter.contained import contain
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
     NULL,
-    Address,
     Bag,
     Const,
     FunctionValue,
@@ -76,8 +76,11 @@ def apply_model(
         _fill_in(run, call, state)
     if model.resets:
         reset(run, call, name, state)
-    for text in model.inserts:
-        _insert(run, binding, text, state)
+    if run.python:
+        for text in model.inserts:
+            _insert(run, binding, text, state)
+    elif (part := contain(run, binding, name, model, state)) is not None:
+        results[None] = part
     for text in model.takes:
         if text not in model.inserts or call.receiver is None:
             _take(run, binding, text, state)
@@ -96,18 +99,10 @@ def apply_model(
             results[None] = value
     if model.integer is not None and (whole := _whole(call, run, state)) is not None:
         results[None] = whole
-    if model.elements and call.receiver is not None:
+    if model.elements and run.python and call.receiver is not None:
         element = run.evaluator.element(call.receiver, "[]", state)
         if element is not None:
             results[None] = state.read(element)
-    if model.iterates and call.receiver is not None:
-        element = run.evaluator.element(call.receiver, "[]", state)
-        if element is not None:
-            results[None] = Address(element)
-    if model.table and call.receiver is not None:
-        first = run.evaluator.element(call.receiver, "[0]", state)
-        if first is not None:
-            results[None] = Address(first)
     if model.returns is not None:
         array = returned_array(run, binding, model, name, state)
         if array is not None:
@@ -311,19 +306,11 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
         return
     if isinstance(value, FunctionValue) and value.key:
         guard(run, value.key, state)
-    element: Location = (*container, "[]")
-    if run.python:
-        element = run.evaluator.element(receiver, "[]", state) or element
+    element = run.evaluator.element(receiver, "[]", state) or (*container, "[]")
     expression = binding.expression(text)
     place = run.evaluator.location(expression, state) if expression is not None else None
     inner = () if place is None else tuple(part for _, part in state.below(place))
-    if place is not None and objects.ends(run, place):
-        escape_object(run, place, state)  # the container ends its elements
-        return
     held = state.reachable([value, *inner])
-    if isinstance(container[0], str) and container[0].startswith("%"):
-        state.escape(held)  # `blocks().push_back(p)`: somebody else has the container
-        return
     for resource in sorted(held):
         run.log(Recorder).named(resource.origin, f"{run.show(receiver)}[...]", element)
     current = state.values.get(container)

@@ -24,10 +24,12 @@ from cudalint.analysis.interpreter.exits import leave, result_of
 from cudalint.analysis.shape.consumers import may_stop_early
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.subjects import Subjects
+from cudalint.analysis.values.elements import count, is_index
 from cudalint.analysis.values.values import (
     Bag,
     Const,
     Input,
+    Location,
     Operation,
     Pointer,
     Polynomial,
@@ -386,6 +388,7 @@ class Worklist:
         self._note_tested(condition)
         body = self.run.flow.loops.get(block.number)
         iterations = state.visits.get(block.number, 0)
+        condition = self._counted(branch.condition, condition, iterations, state)
         counts = isinstance(condition, Operation) and condition.operator == "more"
         failure = state.failure
         for target, truth in ((branch.then, True), (branch.otherwise, False)):
@@ -425,12 +428,27 @@ class Worklist:
                     )
                 self.enqueue(target, after, block.number)
 
+    def _counted(
+        self, written: Expression, condition: Value, iterations: int, state: State
+    ) -> Value:
+        """Whether an iteration over a container goes on, where the number of its elements is
+        known."""
+        if self.run.python or not (isinstance(written, Unary) and written.operator == "more"):
+            return condition
+        container = self.run.evaluator.location(written.operand, state)
+        number = None if container is None else count(state.values, container)
+        if number is None or (iterations and number > MOST_ITERATIONS):
+            return condition
+        return Const(iterations < number)
+
     def _must_enter(self, header: int, condition: Expression, counts: bool, state: State) -> bool:
         if counts and isinstance(condition, Unary):
             location = self.run.evaluator.location(condition.operand, state)
             elements = state.read((*location, "[]")) if location is not None else None
             if isinstance(elements, Bag):
                 return any(live(state.status(resource)) for resource in elements.resources)
+            if location is not None and self._holds_live(location, state):
+                return True
             if counted.never_empty(self.run, condition.operand, state):
                 return True
         if header not in self._releasing_loops:
@@ -438,6 +456,15 @@ class Worklist:
         return any(
             "[]" in location and any(live(state.status(r)) for r in resources_in(value))
             for location, value in state.values.items()
+        )
+
+    @staticmethod
+    def _holds_live(container: Location, state: State) -> bool:
+        """Whether the members of a container's elements hold what is to be released."""
+        return any(
+            any(live(state.status(resource)) for resource in resources_in(value))
+            for key, value in state.below(container)
+            if is_index(key[len(container)] if len(key) > len(container) else None)
         )
 
     def _note_tested(self, condition: Value) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cudalint.analysis.engine.containers import out_of_sight
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.values.values import (
@@ -23,6 +24,8 @@ def havoc(
     state.escape(state.reachable([value, *held]))
     given = {inner.location for inner in (value, *held) if isinstance(inner, Input)}
     state.stored = state.stored | given
+    for one in places:
+        out_of_sight(state, one)
     for one in places if written else ():
         if one[-1] != "[]":
             _unknown(run, state, one)

@@ -6,10 +6,11 @@ from cudalint.analysis.domains.ownership.lending import borrowed_by
 from cudalint.analysis.domains.ownership.recorder import Recorder, ReleasedMember, live
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.run import FunctionRun, position_of
-from cudalint.analysis.engine.state import InputRelease, InputUse, State, Status, is_index
+from cudalint.analysis.engine.state import InputRelease, InputUse, State, Status
 from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
 from cudalint.analysis.shape.members import member_in
 from cudalint.analysis.shape.walk import plain
+from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
     NEXT,
     Address,
@@ -374,6 +375,11 @@ def check_value(
     if isinstance(value, Pointer) and not value.resource.older:
         if state.status(value.resource) is Status.RELEASED:
             _misuse(run, MisuseKind.USE_AFTER_FREE, shown, name, span, state, value.resource)
+    elif isinstance(value, Operation) and value.operator == "element":
+        (element,) = value.operands
+        if isinstance(element, Input):
+            here = Step(run.filename, span, f"`{shown}` is used here")
+            state.used.setdefault(element.location, InputUse(inside or here, name))
     elif isinstance(value, Input):
         here = Step(run.filename, span, f"`{shown}` is used here")
         earlier = state.inputs.get(value.location)

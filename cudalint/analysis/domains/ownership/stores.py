@@ -6,11 +6,12 @@ from cudalint.analysis.domains.ownership import containers
 from cudalint.analysis.domains.ownership.escape import escape_value
 from cudalint.analysis.domains.ownership.lending import lent_to
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
+from cudalint.analysis.engine.containers import advanced
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts import Exit, LeakExit, Site
+from cudalint.analysis.values.elements import exactly
 from cudalint.analysis.values.values import (
-    NEXT,
     Address,
     Const,
     Location,
@@ -98,20 +99,22 @@ def assign_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
     return True
 
 
-_STEPS = ("::operator++", "::operator--", "::operator+=", "::operator-=")
+_STEPS = {"operator++": 1, "operator--": -1, "operator+=": None, "operator-=": None}
 
 
 def step_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
     """``++it`` by an operator without a body: an iterator points to another element now."""
-    if operation.kind != "operator" or not operation.name.endswith(_STEPS):
+    name = operation.name.rpartition("::")[2]
+    if operation.kind != "operator" or name not in _STEPS:
         return False
     where = run.evaluator.location(operation.receiver, state) if operation.receiver else None
     value = state.values.get(where) if where is not None else None
-    if where is None or not isinstance(value, Operation | Symbol):
+    if where is None or not isinstance(value, Operation | Symbol | Address):
         return False
-    if not (isinstance(value, Operation) and value.operator == NEXT):
+    after = advanced(state, value, _STEPS[name])
+    if after is not None:
         state.forget(where)
-        state.values[where] = Operation(NEXT, (value,))
+        state.values[where] = after
     return True
 
 
@@ -145,6 +148,7 @@ def store(
             shown = f"{name}{field}" if name else ""
             store(run, state, (*location, field), inner, span, shown, by_callee, kept)
         return
+    location = exactly(state.values, location) if "[]" in location else location
     before = {
         resource
         for _, old in state.below(location)

@@ -78,6 +78,8 @@ def kept_arguments(
     arguments = lower_arguments(context, operands)
     model = load("cuda").lookup(facts.name) if facts.is_system else None
     kept = {*model.takes, *model.inserts} if model is not None else set()
+    if model is not None and model.boxes:
+        kept.add("arg0")
     return tuple(
         msgspec.structs.replace(
             argument,

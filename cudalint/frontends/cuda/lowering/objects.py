@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from clang.cindex import Cursor
 
+from cudalint.apis.loader import load
 from cudalint.frontends.cuda.lowering.arguments import item, kept_arguments
 from cudalint.frontends.cuda.lowering.context import Context, is_place
 from cudalint.frontends.cuda.lowering.dimensions import is_dim3, new_dim3
 from cudalint.frontends.cuda.lowering.libclang import (
+    Kind,
     is_lambda,
     referenced,
     values_of,
 )
 from cudalint.frontends.cuda.lowering.names import FunctionFacts
 from cudalint.frontends.cuda.lowering.products import build, is_product
-from cudalint.frontends.cuda.lowering.syntax import is_implicit
+from cudalint.frontends.cuda.lowering.syntax import is_implicit, unwrapped
 from cudalint.frontends.cuda.lowering.unknowns import other
 from cudalint.program import (
     FIELDS,
@@ -72,6 +74,9 @@ def construct(
             context.graph.emit(Assign(receiver, value, span, declares))
             return receiver
         return value
+    literal = _literal(context, facts, operands, copies)
+    if literal is not None and receiver is None:
+        return literal
     if not operands and is_implicit(context, function):
         if _is_trivial(context, facts):
             place = receiver if receiver is not None else context.temporary(type_)
@@ -102,6 +107,22 @@ def construct(
         )
     )
     return place
+
+
+def _literal(
+    context: Context, facts: FunctionFacts, operands: list[Cursor], copies: bool
+) -> Constant | None:
+    """The constant that a temporary object is made of."""
+    if not operands or not facts.is_system:
+        return None
+    inner = unwrapped(operands[0])
+    model = load("cuda").lookup(facts.name.rpartition("::")[0])
+    if not (copies and inner._kind_id == Kind.NAME) and not (
+        model is not None and model.literal and inner._kind_id == Kind.STRING
+    ):
+        return None
+    value = context.expression(inner)
+    return value if isinstance(value, Constant) else None
 
 
 def construct_dependent(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clang.cindex import Cursor
 
+from cudalint.apis.loader import load
 from cudalint.frontends.cuda.lowering.arguments import lower_arguments
 from cudalint.frontends.cuda.lowering.context import Context, is_place
 from cudalint.frontends.cuda.lowering.dimensions import as_dim3, is_dim3
@@ -24,6 +25,7 @@ from cudalint.program import (
     Expression,
     FunctionReference,
     Index,
+    Member,
     Tuple,
     Unary,
     Unknown,
@@ -63,7 +65,7 @@ def operator_call(
     if symbol == "=" and facts.record is not None:
         return _assigned_object(context, cursor, function, facts, receiver, rest)
     if facts.is_system:
-        simple = _simple_operator(context, cursor, symbol, receiver, rest)
+        simple = _simple_operator(context, cursor, facts, symbol, receiver, rest)
         if simple is not None:
             return simple
     arguments = lower_arguments(context, rest)
@@ -89,11 +91,21 @@ def _without_callee(context: Context, operands: list[Cursor], function: Cursor) 
 
 
 def _simple_operator(
-    context: Context, cursor: Cursor, symbol: str, receiver: Expression, rest: list[Cursor]
+    context: Context,
+    cursor: Cursor,
+    facts: FunctionFacts,
+    symbol: str,
+    receiver: Expression,
+    rest: list[Cursor],
 ) -> Expression | None:
     """Operators of the standard library's containers, iterators and smart pointers."""
+    model = load("cuda").lookup(facts.name)
+    if model is not None and model.unboxes:
+        content = Member(receiver, "", "value")
+        return AddressOf(content) if symbol == "->" else content
     if symbol == "[]" and len(rest) == 1:
-        return Index(receiver, context.expression(rest[0]))
+        element = Index(receiver, context.expression(rest[0]))
+        return Member(element, "", "second") if model is not None and model.entries else element
     if symbol == "->":
         return receiver
     if symbol == "*" and not rest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -32,6 +33,10 @@ _ARRAYS = (
     TypeKind.VARIABLE_ARRAY,
     TypeKind.DEPENDENT_ARRAY,
 )
+
+
+_FIXED = re.compile(r"(?:const )?(?:cuda::)?std::array<.*, (\d+)>")
+"""A class that is an array with so many elements."""
 
 
 def as_parameter(written: Type) -> Type:
@@ -178,4 +183,12 @@ class Types:
             return Type(text, constant=constant)
         declaration._tu = self._unit
         key = self.record_key(declaration)
-        return Type(text, "record", self._size(canonical), record=key, constant=constant)
+        found = _FIXED.fullmatch(string(self._library.type_spelling(canonical)))
+        return Type(
+            text,
+            "record",
+            self._size(canonical),
+            elements=int(found.group(1)) if found is not None else None,
+            record=key,
+            constant=constant,
+        )

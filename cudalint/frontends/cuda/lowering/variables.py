@@ -6,6 +6,7 @@ import re
 
 from clang.cindex import Cursor
 
+from cudalint.apis.loader import load
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.graph import can_own
 from cudalint.frontends.cuda.lowering.libclang import Kind, Storage, address, evaluate, related
@@ -34,6 +35,9 @@ def place_of(context: Context, declaration: Cursor, name: str) -> Expression:
         constant = constant_of(context, declaration, name)
         if constant is not None:
             return constant
+        known = context.names.qualified(declaration)
+        if (worth := load("cuda").constants.get(known)) is not None and "::" in known:
+            return Constant(worth, known)
     return variable_of(context, declaration, name)
 
 
