@@ -96,7 +96,7 @@ class Preparer:
         job = LoweringJob(source.filename, source.text, file.language, parse, models)
         key = digest(
             "program",
-            self.plan.version,
+            self.plan.lowering_version,
             file.language,
             source.filename,
             str(Path.cwd()),

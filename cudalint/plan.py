@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.metadata
 import os
 import sys
@@ -48,6 +49,8 @@ class Plan:
     cache_folder: Path | None
     version: str
     """Changes with cudalint's own code, its rules and what it reads with: part of cache keys."""
+    lowering_version: str
+    """The same of all that decides how a file is lowered: neither rules nor analysis do."""
 
     @property
     def named(self) -> frozenset[str]:
@@ -86,6 +89,7 @@ def make_plan(configuration: Configuration) -> Plan:
         compile_commands=resolver.compile_commands(),
         cache_folder=cache_folder(configuration) if settings.cache else None,
         version=_version(known),
+        lowering_version=_lowering_version(),
     )
 
 
@@ -97,17 +101,27 @@ def cache_folder(configuration: Configuration) -> Path:
 
 def _version(known: Mapping[str, type[Rule]]) -> str:
     """A digest of the code: an installation can change without its version changing."""
-    package = Path(__file__).parent
-    files = [path for kind in ("*.py", "*.toml", "*.h") for path in package.rglob(kind)]
-    for module in sorted({rule.__module__.partition(".")[0] for rule in known.values()}):
-        origin = getattr(sys.modules.get(module), "__file__", None)
-        if origin:
-            files += Path(origin).parent.glob("*.py")
+    plugins = sorted({rule.__module__.partition(".")[0] for rule in known.values()})
+    origins = [getattr(sys.modules.get(module), "__file__", None) for module in plugins]
+    rules = [path for origin in origins if origin for path in Path(origin).parent.glob("*.py")]
+    return digest(_lowering_version(), files_digest([*_code("analysis"), *rules]))
+
+
+@functools.cache
+def _lowering_version() -> str:
+    """A digest of all that decides how a file is lowered: whoever works on the analysis or on a
+    rule need not have every file parsed again."""
     distributions = []
     for name in ("libclang-ng", "libcst", *_HEADER_WHEELS):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             distributions.append(f"{name} {importlib.metadata.version(name)}")
-    return digest(files_digest(files), *distributions)
+    code = set(_code(".")) - set(_code("analysis"))
+    return digest(files_digest(sorted(code)), *distributions)
+
+
+def _code(folder: str) -> list[Path]:
+    package = Path(__file__).parent / folder
+    return [path for kind in ("*.py", "*.toml", "*.h") for path in package.rglob(kind)]
 
 
 def processors() -> int:

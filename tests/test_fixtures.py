@@ -13,6 +13,7 @@ mark is taken away. The correct programs of ``benchmarks/programs`` are marked t
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from collections import Counter
@@ -94,7 +95,10 @@ def options_of(unit: Path) -> list[str]:
 
 @pytest.fixture(scope="session")
 def header_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Shared by parallel test processes: precompiled headers are made once."""
+    """Shared by parallel test processes: precompiled headers are made once. `CUDALINT_TEST_CACHE`
+    names one that lasts: then only what changed is lowered again."""
+    if lasting := os.environ.get("CUDALINT_TEST_CACHE"):
+        return Path(lasting)
     return tmp_path_factory.getbasetemp().parent / "cudalint_fixtures"
 
 
