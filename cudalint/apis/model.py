@@ -230,6 +230,8 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Looks at the status of earlier calls (``cudaGetLastError``)."""
     takes: tuple[str, ...] = ()
     """Paths whose ownership the call takes: escape."""
+    destroys: str | None = None
+    """The object that this path points to ends: its destructors run first."""
     aliases: str | None = None
     """The result is this path's value (an identity: ``std::move``, ``numpy.asarray``)."""
     swaps: tuple[str, ...] = ()

@@ -230,7 +230,7 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
             yield f"order.{name}", getattr(order, name), parse_path
     if function.at not in ("", "first", "last", "end"):
         yield "at", function.at, parse_path
-    for name in ("status", "aliases", "unwraps", "invokes", "dangles", "serves_along"):
+    for name in ("status", "destroys", "aliases", "unwraps", "invokes", "dangles", "serves_along"):
         yield name, getattr(function, name), parse_path
     for name in (
         "takes", "swaps", "assigns", "inserts", "keeps", "saves", "host_reads", "host_writes",

@@ -12,6 +12,7 @@ from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Lending, State
 from cudalint.analysis.facts import OwnerCopy, Site
 from cudalint.analysis.interpreter.callbacks import note_call
+from cudalint.analysis.interpreter.destruction import delete
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.instantiate import apply_summary
 from cudalint.analysis.interpreter.modelled import apply_model
@@ -52,6 +53,8 @@ def call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
             name, key = value.name, value.key
         elif isinstance(value, Input) and not run.python:
             key = None  # the caller knows which function it is
+    if operation.kind == "constructor":
+        objects.construct(run, operation, state)
     if operation.kind == "copy" and not (key and run.symbols.function(key, run.filename)):
         return _copy(run, operation, state)
     model = _model(run, name, receiver_family)
@@ -122,7 +125,13 @@ def _by_model(
     if not model.releases and _touches_memory(model):
         for argument in operation.arguments:
             releases.check_use(run, argument.value, name, operation.span, state)
-    return [*thrown, *apply_model(run, operation, name, model, state)]
+    states = [state]
+    if model.destroys is not None:
+        states = delete(run, operation, model, model.destroys, state)
+    return [
+        *thrown,
+        *(after for one in states for after in apply_model(run, operation, name, model, one)),
+    ]
 
 
 def _touches_memory(model: ApiFunction) -> bool:

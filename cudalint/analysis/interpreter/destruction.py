@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from cudalint.analysis.domains.ownership import objects
 from cudalint.analysis.domains.ownership.escape import escape_object
 from cudalint.analysis.domains.ownership.objects import NO_OBJECTS, Owners
+from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.settled import settle
 from cudalint.analysis.engine.state import State
@@ -14,7 +15,8 @@ from cudalint.analysis.interpreter.instantiate import end_object
 from cudalint.analysis.shape.destruction import Destruction, Destructor
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.walk import plain
-from cudalint.program import THIS, Call, Expression, Member, Variable
+from cudalint.apis.model import ApiFunction
+from cudalint.program import THIS, Call, Dereference, Expression, Member, Variable
 from cudalint.source import Span
 
 
@@ -59,6 +61,26 @@ def unwind(run: FunctionRun, span: Span, state: State) -> list[State]:
     for one in states:
         # What was there before the object is none of its own.
         one.inputs, one.stored = dict(inputs), stored
+    return states
+
+
+def delete(
+    run: FunctionRun, call: Call, model: ApiFunction, path: str, state: State
+) -> list[State]:
+    """An object is deleted: its destructors run, those of the class that it was made of."""
+    pointer = Binding(call, model.parameters, run.evaluator, state).expression(path)
+    if pointer is None or run.python:
+        return [state]
+    memory = run.evaluator.value(pointer, state)
+    made = objects.class_in(memory, state)
+    destruction = run.symbols.memo(Destruction)
+    destructors = destruction.record(made or call.record, run.filename)
+    place = THIS if pointer == THIS else Dereference(pointer)
+    states = _destroy(run, place, destructors, call.span, [state])
+    for one in states if made is None else ():
+        location = run.evaluator.location(place, one)
+        if location is not None:
+            escape_object(run, location, one)  # it may be of a class derived from that
     return states
 
 

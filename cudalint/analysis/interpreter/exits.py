@@ -33,7 +33,20 @@ from cudalint.analysis.values.values import (
     resources_in,
 )
 from cudalint.findings.finding import Step
-from cudalint.program import FIELDS, Binary, Expression, Tuple, Type, Unary, Variable, children
+from cudalint.program import (
+    FIELDS,
+    AddressOf,
+    Binary,
+    Dereference,
+    Expression,
+    Index,
+    Member,
+    Tuple,
+    Type,
+    Unary,
+    Variable,
+    children,
+)
 from cudalint.source import Span
 
 MOST_WRITES = 24
@@ -57,6 +70,12 @@ def result_of(
         return None
     value = run.evaluator.value(result, state)
     _note_failed_program(run, state, value, span)
+    returns = run.function.returns
+    if returns is not None and returns.kind == "reference":
+        # Whoever has the reference may end what it refers to.
+        place = run.evaluator.location(result, state) or ()
+        inner = [*place[1:2], *(one for _, one in state.below(place))] if place else []
+        state.escape(state.reachable(one for one in inner if not isinstance(one, str)))
     return Result(value, [*_members((RETURN,), value), *_parts_of_result(run, result, state)])
 
 
@@ -190,8 +209,12 @@ def _parts_of_result(
             isinstance(expression, Tuple) and expression.kind == FIELDS
         ):
             continue
-        # A length or a comparison hands nothing out.
-        if not isinstance(expression, Unary | Binary):
+        if isinstance(expression, AddressOf):
+            pending.extend(children(expression.place))  # whoever has a part may find the whole
+        # A length or a comparison hands nothing out, nor does a member the object that it is of.
+        elif not isinstance(expression, Unary | Binary) and (
+            run.python or not isinstance(expression, Member | Index | Dereference)
+        ):
             pending.extend(children(expression))
     return found
 

@@ -331,7 +331,7 @@ class _Application:
         for location, value in self.outcome.writes:
             target = self.locate(location, state)
             translated = self.translate(value, state)
-            if target is not None and self._may_write(location, target):
+            if target is not None and self._may_write(location, target, state):
                 writes.append((target, translated))
             elif location[0] == "this":
                 state.escape(state.reachable([translated]))
@@ -364,7 +364,7 @@ class _Application:
         if definition.kind != "constructor" or len(given) != 1 or self.run.python:
             return
         origin, target = (self.locate((symbol,), state) for symbol in (given[0].symbol, "this"))
-        if origin is not None and target is not None and is_own(self.run, target):
+        if origin is not None and target is not None and is_own(self.run, target, state):
             objects.copied(state, origin, target)
 
     def _lend(self, lent: Iterable[Location], state: State) -> None:
@@ -373,9 +373,9 @@ class _Application:
         for location in sorted(lent, key=repr):
             lend_values(state, [self.translate(Input(location), state)], lending)
 
-    def _may_write(self, location: Location, target: Location) -> bool:
+    def _may_write(self, location: Location, target: Location, state: State) -> bool:
         # Another object's members belong to its class (GPU105), not to this function.
-        return location[0] != "this" or target[0] == "this" or is_own(self.run, target)
+        return location[0] != "this" or target[0] == "this" or is_own(self.run, target, state)
 
     def _result(self, state: State) -> None:
         assert self.call.target is not None
@@ -406,8 +406,9 @@ class _Application:
         if (
             isinstance(value, Input)
             and release.location[0] == "this"
+            and not self.ends
             and not self._same_receiver()
-            and not is_own(self.run, location)
+            and not is_own(self.run, location, state)
         ):
             return
         shown = self._written(location) or release.api
@@ -416,7 +417,7 @@ class _Application:
             if remaining is None:
                 return
             value = remaining
-        if is_own(self.run, location) and isinstance(value, Pointer | Bag):
+        if is_own(self.run, location, state) and isinstance(value, Pointer | Bag):
             held = [one for one in resources_in(value) if live(state.status(one))]
             objects.released(state, held, self.call, release.step)
         earlier = state.inputs.get(value.location) if isinstance(value, Input) else None
@@ -471,7 +472,7 @@ class _Application:
             return
         elsewhere = item.location[0] == "this" and not (
             target
-            and (target[0] == "this" or is_own(run, target))
+            and (target[0] == "this" or is_own(run, target, state))
             and not self._is_owner_inside(item.location, target)
         )
         thrown_away = item.location[0] == RETURN and self.call.target is None

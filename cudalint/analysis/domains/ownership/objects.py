@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from cudalint.analysis.domains.ownership.recorder import Recorder
+from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease, State
 from cudalint.analysis.facts import Misuse, MisuseKind, Site
 from cudalint.analysis.shape.destruction import Destruction, Destructor
-from cudalint.analysis.values.values import Location, Symbol, resources_in
+from cudalint.analysis.values.values import Location, Pointer, Symbol, Value, resources_in
 from cudalint.findings.finding import Step
-from cudalint.program import Assign, Call, Expression, Member, Operation, Variable
+from cudalint.program import Assign, Call, Dereference, Expression, Member, Operation, Variable
 from cudalint.source import Span
 
 
@@ -34,6 +34,8 @@ class Objects:
     """Variables with destructors, in the order in which they were made."""
     ended: tuple[OwnRelease, ...] = ()
     """What the methods of objects, and their destructors, have released."""
+    made: tuple[tuple[Symbol, str], ...] = ()
+    """Memory in which an object was constructed, and the class of that."""
     copied: frozenset[Symbol] = frozenset()
     """What two objects hold because one is a copy of the other."""
 
@@ -42,6 +44,7 @@ class Objects:
         return Objects(
             tuple(symbol for symbol in self.alive if symbol in other.alive),
             tuple(dict.fromkeys((*self.ended, *other.ended))),
+            tuple(one for one in self.made if one in other.made),
             self.copied | other.copied,
         )
 
@@ -84,6 +87,24 @@ def begin(run: FunctionRun, operation: Operation, states: list[State]) -> None:
         objects = state.part(NO_OBJECTS)
         if made not in objects.alive:
             state.keep(replace(objects, alive=(*objects.alive, made)))
+
+
+def construct(run: FunctionRun, call: Call, state: State) -> None:
+    """A constructor is called, for an object that may be in memory of its own."""
+    place = call.receiver
+    if not isinstance(place, Dereference) or run.python:
+        return
+    memory = run.evaluator.value(place.pointer, state)
+    if isinstance(memory, Pointer) and call.record is not None:
+        objects = state.part(NO_OBJECTS)
+        made = dict(objects.made) | {memory.resource: call.record}
+        state.keep(replace(objects, made=tuple(made.items())))
+
+
+def class_in(memory: Value, state: State) -> str | None:
+    """The class of the object that was constructed in some memory."""
+    made = dict(state.part(NO_OBJECTS).made)
+    return made.get(memory.resource) if isinstance(memory, Pointer) else None
 
 
 def _made(operation: Operation) -> str | None:
@@ -225,11 +246,18 @@ def _held(state: State, place: Location) -> set[Symbol]:
     return {resource for _, value in state.below(place) for resource in resources_in(value)}
 
 
-def is_own(run: FunctionRun, place: Location | None) -> bool:
+def is_own(run: FunctionRun, place: Location | None, state: State) -> bool:
     """Whether a place is an object of the function itself, or a part of one: what methods do to it
     is known, and nobody else ends it."""
     if place is None or run.python or not isinstance(place[0], str):
         return False
+    if place[0] == "@":
+        memory = place[1]
+        return (
+            class_in(memory, state) is not None
+            and live(state.status(memory.resource))
+            and _is_part(place[2:])
+        )
     info = run.function.variables.get(place[0])
     if info is None or info.type.kind != "record":
         return False
@@ -239,4 +267,8 @@ def is_own(run: FunctionRun, place: Location | None) -> bool:
     elif info.storage != "local":
         return False
     known = run.symbols.record(info.type.record, run.filename) is not None
-    return known and all(isinstance(part, str) and part.startswith(".") for part in place[1:])
+    return known and _is_part(place[1:])
+
+
+def _is_part(path: Location) -> bool:
+    return all(isinstance(part, str) and part.startswith(".") for part in path)

@@ -158,6 +158,10 @@ def store(
     for resource in resources_in(value):
         if name and not name.startswith("%"):
             run.log(Recorder).named(resource.origin, name, location)
+            for key, inner in state.below(("@", value)):  # of what an object holds, too
+                shown = "".join(map(str, key[2:])).removeprefix(".")
+                for held in resources_in(inner):
+                    run.log(Recorder).named(held.origin, f"{name}->{shown}", key)
     state.write(location, value)
     root = location[0]
     if root == "@" and isinstance(location[1], Pointer):
