@@ -40,6 +40,8 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """Where the memory lives; ``None`` for handles."""
     reset: bool = False
     """``cudaDeviceReset`` releases it too."""
+    attached: bool = False
+    """It belongs to memory that was there before (registered host memory)."""
     managed: bool = False
     """Reference-counted or collected (CuPy, PyTorch, PyCUDA arrays): no release is owed."""
 

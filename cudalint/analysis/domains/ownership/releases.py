@@ -221,6 +221,9 @@ def _release_resource(
     if stands is Status.ABSENT or stands is None:
         return
     fits = acquired.ambiguous or not effect.families or acquired.family in effect.families
+    ending = [run.models.families.get(family) for family in effect.families]
+    if not fits and acquired.managed and all(one is not None and one.attached for one in ending):
+        return  # it was attached out of sight
     if not fits:
         _misuse(run, MisuseKind.MISMATCH, shown, site.text, site.span, state, resource)
         state.escape(state.reachable([Pointer(resource, Const(0))]) - {resource})
@@ -250,7 +253,9 @@ def _release_input(
 ) -> None:
     _release_entry(entry, effect, name, step, state)
     earlier = state.inputs.get(entry)
-    if earlier is not None and (effect.idempotent or is_summary(entry) or _varies(run, entry)):
+    if earlier is not None and (
+        effect.idempotent or is_summary(entry) or _is_asked(entry) or _varies(run, entry)
+    ):
         return
     if earlier is not None and {*effect.families, *earlier.families} == {"host"}:
         return  # nothing of CUDA's
@@ -283,6 +288,14 @@ def _release_entry(
         if isinstance(container, Input):
             location = (*container.location, "[]")
             state.inputs.setdefault(location, InputRelease(location, effect.families, step, name))
+
+
+def _is_asked(location: Location) -> bool:
+    """Whether some call out of sight tells where a place is: another time it may be another."""
+    return any(
+        isinstance(value, Operation) and value.operator.endswith("()")
+        for value in inside(Input(location))
+    )
 
 
 def is_summary(location: tuple[object, ...]) -> bool:
