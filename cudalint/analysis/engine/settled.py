@@ -1,4 +1,5 @@
-"""Disjuncts that owe the same go on as one: null, absent and released are all the same to a debtor.
+"""Disjuncts that owe the same go on as one: null, absent, released and out of sight are all the
+same to a debtor.
 
 ``if (p) cudaFree(p);`` makes two disjuncts, of which neither owes anything for ``p``: on one it is
 released, on the other there is nothing. Twenty of these in one clean-up function would be a
@@ -11,15 +12,18 @@ from cudalint.analysis.engine.state import Holding, InputRelease, State, Status,
 from cudalint.analysis.values.values import (
     NULL,
     ZERO,
+    Bag,
     Input,
     Location,
     Operation,
     Pointer,
     Symbol,
     Value,
+    bag,
 )
 
-_SETTLED = (Status.RELEASED, Status.ABSENT)
+_GONE = (Status.RELEASED, Status.ESCAPED)
+_SETTLED = (*_GONE, Status.ABSENT)
 _LIVE = (Status.OWNED, Status.REQUESTED)
 
 
@@ -74,7 +78,9 @@ def _resources(one: State, other: State) -> dict[Symbol, Holding] | None:
             continue
         if mine.status not in _SETTLED or (theirs is not None and theirs.status not in _SETTLED):
             return None
-        if theirs is not None and theirs.status is Status.RELEASED:
+        if theirs is not None and theirs.status in _GONE:
+            if mine.status in _GONE:
+                return None
             found[resource] = theirs
     for resource, theirs in other.resources.items():
         if resource not in one.resources:
@@ -133,13 +139,22 @@ def _either(one: State, mine: Value, other: State, theirs: Value) -> Value | Non
         if is_null(other, theirs):
             return NULL
         return theirs if _is_gone(other, theirs) else None
-    return mine if is_null(other, theirs) and _is_gone(one, mine) else None
+    if is_null(other, theirs):
+        return mine if _is_gone(one, mine) else None
+    if isinstance(mine, Bag) and isinstance(theirs, Bag):
+        alike = set(mine.resources) & set(theirs.resources)
+        extra = [(one, entry) for entry in mine.resources] + [
+            (other, entry) for entry in theirs.resources
+        ]
+        if all(at.status(entry) is Status.ESCAPED for at, entry in extra if entry not in alike):
+            return bag((*mine.resources, *theirs.resources))
+    return None
 
 
 def _is_gone(state: State, value: Value) -> bool:
-    """Whether what a pointer points to is released."""
+    """Whether what a pointer points to is released, or somebody else's."""
     if isinstance(value, Pointer):
-        return state.status(value.resource) is Status.RELEASED
+        return state.status(value.resource) in _GONE
     return isinstance(value, Input) and value.location in state.inputs
 
 
