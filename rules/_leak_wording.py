@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 
 from cudalint.analysis.facts import Exit, FunctionFacts, Leak, LeakExit, Resource, Site, readable
-from cudalint.findings.finding import Finding, Step
+from cudalint.findings.finding import Finding, Step, Way
 from cudalint.findings.rule import Rule
 from cudalint_rules._leaks import Verdict
 from cudalint_rules._wording import its_siblings, places, quoted, rows, steps_at, subject
 
+Wording = Callable[[tuple[LeakExit, ...]], str]
+"""Says what is lost by some of the ways out."""
 _ENDS = "the function ends"
 _LEAVES = {
     Exit.END: "ends",
@@ -20,12 +24,36 @@ _LEAVES = {
 
 
 def leak_finding(
-    rule: Rule, facts: FunctionFacts, leak: Leak, verdict: Verdict, message: str
+    rule: Rule,
+    facts: FunctionFacts,
+    leak: Leak,
+    verdict: Verdict,
+    say: Wording,
 ) -> Finding:
-    """The finding of a leak: at its acquisition, with each way out and each release as a step."""
-    first, *others = verdict.exits
+    """The finding of a leak, at its acquisition; ``say`` words it by some of its ways out."""
+    exits, resource = verdict.exits, leak.resource
+    finding = rule.finding(
+        say(exits) + _unless_owned(exits),
+        filename=resource.filename,
+        span=resource.span,
+        function=facts.function,
+        subject=subject(resource.name, resource.api),
+        steps=_steps(exits, facts, leak),
+        severity=verdict.severity,
+        confidence=verdict.confidence,
+    )
+    ways = [
+        Way(way.span, say((way,)) + _unless_owned((way,)), _steps((way,), facts, leak))
+        for way in exits
+    ]
+    return replace(finding, ways=tuple(ways)) if len(ways) > 1 else finding
+
+
+def _steps(exits: tuple[LeakExit, ...], facts: FunctionFacts, leak: Leak) -> tuple[Step, ...]:
+    """Each way out and each release."""
+    first, *others = exits
     resource = leak.resource
-    steps = (
+    return (
         *first.steps,
         *(
             Step(facts.filename, way.span, f"{resource.name} is lost here too: {clause(way)}")
@@ -36,19 +64,25 @@ def leak_finding(
         *steps_at(first.lent, "{text} is out of sight, is given it here, and may own it"),
         *steps_at(leak.siblings, "its sibling {text} is released here"),
     )
-    if all(way.lent for way in verdict.exits):
-        owner = quoted(first.lent[0].text)
-        message += f", unless {owner}, which is out of sight, took it over"
-    return rule.finding(
-        message,
-        filename=resource.filename,
-        span=resource.span,
-        function=facts.function,
-        subject=subject(resource.name, resource.api),
-        steps=steps,
-        severity=verdict.severity,
-        confidence=verdict.confidence,
-    )
+
+
+def _unless_owned(exits: tuple[LeakExit, ...]) -> str:
+    if not all(way.lent for way in exits):
+        return ""
+    owner = quoted(exits[0].lent[0].text)
+    return f", unless {owner}, which is out of sight, took it over"
+
+
+def never_released(leak: Leak, facts: FunctionFacts, verb: str = "released") -> Wording:
+    """What to say of a resource that no path releases."""
+    why = siblings(leak.siblings, facts.filename) or f": {never(leak.resource, facts.function)}"
+    return lambda exits: f"{leak.resource} is never {verb}{why}"
+
+
+def not_released(leak: Leak, facts: FunctionFacts, verb: str = "released") -> Wording:
+    """What to say of a resource that is released on other paths."""
+    rest = otherwise(leak, facts)
+    return lambda exits: f"{leak.resource} is not {verb} {when(exits)}{rest}"
 
 
 def clause(way: LeakExit) -> str:

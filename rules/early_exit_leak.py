@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding
-from cudalint_rules._leak_wording import leak_finding, otherwise, when
+from cudalint_rules._leak_wording import leak_finding, not_released
 from cudalint_rules._leaks import EARLY_EXIT, leaks_of
 
 
@@ -83,6 +83,4 @@ class EarlyExitLeak(FunctionRule):
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the allocations that some return leaves behind."""
         for leak, verdict in leaks_of(EARLY_EXIT, facts):
-            rest = otherwise(leak, facts)
-            message = f"{leak.resource} is not released {when(verdict.exits)}{rest}"
-            yield leak_finding(self, facts, leak, verdict, message)
+            yield leak_finding(self, facts, leak, verdict, not_released(leak, facts))

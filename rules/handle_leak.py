@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding
-from cudalint_rules._leak_wording import leak_finding, never, otherwise, siblings, when
+from cudalint_rules._leak_wording import leak_finding, never_released, not_released
 from cudalint_rules._leaks import HANDLE, leaks_of
 from cudalint_rules._owners import owner_findings
 
@@ -73,14 +73,7 @@ class HandleLeak(FunctionRule):
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the handles that a function leaves behind."""
         for leak, verdict in leaks_of(HANDLE, facts):
-            if leak.released or leak.handed_over:
-                message = (
-                    f"{leak.resource} is not destroyed {when(verdict.exits)}"
-                    f"{otherwise(leak, facts)}"
-                )
-            else:
-                evidence = siblings(leak.siblings, facts.filename)
-                reason = evidence or f": {never(leak.resource, facts.function)}"
-                message = f"{leak.resource} is never destroyed{reason}"
-            yield leak_finding(self, facts, leak, verdict, message)
+            ended = leak.released or leak.handed_over
+            say = (not_released if ended else never_released)(leak, facts, "destroyed")
+            yield leak_finding(self, facts, leak, verdict, say)
         yield from owner_findings(self, facts, handles=True)

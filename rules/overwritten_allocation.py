@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import ClassFacts, FunctionFacts, Leak, LeakExit
 from cudalint.analysis.rules import ClassRule, FunctionRule
 from cudalint.findings.finding import Confidence, Finding
-from cudalint_rules._leak_wording import leak_finding
+from cudalint_rules._leak_wording import Wording, leak_finding
 from cudalint_rules._leaks import OVERWRITTEN, leaks_of
 from cudalint_rules._wording import places, quoted, steps_at
 
@@ -81,11 +81,7 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
             return
         yield from self._assignments(facts)
         for leak, verdict in leaks_of(OVERWRITTEN, facts):
-            message = f"{leak.resource} {_how(leak, verdict.exits[0])}"
-            if leak.released:
-                where = places(leak.released, facts.filename)
-                message += f"; the release at {where} comes too late for it"
-            yield leak_finding(self, facts, leak, verdict, message)
+            yield leak_finding(self, facts, leak, verdict, _overwritten(leak, facts))
 
     def _assignments(self, facts: FunctionFacts) -> Iterator[Finding]:
         for one in facts.overwritten:
@@ -120,6 +116,13 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
                 steps=steps_at([last], "{text} releases the last value only"),
                 confidence=Confidence.MEDIUM,
             )
+
+
+def _overwritten(leak: Leak, facts: FunctionFacts) -> Wording:
+    late = ""
+    if leak.released:
+        late = f"; the release at {places(leak.released, facts.filename)} comes too late for it"
+    return lambda exits: f"{leak.resource} {_how(leak, exits[0])}{late}"
 
 
 def _how(leak: Leak, way: LeakExit) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding
-from cudalint_rules._leak_wording import leak_finding, never, siblings
+from cudalint_rules._leak_wording import leak_finding, never_released
 from cudalint_rules._leaks import UNPAIRED, leaks_of
 from cudalint_rules._owners import owner_findings
 
@@ -86,8 +86,5 @@ class UnpairedAllocation(FunctionRule):
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the allocations of a function that nothing releases."""
         for leak, verdict in leaks_of(UNPAIRED, facts):
-            evidence = siblings(leak.siblings, facts.filename)
-            reason = evidence or f": {never(leak.resource, facts.function)}"
-            message = f"{leak.resource} is never released{reason}"
-            yield leak_finding(self, facts, leak, verdict, message)
+            yield leak_finding(self, facts, leak, verdict, never_released(leak, facts))
         yield from owner_findings(self, facts, handles=False)

@@ -45,6 +45,16 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Way:
+    """One of several ways on which a finding comes about, and how it reads by this one alone."""
+
+    span: Span
+    """Where the path ends."""
+    message: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
 class Finding:
     """One finding. ``filename`` and ``span`` are its primary location (for a leak: the allocation).
 
@@ -62,6 +72,8 @@ class Finding:
     function: str = ""
     subject: str = ""
     steps: tuple[Step, ...] = ()
+    ways: tuple[Way, ...] = ()
+    """All of them, the most telling first, where there are several."""
     fingerprint: str = ""
     suppressed: str | None = None
     runtime: Verdict | None = None

@@ -4,7 +4,8 @@ Ours: ``cudalint: ignore[CODE, ...] reason`` on the line, or alone on the line a
 ``cudalint: ignore-next-line[...]``; ``cudalint: file-ignore[...]``. Theirs: ``noqa: CODE``,
 ``flake8: noqa`` and ``ruff: noqa`` for a whole file, ``NOLINT(cudalint-NAME)``, ``NOLINTNEXTLINE``
 and ``NOLINTBEGIN``/``NOLINTEND``. A suppression at the primary line or at any step of the finding's
-path works. What other linters' comments say of other linters' codes is theirs.
+path works; of several ways out, each needs its own. What other linters' comments say of other
+linters' codes is theirs.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from cudalint.findings.comments import Comment, Comments, comments_of, conditional_rows
-from cudalint.findings.finding import Finding
+from cudalint.findings.finding import Finding, Way
 from cudalint.project.reading import Language
 from cudalint.project.settings import nearest
 from cudalint.source import Source, Span
@@ -109,16 +110,28 @@ def suppress(findings: Iterable[Finding], files: Mapping[str, FileSuppressions])
 
 
 def _suppressed(finding: Finding, files: Mapping[str, FileSuppressions]) -> Finding:
-    places = [(finding.filename, finding.span.row, finding.span.end_row)]
-    # A step may span a whole statement with a body; its first line is where a comment belongs.
-    places += [(step.filename, step.span.row, step.span.row) for step in finding.steps]
-    texts = [
-        files[filename].find(finding, first, last)
-        for filename, first, last in places
-        if filename in files
-    ]
+    ways = finding.ways or (Way(finding.span, finding.message, finding.steps),)
+    own = files.get(finding.filename)
+    texts = [own.find(finding, finding.span.row, finding.span.end_row) if own else None]
+    left = []
+    for way in ways:
+        ends = {other.span.row for other in ways if other.span.row != way.span.row}
+        found = [
+            # A step may span a whole statement with a body; its first line is where a comment
+            # belongs. One where another way ends speaks of that one.
+            files[step.filename].find(finding, step.span.row, step.span.row)
+            for step in way.steps
+            if step.filename in files and step.span.row not in ends
+        ]
+        texts += found
+        if not any(found):
+            left.append(way)
     text = next((text for text in texts if text is not None), None)
-    return finding if text is None else dataclasses.replace(finding, suppressed=text)
+    if text is None:
+        return finding
+    if left and texts[0] is None:
+        return dataclasses.replace(finding, message=left[0].message, steps=left[0].steps)
+    return dataclasses.replace(finding, suppressed=text)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cudalint.findings.comments import comments_of
-from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.findings.finding import Confidence, Finding, Severity, Step, Way
 from cudalint.findings.suppressions import (
     FileSuppressions,
     UnusedSuppression,
@@ -282,3 +284,28 @@ def test_comments_of_a_long_line_are_found_quickly() -> None:
     text = "a(b);" * 200_000 + "// cudalint: ignore[GPU101]"
     found = comments_of(Source("file", text), "cuda").comments
     assert [comment.row for comment in found] == [1]
+
+
+def two_ways() -> Finding:
+    """A leak on rows 2 and 3; the second path goes by the condition on row 2."""
+    ways = tuple(
+        Way(
+            Span(row, 1, row, 9),
+            f"leaves at {row}",
+            tuple(Step("file", Span(step, 1, step, 9), "step") for step in range(1, row + 1)),
+        )
+        for row in (2, 3)
+    )
+    return replace(finding(1, "GPU102"), ways=ways)
+
+
+def test_each_way_needs_its_own_suppression() -> None:
+    comment = "  // cudalint: ignore[GPU102]"
+    for suppressed, left in ((2, "leaves at 3"), (3, "leaves at 2")):
+        lines = [f"row {row}{comment if row == suppressed else ''}" for row in (1, 2, 3)]
+        file = parsed("\n".join(lines), "cuda")
+        (found,) = suppress([two_ways()], {"file": file})
+        assert (found.suppressed, found.message) == (None, left)
+        assert not list(unused_suppressions(file, known=KNOWN, ran=set(KNOWN)))
+    for text in (f"a\nb{comment}\nc{comment}", f"a{comment}\nb\nc"):
+        assert silenced(text, "cuda", two_ways())
