@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -26,7 +25,8 @@ class CopySizeMismatch(FunctionRule):
 
     Compares the size of each copy and fill with what was allocated at either side, where both are
     constants or multiples of the same expression. It reports what goes beyond the allocation, and a
-    bare element count `n` where the allocation is `n * sizeof(T)`.
+    bare `n` where the allocation is `n * sizeof(T)`, if the function says somewhere that `n` counts
+    elements: by `n * sizeof(T)`, and never by `n / sizeof(T)`.
 
     ## Why is this bad?
 
@@ -113,11 +113,11 @@ def _mismatch(operation: Transfer | Fill) -> _Mismatch | None:
             return _Mismatch(side, message, sure)
     for side in sides:
         ratio = _ratio(operation, side)
-        confidence = _counts_elements(operation, side, sides) if ratio else None
-        if confidence:
+        # Of bytes there are as many as elements.
+        if ratio and operation.element_count and all(end.element_bytes != 1 for end in sides):
             message = f"{api} {verb} {quoted(operation.bytes_text)} bytes, an element count: "
             message += f"{quoted(side.name)} has {ratio} times as many"
-            return _Mismatch(side, message, confidence)
+            return _Mismatch(side, message)
     return None
 
 
@@ -129,21 +129,3 @@ def _ratio(operation: Transfer | Fill, side: Endpoint) -> int | None:
     if ratio is None or ratio < 2 or side.element_bytes not in (None, ratio):
         return None
     return ratio
-
-
-def _counts_elements(
-    operation: Transfer | Fill, side: Endpoint, sides: list[Endpoint]
-) -> Confidence | None:
-    """Whether the size is an element count. A part of the array may have the same ratio."""
-    if operation.element_count is not None:
-        return Confidence.HIGH if operation.element_count and side.element_bytes else None
-    count = operation.bytes_text.strip()
-    if not count or re.search(r"sizeof|itemsize|bytes", count, re.IGNORECASE):
-        return None
-    word = re.compile(rf"\b{re.escape(count)}\b")
-    for end in sides:
-        if re.search(r"sizeof|itemsize", end.bytes_text) and word.search(end.bytes_text):
-            return Confidence.HIGH
-    if side.element_bytes and operation.bytes is None and "size" not in count.lower():
-        return Confidence.MEDIUM
-    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -252,48 +253,33 @@ def test_a_fill_beyond_the_allocation() -> None:
     assert found.message == "cudaMemset sets 4 KiB, but `d_out` holds only 1 KiB"
 
 
-HIGH, MEDIUM = Confidence.HIGH, Confidence.MEDIUM
-
-
 @pytest.mark.parametrize(
-    ("text", "allocated", "ratio", "element", "counted", "confidence"),
+    ("ratio", "element", "other", "counted", "found"),
     [
-        ("n", "n * sizeof(float)", 4, 4, None, HIGH),
-        ("n", "n * sizeof(float)", 4, None, None, HIGH),
-        ("w * h", "w * h * sizeof(float)", 4, None, None, HIGH),
-        ("n", "size", 4, 4, None, MEDIUM),
-        ("n", "size", 4, None, None, None),
-        ("n", "size", 4, 4, True, HIGH),
-        ("n", "n * sizeof(float)", 4, 4, False, None),
-        ("n", "n * sizeof(float)", 4, 8, None, None),
-        ("n", "n * sizeof(char)", 1, 1, None, None),
-        ("m * sizeof(float)", "4 * m * sizeof(float)", 4, 4, None, None),
-        ("bytes", "4 * bytes", 4, 4, None, None),
-        ("part_size", "4 * part_size", 4, 4, None, None),
+        (4, 4, None, True, 1),
+        (4, None, None, True, 1),
+        (4, 4, None, False, 0),
+        (4, 8, None, True, 0),
+        (1, 1, None, True, 0),
+        (4, 4, 1, True, 0),
     ],
 )
 def test_elements_where_bytes_are_meant(
-    text: str,
-    allocated: str,
-    ratio: int,
-    element: int | None,
-    counted: bool | None,
-    confidence: Confidence | None,
+    ratio: int, element: int | None, other: int | None, counted: bool, found: int
 ) -> None:
-    side = endpoint(bytes_text=allocated, size_ratio=ratio, element_bytes=element)
-    copy = transfer(side, HOST, text=text, element_count=counted)
-    found = transfers(CopySizeMismatch, copy)
-    assert [finding.confidence for finding in found] == ([confidence] if confidence else [])
-    for finding in found:
-        assert finding.message == (
-            f"cudaMemcpy copies `{text}` bytes, an element count: `d_out` has {ratio} times as many"
-        )
+    side = endpoint(size_ratio=ratio, element_bytes=element)
+    source = replace(HOST, element_bytes=other)
+    copy = transfer(side, source, text="n", element_count=counted)
+    assert [finding.message for finding in transfers(CopySizeMismatch, copy)] == found * [
+        f"cudaMemcpy copies `n` bytes, an element count: `d_out` has {ratio} times as many"
+    ]
 
 
 def test_constant_elements_where_bytes_are_meant() -> None:
     side = endpoint(size=4096, bytes_text="N * sizeof(int)", element_bytes=4)
-    assert len(transfers(CopySizeMismatch, transfer(side, HOST, 1024, text="N"))) == 1
-    assert not transfers(CopySizeMismatch, transfer(side, HOST, 2048, text="N"))
+    for size, found in ((1024, 1), (2048, 0)):
+        copy = transfer(side, HOST, size, text="N", element_count=True)
+        assert len(transfers(CopySizeMismatch, copy)) == found
 
 
 def test_an_allocation_of_elements() -> None:

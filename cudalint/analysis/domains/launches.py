@@ -221,10 +221,5 @@ def _opt_in(run: FunctionRun, binding: Binding, model: ApiFunction) -> None:
 
 def amount_text(binding: Binding, amount: str | None) -> str:
     """How an amount's argument is written; empty where it is no single argument."""
-    if amount is None:
-        return ""
-    try:
-        expression = binding.expression(amount)
-    except ValueError:
-        return ""
+    expression = binding.amount_expression(amount)
     return render(expression) if expression is not None else ""

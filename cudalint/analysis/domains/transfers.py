@@ -18,6 +18,7 @@ from cudalint.analysis.facts import (
     Transfer,
 )
 from cudalint.analysis.shape.arguments import inputs, named
+from cudalint.analysis.shape.counts import Counts
 from cudalint.analysis.shape.loops import reads_each, varying
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.arithmetic import apply, divide
@@ -117,6 +118,7 @@ def _copy(
             and not _is_a_part(run, binding.expression(copy.source)),
             in_loop=bool(run.flow.enclosing.get(run.position.block)),
             overflow=overflow_of(size),
+            element_count=_counts_elements(run, binding, copy.bytes),
         )
     )
 
@@ -173,8 +175,15 @@ def _fill(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, sta
             bytes=integer(size),
             element_bytes=model.sets.element_bytes,
             bytes_text=amount_text(binding, model.sets.bytes),
+            element_count=_counts_elements(run, binding, model.sets.bytes),
         ),
     )
+
+
+def _counts_elements(run: FunctionRun, binding: Binding, amount: str | None) -> bool:
+    expression = binding.amount_expression(amount)
+    counts = run.symbols.memo(Counts)
+    return expression is not None and counts.elements(expression, run.function)
 
 
 def _endpoint(
@@ -192,7 +201,9 @@ def _endpoint(
     expression = binding.expression(path)
     if value is None or expression is None:
         return None
-    return endpoint(run, run.show(expression), value, size, pointee_bytes(run, expression))
+    element = pointee_bytes(run, expression)
+    found = endpoint(run, run.show(expression), value, size, element)
+    return replace(found, element_bytes=element)
 
 
 def pointee_bytes(run: FunctionRun, expression: Expression) -> int | None:

@@ -46,6 +46,13 @@ class Binding:
         """The argument, receiver or target that a path starts at, if the call gives it."""
         return self.root(parse_path(text, self.parameters))
 
+    def amount_expression(self, text: str | None) -> Expression | None:
+        """The argument that is an amount; ``None`` where none is it alone."""
+        try:
+            return self.expression(text) if text is not None else None
+        except ValueError:
+            return None
+
     def root(self, path: Path) -> Expression | None:
         """The argument, receiver or target that a path starts at."""
         return given_at(self.call, path)

@@ -78,8 +78,8 @@ class Transfer:
     overflow: Overflow | None = None
     steps: tuple[Step, ...] = ()
     """Where the size comes from (calls with constant arguments)."""
-    element_count: bool | None = None
-    """The size argument is a bare element count, with no element size in it; ``None``: unknown."""
+    element_count: bool = False
+    """The function takes the size argument for a number of elements elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -94,5 +94,5 @@ class Fill:
     bytes: int | None
     element_bytes: int
     bytes_text: str = ""
-    element_count: bool | None = None
+    element_count: bool = False
     """As ``Transfer.element_count``."""

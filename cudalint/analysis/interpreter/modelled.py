@@ -257,28 +257,17 @@ def _acquire(
 
 
 def _amount_text(binding: Binding, acquisition: Acquisition) -> str:
-    if acquisition.bytes is None:
-        return ""
-    try:
-        expression = binding.expression(acquisition.bytes)
-    except ValueError:
-        return acquisition.bytes
-    return render(expression) if expression is not None else acquisition.bytes
+    expression = binding.amount_expression(acquisition.bytes)
+    return render(expression) if expression is not None else acquisition.bytes or ""
 
 
 def _is_element_count(
     run: FunctionRun, binding: Binding, acquisition: Acquisition, size: Value | None
 ) -> bool:
     """The size is a bare number of elements, of a pointee that is larger than a byte."""
-    if acquisition.bytes is None or size is None:
-        return False
-    try:
-        expression = binding.expression(acquisition.bytes)
-    except ValueError:
-        return False
     return (
         isinstance(size, Input)
-        and expression is not None
+        and binding.amount_expression(acquisition.bytes) is not None
         and _pointee(run, binding, acquisition) > 1
     )
 

@@ -1,0 +1,77 @@
+"""Which amounts count elements and which count bytes: by the sizes that a function multiplies them
+with, or divides them by."""
+
+from __future__ import annotations
+
+from cudalint.analysis.shape.operations import expressions, operations
+from cudalint.analysis.shape.symbols import Identity, Symbols, identity
+from cudalint.analysis.shape.walk import plain
+from cudalint.program import Assign, Binary, Constant, Expression, Function, Member, render, walk
+
+_Factors = tuple[str, ...]
+
+
+class Counts:
+    """What the functions of a run count, each looked through once."""
+
+    def __init__(self, _: Symbols) -> None:
+        self._known: dict[Identity, tuple[set[_Factors], set[_Factors]]] = {}
+
+    def elements(self, amount: Expression, function: Function) -> bool:
+        """Whether an amount is a number of elements, for all that its function does with it."""
+        which = identity(function)
+        if which not in self._known:
+            self._known[which] = _scaled(function)
+        multiplied, divided = self._known[which]
+        factors = _plain_factors(amount)
+        return factors in multiplied and factors not in divided
+
+
+def _scaled(function: Function) -> tuple[set[_Factors], set[_Factors]]:
+    """The amounts that are multiplied with the size of an element, and those that are bytes."""
+    multiplied: set[_Factors] = set()
+    divided: set[_Factors] = set()
+    for at in operations(function):
+        if isinstance(at.operation, Assign) and _is_scaled(at.operation.value):
+            divided.add(_plain_factors(at.operation.target))
+    for expression in expressions(function):
+        for part in walk(expression):
+            match part:
+                case Binary(operator="*"):
+                    factors = _factors(part)
+                    if _is_scaled(part):
+                        multiplied.add(_key([one for one in factors if not _is_element_size(one)]))
+                case Binary(operator="/" | "//", left=amount, right=size) if _is_element_size(
+                    plain(size)
+                ):
+                    divided.add(_plain_factors(amount))
+    return multiplied, divided
+
+
+def _is_scaled(amount: Expression) -> bool:
+    return any(_is_element_size(factor) for factor in _factors(amount))
+
+
+def _factors(expression: Expression) -> list[Expression]:
+    expression = plain(expression)
+    if isinstance(expression, Binary) and expression.operator == "*":
+        return [*_factors(expression.left), *_factors(expression.right)]
+    return [expression]
+
+
+def _plain_factors(expression: Expression) -> _Factors:
+    return _key(_factors(expression))
+
+
+def _key(factors: list[Expression]) -> _Factors:
+    return tuple(sorted(render(factor) for factor in factors))
+
+
+def _is_element_size(expression: Expression) -> bool:
+    match expression:
+        case Constant(text=text):
+            return text.startswith("sizeof")
+        case Member(field=field):
+            return field == "itemsize"
+        case _:
+            return False
