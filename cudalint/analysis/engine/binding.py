@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from cudalint.analysis.engine.evaluate import Evaluator, count, nbytes
-from cudalint.analysis.engine.state import State, project
+from cudalint.analysis.engine.state import State
 from cudalint.analysis.shape.arguments import given_at
 from cudalint.analysis.values.arithmetic import apply, divide
 from cudalint.analysis.values.element_types import ITEM_BYTES, item_bytes
+from cudalint.analysis.values.projection import project
 from cudalint.analysis.values.values import (
     Array,
     Const,

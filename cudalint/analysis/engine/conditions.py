@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from cudalint.analysis.engine.evaluate import is_status
-from cudalint.analysis.engine.state import Event, State, Status, excluded
+from cudalint.analysis.engine.state import Event, State, Status
 from cudalint.analysis.values.values import (
     COMPARISONS,
     NULL,
@@ -225,7 +225,7 @@ class Conditions:
         earlier = state.conditions.get(value)
         if earlier is not None:
             return [state] if earlier == truth else []
-        if excluded(state.conditions, value, truth):
+        if _excluded(state.conditions, value, truth):
             return []
         if isinstance(value, Operation) and len(value.operands) == 2:
             left, right = value.operands
@@ -241,6 +241,27 @@ class Conditions:
             return []
         state.conditions[value] = truth
         return [state]
+
+
+def literal(value: Value, truth: bool) -> Value:
+    """The condition that a value is true, or false."""
+    return value if truth else Operation("!", (value,))
+
+
+def _excluded(conditions: dict[Value, bool], value: Value, truth: bool) -> bool:
+    """Whether a value cannot be so, because of what is known of it and another one together."""
+    for clause, held in conditions.items():
+        if held and isinstance(clause, Operation) and clause.operator == "||":
+            for one, other in (clause.operands, clause.operands[::-1]):
+                if literal(value, not truth) == one and _is_false(conditions, other):
+                    return True
+    return False
+
+
+def _is_false(conditions: dict[Value, bool], condition: Value) -> bool:
+    if isinstance(condition, Operation) and condition.operator == "!":
+        return conditions.get(condition.operands[0]) is True
+    return conditions.get(condition) is False
 
 
 def _share(state: State, left: Value, right: Value) -> None:

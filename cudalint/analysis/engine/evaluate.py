@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
-from cudalint.analysis.engine.state import State, project
+from cudalint.analysis.engine.state import State
 from cudalint.analysis.values.addresses import element_at, pointed_element
 from cudalint.analysis.values.arithmetic import apply, wrap
 from cudalint.analysis.values.element_types import item_bytes
 from cudalint.analysis.values.elements import element_part, is_index, only
+from cudalint.analysis.values.projection import project
 from cudalint.analysis.values.values import (
     NULL,
     ZERO,

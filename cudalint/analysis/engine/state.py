@@ -9,14 +9,13 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from cudalint.analysis.facts import Site
 from cudalint.analysis.shape.reach import closure
-from cudalint.analysis.values.arithmetic import bounded, rewrite, rewrite_location
+from cudalint.analysis.values.arithmetic import rewrite, rewrite_location
 from cudalint.analysis.values.elements import LENGTH, exactly, is_index
+from cudalint.analysis.values.projection import project
 from cudalint.analysis.values.values import (
     COMPARISONS,
     NULL,
     Address,
-    Array,
-    Bag,
     Const,
     Input,
     Location,
@@ -24,7 +23,6 @@ from cudalint.analysis.values.values import (
     Pointer,
     Sequence,
     Symbol,
-    Uninitialized,
     Value,
     bag,
     resources_in,
@@ -455,165 +453,3 @@ class State:
             )
             for resource, holding in self.resources.items()
         }
-
-    # Joining ----------------------------------------------------------------------------------
-
-    def key(self) -> object:
-        """Equal for disjuncts that may be joined: those that differ in remembered conditions only,
-        or in whether a call failed without any further effect."""
-        return (
-            frozenset(self.values.items()),
-            frozenset(
-                (resource, Status.OWNED if h.status in _LIVE else h.status, is_lent(h))
-                for resource, h in self.resources.items()
-            ),
-            frozenset((entry, release.families) for entry, release in self.inputs.items()),
-            self.called,
-            frozenset(self.visits.items()),
-            self.thrown.kind if self.thrown is not None else None,
-        )
-
-    def join_uses(self, other: State) -> None:
-        """Keep what both paths use; a loop that uses all elements does so, however many there
-        are."""
-        differ = self.skipped != other.skipped
-        self.used = {
-            entry: use
-            for entry, use in {**other.used, **self.used}.items()
-            if (differ and "[]" in entry) or (entry in self.used and entry in other.used)
-        }
-
-    def join(self, other: State) -> None:
-        """Keep what holds on both; where a resource is absent on one side, the side that has it."""
-        self.join_uses(other)
-        self.skipped &= other.skipped
-        self.stored |= other.stored
-        self.lent |= other.lent
-        for kind, mine in self.parts.items():
-            self.keep(mine.join(other.parts.get(kind, kind())))
-        if _absent(other) < _absent(self):
-            self.conditions, self.equal = other.conditions, other.equal
-            self.among = other.among
-            self.resources, self.trace, self.failure = other.resources, other.trace, other.failure
-        elif _absent(other) == _absent(self):
-            self.conditions = _on_both(self.conditions, other.conditions)
-            self.among = _either(self, other)
-            self.equal = common(self.equal, other.equal)
-            if other.failure is None:
-                self.failure = None
-            for resource, holding in other.resources.items():
-                mine = self.resources.get(resource)
-                if mine and mine.status is Status.OWNED and holding.status is Status.REQUESTED:
-                    self.resources[resource] = holding
-
-
-def is_lent(holding: Holding) -> bool:
-    """Whether somebody out of sight may own what is held."""
-    return bool(holding.lent) and holding.status in (Status.OWNED, Status.REQUESTED)
-
-
-_LIVE = (Status.OWNED, Status.REQUESTED, Status.ABSENT)
-_MOST_CHOICES = 16
-
-
-Known = TypeVar("Known", bool, Const)
-
-
-def common(one: dict[Value, Known], other: dict[Value, Known]) -> dict[Value, Known]:
-    """What two tables agree on, in the order of the first."""
-    return {value: known for value, known in one.items() if other.get(value) == known}
-
-
-def _on_both(one: dict[Value, bool], other: dict[Value, bool]) -> dict[Value, bool]:
-    """What is remembered on both of two paths, and what follows from their difference: where
-    `a` is false on one, and true on the other with `b` false, not both are true (`!(a && b)`)."""
-    found = common(one, other)
-    for mine, theirs in ((one, other), (other, one)):
-        new = [value for value in theirs if value not in mine and not _is_clause(value)]
-        split = [v for v, truth in mine.items() if theirs.get(v, truth) != truth]
-        if len(split) == 1 and len(new) == 1 and len(mine) < len(theirs):
-            (decides,), (rest,) = split, new
-            either = (_literal(decides, mine[decides]), _literal(rest, theirs[rest]))
-            found[bounded(Operation("||", either))] = True
-    return found
-
-
-def _is_clause(value: Value) -> bool:
-    return isinstance(value, Operation) and value.operator in ("||", "&&")
-
-
-def _literal(value: Value, truth: bool) -> Value:
-    return value if truth else Operation("!", (value,))
-
-
-def excluded(conditions: dict[Value, bool], value: Value, truth: bool) -> bool:
-    """Whether a value cannot be so, because of what is known of it and another one together."""
-    for clause, held in conditions.items():
-        if held and isinstance(clause, Operation) and clause.operator == "||":
-            for one, other in (clause.operands, clause.operands[::-1]):
-                if _literal(value, not truth) == one and _is_false(conditions, other):
-                    return True
-    return False
-
-
-def _is_false(conditions: dict[Value, bool], literal: Value) -> bool:
-    if isinstance(literal, Operation) and literal.operator == "!":
-        return conditions.get(literal.operands[0]) is True
-    return conditions.get(literal) is False
-
-
-def _either(first: State, second: State) -> dict[Value, frozenset[Const]]:
-    """The values that are a constant on one side and another, or one of a few, on the other."""
-    found: dict[Value, frozenset[Const]] = {}
-    for value in {**first.equal, **first.among}:
-        mine, theirs = first.choices(value), second.choices(value)
-        if mine and theirs and len(mine | theirs) in range(2, _MOST_CHOICES + 1):
-            found[value] = mine | theirs
-    return found
-
-
-def _absent(state: State) -> int:
-    return sum(1 for holding in state.resources.values() if holding.status is Status.ABSENT)
-
-
-def project(value: Value, path: Location) -> Value:
-    """The part of a value at a path below it."""
-    for part in path:
-        if isinstance(value, Sequence) and is_index(part):
-            if part == "[]":
-                found = frozenset(resources_in(value))
-                value = bag(found) if found else Operation("element", (value,))
-                continue
-            number = int(str(part)[1:-1]) if str(part)[1:-1].lstrip("-").isdigit() else -1 << 31
-            if -len(value.items) <= number < len(value.items):
-                value = value.items[number]
-            else:
-                value = Operation(f"item {number}", ())
-            continue
-        if isinstance(value, Sequence) and value.kind == "dim3" and part in _DIMENSIONS:
-            position = _DIMENSIONS[str(part)]
-            value = value.items[position] if position < len(value.items) else Const(1)
-            continue
-        if isinstance(value, Sequence) and part in (known := dict(value.fields)):
-            value = known[part]
-            continue
-        if isinstance(value, Bag):
-            continue  # what holds several gives access to each of them
-        if isinstance(value, Array) and is_index(part):
-            value = Array(value.space, value.shape[1:] if value.shape else None,
-                          value.item_bytes, value.origin, owner=False)  # fmt: skip
-            continue
-        if isinstance(value, Array) and part == ".T":
-            continue
-        if isinstance(value, Input):
-            value = Input((*value.location, part)) if value.location[0] != "@" else Operation(
-                str(part), (value,)
-            )  # fmt: skip
-            continue
-        if isinstance(value, Uninitialized):
-            return Uninitialized(value.name)
-        value = bounded(Operation(str(part), (value,)))
-    return value
-
-
-_DIMENSIONS = {".x": 0, ".y": 1, ".z": 2}

@@ -8,8 +8,8 @@ from cudalint.analysis.domains.ownership import objects
 from cudalint.analysis.domains.ownership.escape import escape_object
 from cudalint.analysis.domains.ownership.objects import NO_OBJECTS, Owners
 from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.joining import settle
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.settled import settle
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.interpreter.instantiate import end_object
 from cudalint.analysis.shape.destruction import Destruction, Destructor

@@ -14,7 +14,7 @@ from cudalint.analysis.domains.ownership.releases import check_value, release_va
 from cudalint.analysis.engine.conditions import LAST_ERROR, RELEASING
 from cudalint.analysis.engine.evaluate import STATUS, is_status
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
-from cudalint.analysis.engine.state import Holding, InputRelease, Lending, State, Status, project
+from cudalint.analysis.engine.state import Holding, InputRelease, Lending, State, Status
 from cudalint.analysis.engine.summary import RETURN, Conditions, HandedOut, Outcome, Summary
 from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.callbacks import run_given
@@ -23,6 +23,7 @@ from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.addresses import past_tables
 from cudalint.analysis.values.arithmetic import rewrite
+from cudalint.analysis.values.projection import project
 from cudalint.analysis.values.values import (
     Address,
     Bag,

@@ -13,10 +13,9 @@ from cudalint.analysis.domains.ownership import counted, objects, releases, stor
 from cudalint.analysis.domains.ownership.objects import Owners
 from cudalint.analysis.domains.ownership.recorder import live
 from cudalint.analysis.engine.conditions import forget
-from cudalint.analysis.engine.meeting import can_meet, meet
+from cudalint.analysis.engine.joining import can_meet, join, key, meet, settle
 from cudalint.analysis.engine.run import FunctionRun, Position, Raised
 from cudalint.analysis.engine.schedule import Schedule
-from cudalint.analysis.engine.settled import settle
 from cudalint.analysis.engine.state import Event, State, Status
 from cudalint.analysis.interpreter import calls, destruction
 from cudalint.analysis.interpreter.domains import DOMAINS
@@ -160,9 +159,9 @@ class Worklist:
                 del state.visits[header]
         self._forget_dead(state, target)
         pending = self._schedule.at(target, state)
-        key = state.key()
-        if key in pending:
-            pending[key].join(state)
+        mine = key(state)
+        if mine in pending:
+            join(pending[mine], state)
             return
         if self._settle(pending, state):
             return
@@ -170,32 +169,32 @@ class Worklist:
             # Of two that may be joined, the one that owns more comes by too.
             seen = self._seen.setdefault(target, {})
             missing = sum(one.status is Status.ABSENT for one in state.resources.values())
-            if seen.get(key, missing + 1) <= missing:
+            if seen.get(mine, missing + 1) <= missing:
                 return
-            seen[key] = missing
+            seen[mine] = missing
         if len(pending) >= self._most:
             if not self._meet(pending, state, target):
                 self.run.complete = False
             return
-        pending[key] = state
+        pending[mine] = state
 
     def _settle(self, pending: dict[object, State], state: State) -> bool:
         """Let one disjunct go on together with one that owes the same."""
         if not (state.resources or state.inputs or self.run.touches_cuda):
             return False
-        for key, waiting in pending.items():
+        for place, waiting in pending.items():
             self._work_done += 1
             if settle(waiting, state):
-                pending.setdefault(waiting.key(), pending.pop(key))
+                pending.setdefault(key(waiting), pending.pop(place))
                 return True
         return False
 
     def _meet(self, pending: dict[object, State], state: State, target: int) -> bool:
         """Let one disjunct go on together with one that waits at the same block, if they may."""
-        for key in reversed(pending) if self._meets else ():
-            if can_meet(pending[key], state):
-                both = meet(pending.pop(key), state, target)
-                pending.setdefault(both.key(), both)
+        for place in reversed(pending) if self._meets else ():
+            if can_meet(pending[place], state):
+                both = meet(pending.pop(place), state, target)
+                pending.setdefault(key(both), both)
                 return True
         return False
 

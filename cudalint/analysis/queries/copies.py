@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from cudalint.analysis.engine.joining import is_null
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.settled import is_null
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.engine.summary import Outcome
 from cudalint.analysis.facts import OverwrittenMember, OwnerCopy, Site
