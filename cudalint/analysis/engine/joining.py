@@ -187,6 +187,8 @@ def _resources(one: State, other: State) -> dict[Symbol, Holding] | None:
     found: dict[Symbol, Holding] = {}
     for resource, mine in one.resources.items():
         theirs = other.resources.get(resource)
+        if theirs is mine:
+            continue
         if theirs is not None and mine.status is theirs.status:
             if _is_lent(mine) != _is_lent(theirs):
                 return None
