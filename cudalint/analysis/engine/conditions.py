@@ -269,8 +269,7 @@ def _share(state: State, left: Value, right: Value) -> None:
     for mine, other in ((left, right), (right, left)):
         if _is_stored(other):
             state.escape(resources_in(mine))
-            if isinstance(mine, Input):
-                state.stored |= {mine.location}
+            state.keep_inputs([mine])
 
 
 def _is_stored(value: Value) -> bool:

@@ -382,6 +382,16 @@ class State:
             if holding and holding.status in (Status.REQUESTED, Status.OWNED):
                 self.set_status(resource, Status.ESCAPED)
 
+    def keep_inputs(self, values: Iterable[Value]) -> None:
+        """What was there when the function was entered is kept by somebody from now on."""
+        self.stored |= {value.location for value in values if isinstance(value, Input)}
+
+    def give_away(self, values: Iterable[Value]) -> None:
+        """All that values give access to goes out of sight."""
+        values = list(values)
+        self.escape(self.reachable(values))
+        self.keep_inputs(values)
+
     def lend(self, resources: Iterable[Symbol], lending: Lending) -> None:
         """A callee out of sight gets these, by value."""
         for resource in resources:

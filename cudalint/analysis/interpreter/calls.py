@@ -337,9 +337,9 @@ def _addressed(expression: Expression) -> Expression | None:
 
 
 def _pass_address(run: FunctionRun, location: tuple[object, ...], state: State) -> None:
-    held = list(state.below(location))
-    resources = state.reachable(value for _, value in held)
-    state.escape(resources)
+    held = [value for _, value in state.below(location)] or [state.read(location)]
+    resources = state.reachable(held)
+    state.give_away(held)
     out_of_sight(state, location)
     current = state.values.get(location)
     if location[-1] == "[]":

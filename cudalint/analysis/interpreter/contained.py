@@ -15,7 +15,6 @@ from cudalint.analysis.values.values import (
     Address,
     Const,
     FunctionValue,
-    Input,
     Location,
     Operation,
     Value,
@@ -189,10 +188,7 @@ def _insert(
         state.values[(*container, LENGTH)] = OTHER_LENGTH
     if held:
         state.write(some, bag(held))
-    given = {inner.location for _, inner in element if isinstance(inner, Input)}
-    if isinstance(value, Input):
-        given.add(value.location)
-    state.stored = state.stored | given
+    state.keep_inputs((value, *(inner for _, inner in element)))
 
 
 def _placed(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from cudalint.analysis.domains.ownership.counterparts import left_to_counterpart
 from cudalint.analysis.domains.ownership.escape import escape_captured
 from cudalint.analysis.domains.ownership.lending import lent_to
-from cudalint.analysis.domains.ownership.recorder import Recorder, live
+from cudalint.analysis.domains.ownership.recorder import Recorder, is_empty, live
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import CalledInput, Event, Lending, State, Status
@@ -281,7 +281,7 @@ def _lose(
     explicit: bool,
 ) -> None:
     record = run.log(Recorder).records.get(resource.origin)
-    if record is None:
+    if record is None or is_empty(run, state, resource):
         return
     acquired = record.acquired
     root = acquired.location[0] if acquired.location else None

@@ -315,9 +315,7 @@ class _Application:
             self._release(release, state)
         for location in sorted(self.outcome.stored, key=repr):
             value = self.translate(Input(location), state)
-            state.escape(state.reachable([value]))
-            if isinstance(value, Input):
-                state.stored = state.stored | {value.location}
+            state.give_away([value])
         self._lend(self.outcome.lent, state)
         for item in (*self.outcome.handed_out, *self.outcome.dangling):
             self._acquire(item, state)

@@ -310,8 +310,7 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
         state.values[container] = run.position.symbol("list")
     if held:
         state.write(element, bag(held))
-    given = {part.location for part in (value, *inner) if isinstance(part, Input)}
-    state.stored = state.stored | given
+    state.keep_inputs((value, *inner))
 
 
 def _take(run: FunctionRun, binding: Binding, text: str, state: State) -> None:

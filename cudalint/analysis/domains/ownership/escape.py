@@ -7,35 +7,28 @@ from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.shape.operations import calls
-from cudalint.analysis.values.values import FunctionValue, Input, Location, Pointer, Value
+from cudalint.analysis.values.values import FunctionValue, Location, Pointer, Value
 from cudalint.program import Expression, Member, Variable
 
 
 def escape_value(run: FunctionRun, expression: Expression, value: Value, state: State) -> None:
     """Somebody else may own everything that a value gives access to."""
-    state.escape(state.reachable([value]))
+    state.give_away([value])
     location = run.evaluator.location(expression, state)
     if location is not None:
-        inside = [inner for _, inner in state.below(location)]
-        state.escape(state.reachable(inside))
-        given = {inner.location for inner in inside if isinstance(inner, Input)}
-        state.stored = state.stored | given  # `keep(Block(pointer, size))`
+        state.give_away(inner for _, inner in state.below(location))  # `keep(Block(pointer, size))`
         leave_out(location, state)
     if run.python and isinstance(expression, Member):
         # `atexit.register(context.pop)`: a bound method is its object's.
         base = run.evaluator.value(expression.base, state)
         if isinstance(base, Pointer):
             state.escape([base.resource])
-    if isinstance(value, Input):
-        state.stored = state.stored | {value.location}
 
 
 def escape_object(run: FunctionRun, location: Location, state: State) -> None:
     """Something out of sight ends an object: it may release, keep or call all that it holds."""
     held = [value for _, value in state.below(location)]
-    state.escape(state.reachable(held))
-    given = {value.location for value in held if isinstance(value, Input)}
-    state.stored = state.stored | given
+    state.give_away(held)
     for value in held:
         if isinstance(value, FunctionValue) and value.key:
             guard(run, value.key, state)

@@ -7,7 +7,6 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.values.values import (
     Address,
-    Input,
     Location,
     Uninitialized,
     Value,
@@ -20,10 +19,7 @@ def havoc(
     """All that can be reached through a place and its value may be released, kept or, where it is
     ``written``, replaced from here on."""
     places = [one for one in (place, _pointed(run, value)) if one is not None]
-    held = [inner for one in places for _, inner in state.below(one)]
-    state.escape(state.reachable([value, *held]))
-    given = {inner.location for inner in (value, *held) if isinstance(inner, Input)}
-    state.stored = state.stored | given
+    state.give_away([value, *(inner for one in places for _, inner in state.below(one))])
     for one in places:
         out_of_sight(state, one)
     for one in places if written else ():

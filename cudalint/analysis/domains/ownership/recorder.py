@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.state import Status
+from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts import (
     Allocation,
     Cleanup,
@@ -26,7 +26,8 @@ from cudalint.analysis.facts import (
     Transfer,
 )
 from cudalint.analysis.shape.operations import calls
-from cudalint.analysis.values.values import Const, Location, Value, integer
+from cudalint.analysis.values.arithmetic import rewrite
+from cudalint.analysis.values.values import ZERO, Const, Location, Symbol, Value, integer
 from cudalint.apis.model import Family
 from cudalint.program import variables
 from cudalint.source import Span
@@ -94,6 +95,17 @@ class _Record:
     pipelined: bool = False
     """A later iteration of the loop that acquires it into some element releases it; which
     elements those are, only the counters tell."""
+
+
+def is_empty(run: FunctionRun, state: State, resource: Symbol) -> bool:
+    """Whether a path knows that a block has no bytes: there is nothing to lose."""
+    record = run.log(Recorder).records.get(resource.origin)
+    size = record.acquired.bytes if record is not None else None
+
+    def known(value: Value) -> Value | None:
+        return ZERO if state.conditions.get(value) is False else state.equal.get(value)
+
+    return size is not None and integer(rewrite(size, known)) == 0
 
 
 class ReleasedMember(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cudalint.analysis.domains.ownership import containers
 from cudalint.analysis.domains.ownership.escape import escape_value
 from cudalint.analysis.domains.ownership.lending import lent_to
-from cudalint.analysis.domains.ownership.recorder import Recorder, live
+from cudalint.analysis.domains.ownership.recorder import Recorder, is_empty, live
 from cudalint.analysis.engine.containers import advanced
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
@@ -260,7 +260,7 @@ def end_scope(run: FunctionRun, symbols: tuple[str, ...], span: Span, state: Sta
         }
         state.forget(location)
         for resource in sorted(held):
-            if not _held(run, state, resource):
+            if not _held(run, state, resource) and not is_empty(run, state, resource):
                 _lose_scope(run, state, resource, span)
 
 
