@@ -95,9 +95,11 @@ class Slice(msgspec.Struct, frozen=True, tag="slice"):
 
 
 class Dereference(msgspec.Struct, frozen=True, tag="dereference"):
-    """``*pointer``. A C++ reference is transparent: no dereference is written for it."""
+    """``*pointer``."""
 
     pointer: Expression
+    implicit: bool = False
+    """Of a reference, which is lowered as the pointer to what it is bound to."""
 
 
 class AddressOf(msgspec.Struct, frozen=True, tag="address"):
@@ -258,7 +260,9 @@ def render(expression: Expression) -> str:
             return name
         case Member(base=base, field=""):
             return render(base)
-        case Member(base=Dereference(pointer=pointer), field=field):
+        case Dereference(pointer=pointer, implicit=True):
+            return render(pointer)
+        case Member(base=Dereference(pointer=pointer, implicit=False), field=field):
             return f"{render(pointer)}->{field}"
         case Member(base=Variable(symbol="this", name=name), field=field):
             return f"{name}.{field}" if name != "this" else field

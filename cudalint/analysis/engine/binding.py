@@ -29,7 +29,7 @@ from cudalint.apis.paths import (
     parse_path,
     parse_shape,
 )
-from cudalint.program import AddressOf, Call, Dereference, Expression, render
+from cudalint.program import AddressOf, Call, Dereference, Expression
 
 
 class Binding:
@@ -87,15 +87,13 @@ class Binding:
         location = self.evaluator.location(root, self.state)
         return None if location is None else (*location, *steps)
 
-    def name(self, text: str) -> str:
-        """The place at a path as a person would name it."""
+    def place(self, text: str) -> Expression | None:
+        """The place at a path, as the source names it."""
         path = parse_path(text, self.parameters)
         root = self.root(path)
-        if root is None:
-            return ""
-        if path.dereference:
-            return render(root.place if isinstance(root, AddressOf) else Dereference(root))
-        return render(root)
+        if root is None or not path.dereference:
+            return root
+        return root.place if isinstance(root, AddressOf) else Dereference(root)
 
     # Amounts ----------------------------------------------------------------------------------
 

@@ -140,9 +140,9 @@ class FunctionRun:
         would do there is not known to be missing."""
         return any(symbol in self.flow.mentioned[header] for header in state.skipped)
 
-    def show(self, expression: Expression) -> str:
+    def show(self, expression: Expression | None) -> str:
         """An expression as the source has it: calls in place of their temporaries."""
-        return render(substitute(expression, self._written))
+        return "" if expression is None else render(substitute(expression, self._written))
 
     def surroundings(self) -> tuple[bool, bool]:
         """Whether other CUDA work may run before, and after, the operation that runs now. In a

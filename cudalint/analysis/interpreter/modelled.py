@@ -204,7 +204,7 @@ def _acquire(
     shown = (
         render(call.target)
         if in_result and call.target is not None
-        else ("" if in_result else binding.name(acquisition.handle))
+        else ("" if in_result else run.show(binding.place(acquisition.handle)))
     )
     location = binding.location(acquisition.handle)
     if not in_result and location == ("@", NULL):

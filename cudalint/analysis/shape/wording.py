@@ -45,7 +45,10 @@ def _call_text(call: Call, found: dict[str, Expression]) -> str:
     arguments = ", ".join(render(substitute(a.value, found)) for a in call.arguments)
     if call.receiver is not None and call.kind != "constructor":
         name = call.name.replace("::", ".").rpartition(".")[2]
-        return f"{render(substitute(call.receiver, found))}.{name}({arguments})"
+        receiver = render(substitute(call.receiver, found))
+        if name == "operator[]":
+            return f"{receiver}[{arguments}]"
+        return f"{receiver}.{name}({arguments})"
     return f"{call.name.rpartition('.')[2]}({arguments})"
 
 
@@ -57,7 +60,7 @@ def substitute(expression: Expression, written: dict[str, Expression]) -> Expres
         case Member(base=base) | Index(base=base):
             return msgspec.structs.replace(expression, base=substitute(base, written))
         case Dereference(pointer=pointer):
-            return Dereference(substitute(pointer, written))
+            return msgspec.structs.replace(expression, pointer=substitute(pointer, written))
         case AddressOf(place=place):
             return AddressOf(substitute(place, written))
         case Unary(operand=operand) | Cast(operand=operand):

@@ -330,7 +330,7 @@ def _allocated(
     assert acquisition is not None
     handle = acquisition.acquires[0].handle
     resource = run.position.symbol(f"{name}#0")
-    used = _Use(binding.name(handle), name, stream, shown)
+    used = _Use(run.show(binding.place(handle)), name, stream, shown)
     buffer = Buffer(resource, None, Pointer(resource, ZERO))
     _put(run, "allocation", buffer, used, binding.call, state)
 

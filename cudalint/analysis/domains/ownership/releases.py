@@ -32,14 +32,12 @@ from cudalint.apis.model import ReleaseEffect
 from cudalint.apis.paths import parse_path
 from cudalint.findings.finding import Step
 from cudalint.program import (
-    AddressOf,
     Call,
     Constant,
     Expression,
     Member,
     Unreachable,
     children,
-    render,
 )
 from cudalint.source import Span
 
@@ -71,7 +69,7 @@ def release(
     if isinstance(plain(expression), Constant):
         _null_release(run, name, span)
         return
-    shown = _shown(expression, path.dereference)
+    shown = run.show(binding.place(effect.handle))
     origin = value.resource.origin if isinstance(value, Pointer) else None
     for of, member in _members(run, expression):
         run.log(Recorder).released_members.add(ReleasedMember(of, member, origin))
@@ -108,13 +106,6 @@ def _members(run: FunctionRun, expression: Expression) -> set[tuple[str | None, 
         known = member_in(expression, run.function, run.program, run.symbols)
         found.add((None, expression.field) if known is None or run.python else known)
     return found
-
-
-def _shown(expression: Expression, dereference: bool) -> str:
-    expression = plain(expression)
-    if dereference and isinstance(expression, AddressOf):
-        return render(expression.place)
-    return render(expression)
 
 
 def release_value(
@@ -372,7 +363,7 @@ def check_use(
 ) -> None:
     """A released resource must not be passed on."""
     value = run.evaluator.value(expression, state)
-    check_value(run, value, render(expression), name, span, state)
+    check_value(run, value, run.show(expression), name, span, state)
 
 
 def check_value(

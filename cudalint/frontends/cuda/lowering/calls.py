@@ -91,4 +91,5 @@ def _indirect(context: Context, cursor: Cursor, operands: list[Cursor], wanted: 
     while isinstance(callee, Dereference):
         callee = callee.pointer
     arguments = lower_arguments(context, operands[1:])
-    return emit_indirect(context, cursor, callee, arguments, wanted)
+    returns = context.types.result(operands[0])
+    return emit_indirect(context, cursor, callee, arguments, wanted, returns)

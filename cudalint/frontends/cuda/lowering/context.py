@@ -69,6 +69,8 @@ class Context:
         self.variables: dict[str, VariableInfo] = {}
         self.by_name: dict[str, Expression] = {}
         self.lambdas = 0
+        self.refers = False
+        """Whether the function returns a reference."""
 
     def expression(self, cursor: Cursor) -> Expression:
         """Lower an expression: its calls become operations, the rest is returned."""

@@ -14,8 +14,10 @@ from cudalint.frontends.cuda.lowering.types import is_changeable, is_only_read
 from cudalint.program import (
     Argument,
     Call,
+    Dereference,
     Expression,
     FunctionReference,
+    Type,
     Unknown,
     Unreachable,
     render,
@@ -36,9 +38,13 @@ def emit_call(
     callee: Expression | None = None,
     record: str | None = None,
     template_bytes: int | None = None,
+    returns: Type | None = None,
 ) -> Expression:
-    """Emit a call; ``facts``: of the function, where it is known."""
-    span, result = context.positions.span(cursor), context.types.of(cursor)
+    """Emit a call; ``facts``: of the function, where it is known, and what it ``returns``: a
+    reference is the pointer to what it is bound to."""
+    refers = returns is not None and returns.kind == "reference"
+    span = context.positions.span(cursor)
+    result = returns if returns is not None and refers else context.types.of(cursor)
     noreturn = facts is not None and facts.noreturn
     has_value = wanted and result.kind != "void" and not noreturn
     target = context.temporary(result) if has_value else None
@@ -63,7 +69,9 @@ def emit_call(
     )
     if noreturn:
         context.graph.finish(Unreachable(span))
-    return target if target is not None else Unknown("void")
+    if target is None:
+        return Unknown("void")
+    return Dereference(target, implicit=True) if refers else target
 
 
 def emit_resolved(
@@ -92,6 +100,7 @@ def emit_resolved(
         key=facts.key,
         receiver=receiver,
         template_bytes=int(size) if size > 0 else None,
+        returns=None if facts.is_system else context.types.result(function),
     )
 
 
@@ -115,14 +124,15 @@ def emit_indirect(
     callee: Expression,
     arguments: tuple[Argument, ...],
     wanted: bool,
+    returns: Type | None = None,
 ) -> Expression:
     """Emit the call of a function pointer, a lambda or a callable object."""
-    if isinstance(callee, FunctionReference) and not callee.name.startswith("<"):
-        return emit_call(
-            context, cursor, callee.name, arguments, wanted, kind="function", key=callee.key
-        )
-    name = callee.name if isinstance(callee, FunctionReference) else render(callee)
-    key = context.unit.lambda_key(callee)
+    key, name, kind = context.unit.lambda_key(callee), render(callee), "indirect"
+    of: Expression | None = callee
+    if isinstance(callee, FunctionReference):
+        name = callee.name
+        if not name.startswith("<"):
+            kind, key, of = "function", callee.key, None
     return emit_call(
-        context, cursor, name, arguments, wanted, kind="indirect", key=key, callee=callee
+        context, cursor, name, arguments, wanted, kind=kind, key=key, callee=of, returns=returns
     )

@@ -59,6 +59,7 @@ def lambda_(context: Context, cursor: Cursor) -> Expression:
     context.lambdas += 1
     key = f"{context.key}@lambda{context.lambdas}"
     declaration = context.library.type_declaration(context.library.type(cursor))
+    declaration._tu = cursor._tu
     context.unit.lambdas[address(declaration)] = key
     parts = children(cursor)
     for part in parts:
@@ -69,6 +70,8 @@ def lambda_(context: Context, cursor: Cursor) -> Expression:
     name = f"{context.name}::<lambda>"
     inner = Context(context.parts, context.unit, key, name, context.symbols, context.record)
     inner.by_name = dict(context.by_name)
+    bodily = (part for part in children(declaration) if part._kind_id == Kind.METHOD)
+    inner.refers = any(context.types.result(part).kind == "reference" for part in bodily)
     bodies = [part for part in parts if part._kind_id in _BODIES]
     parameters = [part for part in parts if part._kind_id == Kind.PARAMETER]
     span = context.positions.span(cursor)
@@ -232,9 +235,11 @@ def lower_function(lower: Parts, unit: Unit, body: Body) -> Function:
     if kind == Kind.CONSTRUCTOR:
         members = [part for part in parts if part._kind_id not in (Kind.PARAMETER, *_BODIES)]
     exceptions = functions.exceptions(cursor)
-    returns = functions.result_type(cursor)
+    returns = unit.types.result(cursor)
+    context = Context(lower, unit, body.key, name, Symbols(), record)
+    context.refers = returns.kind == "reference"
     return _function(
-        Context(lower, unit, body.key, name, Symbols(), record),
+        context,
         unit.positions.span(unit.templates.pattern(cursor)),
         unit.positions.filename_of(cursor),
         parameters,
@@ -244,6 +249,6 @@ def lower_function(lower: Parts, unit: Unit, body: Body) -> Function:
         is_main=name == "main" and record is None,
         is_noexcept=exceptions in _NO_THROW or kind == Kind.DESTRUCTOR,
         is_static=kind == Kind.METHOD and bool(functions.is_static(cursor)),
-        returns=unit.types.lower(returns) if returns._kind_id else None,
+        returns=returns if returns.text else None,
         in_macro=unit.positions.from_macro(cursor),
     )

@@ -21,6 +21,7 @@ from cudalint.frontends.cuda.lowering.variables import variable_of
 from cudalint.program import (
     AddressOf,
     Assign,
+    Conditional,
     Dereference,
     Expression,
     Tuple,
@@ -56,10 +57,15 @@ def initialize(
 def bound(context: Context, value: Cursor) -> Expression:
     """What a reference is bound to: the address of a place, else the value whose life it
     prolongs."""
-    lowered = context.expression(value)
-    if isinstance(lowered, Dereference):
-        return lowered.pointer
-    return AddressOf(lowered) if is_place(lowered) else lowered
+    return _bound(context.expression(value))
+
+
+def _bound(value: Expression) -> Expression:
+    if isinstance(value, Conditional):
+        return Conditional(value.condition, _bound(value.then), _bound(value.otherwise))
+    if isinstance(value, Dereference):
+        return value.pointer
+    return AddressOf(value) if is_place(value) else value
 
 
 def _type_of_place(context: Context, place: Expression) -> Type | None:
@@ -78,7 +84,10 @@ def _is_list(context: Context, value: Cursor) -> bool:
 
 
 def returned(context: Context, cursor: Cursor) -> Expression:
-    """The value of a return statement, without the copies that are elided."""
+    """The value of a return statement, without the copies that are elided; a place, where it is
+    a reference."""
+    if context.refers:
+        return bound(context, cursor)
     construction = construction_in(context, cursor)
     if construction is None:
         return context.expression(cursor)

@@ -131,7 +131,8 @@ def _called_object(
     if key is not None or facts.is_system or isinstance(receiver, FunctionReference):
         if key is not None and not isinstance(receiver, FunctionReference):
             context.unit.note_lambda(receiver, key)
-        return emit_indirect(context, cursor, receiver, arguments, wanted)
+        returns = context.types.result(function)
+        return emit_indirect(context, cursor, receiver, arguments, wanted, returns)
     return emit_resolved(context, cursor, facts, function, arguments, "method", receiver, wanted)
 
 

@@ -103,7 +103,7 @@ def _not(context: Context, value: Expression) -> Expression:
 
 def address_of(context: Context, value: Expression) -> Expression:
     """The address of a lowered expression."""
-    if isinstance(value, Dereference):
+    if isinstance(value, Dereference) and not value.implicit:
         return value.pointer
     if value == THIS or isinstance(value, FunctionReference):
         return value

@@ -90,7 +90,7 @@ def member(context: Context, cursor: Cursor) -> Expression:
 def _field(context: Context, base: Expression, name: str, declaration: Cursor | None) -> Expression:
     """A data member: what a reference refers to; one of a union shares the place of its first."""
     if declaration is not None and context.types.of(declaration).kind == "reference":
-        return Dereference(Member(base, name))
+        return Dereference(Member(base, name), implicit=True)
     parent = related("parent", declaration) if declaration is not None else None
     if parent is None or parent._kind_id != Kind.UNION:
         return Member(base, name)

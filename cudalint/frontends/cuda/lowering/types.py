@@ -124,6 +124,16 @@ class Types:
         number = self._library.argument_types(written)
         return [self.lower(self._library.argument_type(written, n)) for n in range(number)]
 
+    def result(self, function: Cursor) -> Type:
+        """What a function, or one that an expression points to, returns."""
+        written = self._library.result_type(function)
+        if not written._kind_id:
+            pointed = self._library.pointee(
+                self._library.canonical_type(self._library.type(function))
+            )
+            written = self._library.function_result(pointed)
+        return self.lower(written)
+
     def _size(self, clang_type: Any) -> int | None:
         size = self._library.size(clang_type)
         return int(size) if size >= 0 else None
