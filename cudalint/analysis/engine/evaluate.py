@@ -173,11 +173,6 @@ class Evaluator:
         info = self.variable(base.symbol)
         return info is not None and info.type.kind == "pointer"
 
-    def _is_bound(self, symbol: str) -> bool:
-        """Whether a variable is a reference to what a call gave."""
-        info = self.function.variables.get(symbol)
-        return info is not None and info.type.kind == "reference" and info.storage == "local"
-
     def pointed(self, value: Value, below: Location = ()) -> Location:
         """What a pointer value points to; ``below``: the part of it that is meant."""
         table, part = pointed_element(value)
@@ -196,6 +191,11 @@ class Evaluator:
     def variable(self, symbol: str) -> VariableInfo | None:
         """The declaration of a variable of the function or of the file."""
         return self.function.variables.get(symbol) or self.file_variables.get(symbol)
+
+    def refers(self, target: Expression | None) -> bool:
+        """Whether a variable is a reference: the pointer to what it is bound to."""
+        info = self.variable(target.symbol) if isinstance(target, Variable) else None
+        return info is not None and info.type.kind == "reference"
 
     # Values -----------------------------------------------------------------------------------
 
@@ -351,8 +351,6 @@ class Evaluator:
         """The value of ``&place``; an element of a resource is a pointer with an offset."""
         location = self.location(place, state)
         if location is None:
-            return Operation("address", (self.value(place, state),))
-        if isinstance(place, Variable) and self._is_bound(place.symbol):
             return Operation("address", (self.value(place, state),))
         if location[0] == "@" and not isinstance(location[1], str):
             pointer: Value = location[1]

@@ -42,8 +42,10 @@ def contain(
         return None
     if model.boxes:
         _box(run, binding, model, container, state)
+    refers = run.evaluator.refers(binding.call.target)
     if model.unboxes:
-        return state.read((*container, _CONTENT))
+        content = (*container, _CONTENT)
+        return Address(content) if refers else state.read(content)
     if model.holds:
         _make(run, binding, model, container, state)
     for text in model.inserts:
@@ -69,9 +71,9 @@ def contain(
             else (Address(end))
         )
     place: Location = (*container, selected)
-    if model.iterates:
-        return Address(place)
-    return state.read((*place, ".second") if model.entries else place)
+    if model.entries and not model.iterates:
+        place = (*place, ".second")
+    return Address(place) if model.iterates or refers else state.read(place)
 
 
 def length(run: FunctionRun, container: Location, state: State) -> int | None:

@@ -42,7 +42,6 @@ from cudalint.program import (
     Index,
     Member,
     Tuple,
-    Type,
     Unary,
     Variable,
     children,
@@ -153,8 +152,6 @@ def is_outside(run: FunctionRun, location: Location) -> bool:
     info = run.function.variables.get(root)
     if info is not None and info.storage == "captured":
         return True
-    if info is not None and info.storage == "local" and _is_bound(info.type, location):
-        return True  # what it is bound to was out of sight: `Slot& slot = find(name)`
     if run.python and len(location) == 1:
         return False  # a parameter bound anew is the function's own affair
     parameter = next((p for p in run.function.parameters if p.symbol == root), None)
@@ -167,14 +164,6 @@ def _from_input(value: object) -> bool:
     if isinstance(value, Operation | Polynomial):  # `lanes->inputs + i` is one of these too
         return any(_from_input(part) for part in parts(value))
     return False
-
-
-def _is_bound(kind: Type, location: Location) -> bool:
-    """Whether a reference cannot but refer to an object that was there before; those to constants
-    and ``&&`` prolong the life of a temporary."""
-    if kind.kind != "reference" or kind.pointee is None:
-        return False
-    return len(location) > 1 or not (kind.pointee.constant or kind.text.endswith("&&"))
 
 
 def _from_elsewhere(value: object) -> bool:

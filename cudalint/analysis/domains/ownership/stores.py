@@ -184,7 +184,7 @@ def _is_own(run: FunctionRun, location: Location, resource: Symbol) -> bool:
     """Whether a function put what it acquired into a local variable: nobody else knows of it."""
     root = location[0]
     info = run.function.variables.get(root) if isinstance(root, str) else None
-    if info is None or info.storage != "local" or info.type.kind == "reference":
+    if info is None or info.storage != "local":
         return False
     return run.log(Recorder).records[resource.origin].acquired.through is None
 

@@ -6,7 +6,7 @@ from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.graph import can_own
-from cudalint.frontends.cuda.lowering.initialization import initialize
+from cudalint.frontends.cuda.lowering.initialization import initialize, is_referable, refer
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     address,
@@ -50,7 +50,8 @@ def _bound_value(context: Context, initial: Cursor, type_: Type, span: Span) -> 
         initial = parts[0] if parts and initial._kind_id == Kind.UNEXPOSED else initial
         return context.expression(initial)
     if type_.kind == "reference":
-        return context.expression(initial)
+        value = context.expression(initial)
+        return refer(context, value, type_, span) if is_referable(value) else value
     held = context.temporary(type_)
     initialize(context, held, initial, span, declares=True)
     return held
@@ -73,8 +74,7 @@ def declare_element(context: Context, variable: Cursor, element: Expression, spa
         bind(context, names, element, type_)
         return
     if type_.kind == "reference":
-        context.symbols.places[address(variable)] = element
-        context.by_name[name] = element
+        refer(context, element, type_, span, variable)
         return
     place = context.declare(variable, name, type_)
     if can_own(type_):

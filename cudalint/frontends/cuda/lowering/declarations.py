@@ -7,9 +7,9 @@ import re
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.bindings import bindings
-from cudalint.frontends.cuda.lowering.context import Context, is_place
+from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.graph import can_own
-from cudalint.frontends.cuda.lowering.initialization import initialize
+from cudalint.frontends.cuda.lowering.initialization import initialize, is_referable, refer
 from cudalint.frontends.cuda.lowering.libclang import Kind, Storage, address, name_of, related
 from cudalint.frontends.cuda.lowering.names import RECORDS
 from cudalint.frontends.cuda.lowering.objects import construct_dependent
@@ -17,6 +17,7 @@ from cudalint.frontends.cuda.lowering.reader import APIS
 from cudalint.frontends.cuda.lowering.recovery import recover_statement
 from cudalint.frontends.cuda.lowering.starts import start
 from cudalint.frontends.cuda.lowering.text import recover_arguments
+from cudalint.frontends.cuda.lowering.types import is_changeable
 from cudalint.program import (
     Argument,
     Assign,
@@ -176,14 +177,14 @@ def _static(
 def _reference(
     context: Context, cursor: Cursor, name: str, type_: Type, initial: Cursor | None, span: Span
 ) -> None:
-    """A reference is another name for what it is bound to."""
+    """A reference: to a place, or to a value whose life it prolongs."""
     value = context.expression(initial) if initial is not None else Unknown("uninitialized")
-    if is_place(value) and not (isinstance(value, Variable) and value.symbol[0] == "%"):
-        context.symbols.places[address(cursor)] = value
-        context.by_name[name] = value
+    if is_referable(value) or is_changeable(type_):
+        refer(context, value, type_, span, cursor)
         return
-    variable = context.declare(cursor, name, type_)
-    if type_.pointee is not None and can_own(type_.pointee):
+    of = type_.pointee or type_
+    variable = context.declare(cursor, name, of)
+    if can_own(of):
         context.scopes.declare(variable.symbol)
     context.graph.emit(Assign(variable, value, span, declares=True))
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from clang.cindex import Cursor
 
+from cudalint.apis.loader import load
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.libclang import Kind
 from cudalint.frontends.cuda.lowering.names import FunctionFacts
@@ -100,8 +101,15 @@ def emit_resolved(
         key=facts.key,
         receiver=receiver,
         template_bytes=int(size) if size > 0 else None,
-        returns=None if facts.is_system else context.types.result(function),
+        returns=context.types.result(function) if _is_place(facts) else None,
     )
+
+
+def _is_place(facts: FunctionFacts) -> bool:
+    """Whether the result of a function is a place where it is a reference: what is known of a
+    library's function is said of the value."""
+    model = load("cuda").lookup(facts.name) if facts.is_system else None
+    return model is None or model.elements or model.unboxes
 
 
 def _as_passed(

@@ -11,6 +11,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     Storage,
     TypeKind,
+    address,
     name_of,
     referenced,
     values_of,
@@ -24,6 +25,7 @@ from cudalint.program import (
     Conditional,
     Dereference,
     Expression,
+    Member,
     Tuple,
     Type,
     Variable,
@@ -55,8 +57,7 @@ def initialize(
 
 
 def bound(context: Context, value: Cursor) -> Expression:
-    """What a reference is bound to: the address of a place, else the value whose life it
-    prolongs."""
+    """What a reference is bound to: the address of a place, else what nothing is known of."""
     return _bound(context.expression(value))
 
 
@@ -65,7 +66,42 @@ def _bound(value: Expression) -> Expression:
         return Conditional(value.condition, _bound(value.then), _bound(value.otherwise))
     if isinstance(value, Dereference):
         return value.pointer
-    return AddressOf(value) if is_place(value) else value
+    return AddressOf(value) if is_referable(value) else value
+
+
+def is_referable(value: Expression) -> bool:
+    """Whether an expression names an object that was there before."""
+    if isinstance(value, Conditional):
+        return is_referable(value.then) and is_referable(value.otherwise)
+    return is_place(value) and not (isinstance(value, Variable) and value.symbol[0] == "%")
+
+
+def refer(
+    context: Context, place: Expression, type_: Type, span: Span, named: Cursor | None = None
+) -> Expression:
+    """What a reference to a place stands for: the place, where it is the same whatever becomes of
+    the variables that lead to it, else what a pointer points to that is made here."""
+    result = place
+    if not (is_referable(place) and _stays(place)):
+        pointer = (
+            context.temporary(type_)
+            if named is None
+            else context.declare(named, name_of(named), type_)
+        )
+        context.graph.emit(Assign(pointer, _bound(place), span, declares=True))
+        result = Dereference(pointer, implicit=True)
+    if named is not None:
+        context.symbols.places[address(named)] = result
+        context.by_name[name_of(named)] = result
+    return result
+
+
+def _stays(place: Expression) -> bool:
+    if isinstance(place, Member):
+        return _stays(place.base)
+    if isinstance(place, Dereference):
+        return place.implicit and _stays(place.pointer)
+    return isinstance(place, Variable)
 
 
 def _type_of_place(context: Context, place: Expression) -> Type | None:
