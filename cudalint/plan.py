@@ -104,7 +104,12 @@ def _version(known: Mapping[str, type[Rule]]) -> str:
     plugins = sorted({rule.__module__.partition(".")[0] for rule in known.values()})
     origins = [getattr(sys.modules.get(module), "__file__", None) for module in plugins]
     rules = [path for origin in origins if origin for path in Path(origin).parent.glob("*.py")]
-    return digest(_lowering_version(), files_digest([*_code("analysis"), *rules]))
+    return digest(_lowering_version(), _analysis_version(), files_digest(rules))
+
+
+@functools.cache
+def _analysis_version() -> str:
+    return files_digest(_code("analysis"))
 
 
 @functools.cache
