@@ -132,6 +132,7 @@ def _call(call: Call) -> str:
         f" {mark}"
         for mark in (
             "" if call.kind == "function" else f"[{call.kind}]",
+            "virtual" if call.virtual else "",
             "noreturn" if call.noreturn else "",
             "nothrow" if call.may_throw is False else "",
             f"T={call.template_bytes}" if call.template_bytes is not None else "",

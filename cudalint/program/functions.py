@@ -20,7 +20,15 @@ from cudalint.program.expressions import Expression, Type
 from cudalint.source import Span
 
 CalleeKind = Literal[
-    "function", "method", "constructor", "copy", "destructor", "indirect", "operator", "macro"
+    "function",
+    "method",
+    "constructor",
+    "copy",
+    "destructor",
+    "indirect",
+    "operator",
+    "macro",
+    "cast",
 ]
 
 
@@ -64,7 +72,9 @@ class Call(msgspec.Struct, frozen=True, tag="call"):
     A constructor's ``receiver`` is the object under construction; Python's ``C(x)`` is a Call with
     ``kind="constructor"``, ``key`` the record's key, and a target. ``copy`` is the implicit or
     explicit copy construction or copy assignment of a record (receiver: the new object, argument
-    0: the source). ``macro`` is an undeclared callee (a check macro of a missing header).
+    0: the source). ``macro`` is an undeclared callee (a check macro of a missing header). ``cast``
+    is C++'s ``dynamic_cast`` of a pointer to a ``record``: null if the object is not of the class
+    that the target points to.
     """
 
     name: str
@@ -85,6 +95,8 @@ class Call(msgspec.Struct, frozen=True, tag="call"):
     """``sizeof`` of the first template argument, for typed APIs such as ``cudaMalloc<T>``."""
     expansion: str | None = None
     """The outermost macro whose expansion holds this call, if any."""
+    virtual: bool = False
+    """Which method runs depends on the class of the object: ``key``, or one that overrides it."""
 
 
 class Launch(msgspec.Struct, frozen=True, tag="launch"):
@@ -281,12 +293,16 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     bases: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     """Keys of all declared methods, with or without a body in this run."""
+    virtual: dict[str, tuple[str, ...]] = {}
+    """Keys of its virtual methods, each with those of the methods that it overrides itself."""
     destructor: Literal["none", "declared", "defined", "defaulted"] = "none"
     copy_constructor: Literal["implicit", "deleted", "defaulted", "user"] = "implicit"
     copy_assignment: Literal["implicit", "deleted", "defaulted", "user"] = "implicit"
     is_struct: bool = False
     is_union: bool = False
     is_template: bool = False
+    is_abstract: bool = False
+    """No object is of this class itself."""
 
 
 class SharedArray(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):

@@ -253,15 +253,16 @@ def _excluded(conditions: dict[Value, bool], value: Value, truth: bool) -> bool:
     for clause, held in conditions.items():
         if held and isinstance(clause, Operation) and clause.operator == "||":
             for one, other in (clause.operands, clause.operands[::-1]):
-                if literal(value, not truth) == one and _is_false(conditions, other):
+                if literal(value, not truth) == one and is_known(conditions, other, False):
                     return True
     return False
 
 
-def _is_false(conditions: dict[Value, bool], condition: Value) -> bool:
+def is_known(conditions: dict[Value, bool], condition: Value, truth: bool) -> bool:
+    """Whether a condition, or its opposite, is known to be so."""
     if isinstance(condition, Operation) and condition.operator == "!":
-        return conditions.get(condition.operands[0]) is True
-    return conditions.get(condition) is False
+        return conditions.get(condition.operands[0]) is (not truth)
+    return conditions.get(condition) is truth
 
 
 def _share(state: State, left: Value, right: Value) -> None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import zlib
 from typing import Any, TypeVar
 
-from cudalint.analysis.engine.conditions import literal
+from cudalint.analysis.engine.conditions import is_known, literal
 from cudalint.analysis.engine.state import Holding, InputRelease, State, Status
 from cudalint.analysis.values.arithmetic import bounded
 from cudalint.analysis.values.values import (
@@ -44,11 +44,13 @@ _LIVE = (Status.OWNED, Status.REQUESTED)
 _GONE = (Status.RELEASED, Status.ESCAPED)
 _SETTLED = (*_GONE, Status.ABSENT)
 _MOST_CHOICES = 16
+_MOST_NEW = 3
+"""Conditions of one of two paths that are remembered where they meet."""
 
 
 def _agree(one: State, other: State) -> None:
     """Keep in ``one`` what both paths know."""
-    one.conditions = common(one.conditions, other.conditions)
+    one.conditions = _on_both(one.conditions, other.conditions)
     one.equal = common(one.equal, other.equal)
     one.among = common(one.among, other.among)
     if other.failure is None:
@@ -113,9 +115,9 @@ def join(one: State, other: State) -> None:
         one.conditions, one.equal, one.among = other.conditions, other.equal, other.among
         one.resources, one.trace, one.failure = other.resources, other.trace, other.failure
     elif missing == 0:
-        conditions, among = _on_both(one.conditions, other.conditions), _either_of_few(one, other)
+        among = _either_of_few(one, other)
         _agree(one, other)
-        one.conditions, one.among = conditions, among
+        one.among = among
         for resource, holding in other.resources.items():
             mine = one.resources.get(resource)
             if mine and mine.status is Status.OWNED and holding.status is Status.REQUESTED:
@@ -133,10 +135,15 @@ def _on_both(one: dict[Value, bool], other: dict[Value, bool]) -> dict[Value, bo
     for mine, theirs in ((one, other), (other, one)):
         new = [value for value in theirs if value not in mine and not _is_clause(value)]
         split = [v for v, truth in mine.items() if theirs.get(v, truth) != truth]
-        if len(split) == 1 and len(new) == 1 and len(mine) < len(theirs):
-            (decides,), (rest,) = split, new
-            either = (literal(decides, mine[decides]), literal(rest, theirs[rest]))
-            found[bounded(Operation("||", either))] = True
+        if len(split) == 1 and 0 < len(new) <= _MOST_NEW and len(mine) < len(theirs):
+            (decides,) = split
+            for rest in new:
+                either = (literal(decides, mine[decides]), literal(rest, theirs[rest]))
+                found[bounded(Operation("||", either))] = True
+        for value, truth in theirs.items():
+            if truth and isinstance(value, Operation) and value.operator == "||":
+                if any(is_known(mine, part, True) for part in value.operands):
+                    found[value] = True
     return found
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import msgspec
+
 from cudalint.analysis.domains.ownership import objects, releases, stores
 from cudalint.analysis.domains.ownership.escape import escape_object, escape_value, guard
 from cudalint.analysis.domains.ownership.lending import is_status_type, lend
@@ -10,13 +14,16 @@ from cudalint.analysis.engine.containers import out_of_sight
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Lending, State
+from cudalint.analysis.engine.summary import Summary
 from cudalint.analysis.facts import OwnerCopy, Site
 from cudalint.analysis.interpreter.callbacks import note_call
 from cudalint.analysis.interpreter.destruction import delete
+from cudalint.analysis.interpreter.dispatch import by_class, left_open
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.instantiate import apply_summary
 from cudalint.analysis.interpreter.modelled import apply_model
 from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
     NULL,
@@ -34,12 +41,75 @@ from cudalint.analysis.values.values import (
     Value,
 )
 from cudalint.apis.model import ApiFunction
-from cudalint.program import AddressOf, Argument, Call, Expression, Record
+from cudalint.program import (
+    AddressOf,
+    Argument,
+    Assign,
+    Call,
+    Constant,
+    Dereference,
+    Expression,
+    Record,
+    Variable,
+)
 from cudalint.source import Span
 
 
 def call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
     """All ways in which a call may come back; an exception goes to its handler from here."""
+    if operation.kind == "cast":
+        return [*_cast(run, operation, state)]
+    if not operation.virtual or operation.receiver is None or operation.record is None:
+        return _call(run, operation, state)
+    method = partial(run.symbols.overrider, operation.key or "", filename=run.filename)
+    ways: list[list[Next]] = []
+    for key, one in by_class(run, operation.receiver, operation.record, state, method):
+        if key is None:
+            ways.append(_any_of(run, operation, one))
+        else:
+            chosen = msgspec.structs.replace(operation, key=key, virtual=False)
+            ways.append(_call(run, chosen, one))
+    left_open(state, ways)
+    return [after for way in ways for after in way]
+
+
+def _cast(run: FunctionRun, operation: Call, state: State) -> list[State]:
+    """A pointer to an object becomes null if that is not of a class."""
+    target, pointer = operation.target, operation.arguments[0].value
+    info = run.evaluator.variable(target.symbol) if isinstance(target, Variable) else None
+    if target is None or info is None or info.type.pointee is None or operation.record is None:
+        return [state]
+    wanted = info.type.pointee.record
+
+    ways = by_class(
+        run,
+        Dereference(pointer),
+        operation.record,
+        state,
+        lambda record: wanted in run.symbols.lineage(record, run.filename),
+    )
+    for fits, one in ways:
+        given = Constant(None) if fits is False else pointer
+        stores.assign(run, Assign(target, given, operation.span), one)
+    return [one for _, one in ways]
+
+
+def _any_of(run: FunctionRun, operation: Call, state: State) -> list[Next]:
+    """A virtual method is called, and any of those that override it may run."""
+    after: list[Next] = [state]
+    for definition, program in run.symbols.callees(operation, run.filename):
+        effects = run.symbols.memo(EffectsOf).of(definition, program)
+        summary = Summary((), complete=False, effects=effects)
+        after = [
+            both
+            for one in after
+            if isinstance(one, State)
+            for both in apply_summary(run, operation, definition, summary, one)
+        ]
+    return after
+
+
+def _call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
     name = operation.name
     key = operation.key
     for domain in DOMAINS:
@@ -368,10 +438,13 @@ def _copy(run: FunctionRun, operation: Call, state: State) -> list[Next]:
     if origin is not None and _is_out_of_sight(record, operation):
         escape_object(run, origin, state)
     if origin is not None and target is not None and origin != target:
+        kind = state.values.get((*target, objects.CLASS))  # what it was made of it remains
         inner = [(key[len(origin) :], value) for key, value in state.below(origin)]
         state.forget(target)
         for rest, value in inner:
             state.values[(*target, *rest)] = value
+        if kind is not None:
+            state.values[(*target, objects.CLASS)] = kind
         if not inner and origin[-1] == "[]":
             state.values[target] = state.read(origin)  # an element of a container
         objects.copied(state, origin, target)

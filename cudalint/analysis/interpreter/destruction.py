@@ -11,6 +11,7 @@ from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.joining import settle
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
+from cudalint.analysis.interpreter.dispatch import by_class, left_open
 from cudalint.analysis.interpreter.instantiate import end_object
 from cudalint.analysis.shape.destruction import Destruction, Destructor
 from cudalint.analysis.shape.operations import calls
@@ -71,17 +72,22 @@ def delete(
     pointer = Binding(call, model.parameters, run.evaluator, state).expression(path)
     if pointer is None or run.python:
         return [state]
-    memory = run.evaluator.value(pointer, state)
-    made = objects.class_in(memory, state)
-    destruction = run.symbols.memo(Destruction)
-    destructors = destruction.record(made or call.record, run.filename)
     place = THIS if pointer == THIS else Dereference(pointer)
-    states = _destroy(run, place, destructors, call.span, [state])
-    for one in states if made is None else ():
-        location = run.evaluator.location(place, one)
-        if location is not None:
-            escape_object(run, location, one)  # it may be of a class derived from that
-    return states
+    made = objects.class_in(run.evaluator.value(pointer, state), state)
+    ways = [(made, state)]
+    if made is None and call.record is not None and run.symbols.is_polymorphic(call.record):
+        ways = by_class(run, place, call.record, state, str)
+    destruction = run.symbols.memo(Destruction)
+    ends: list[list[State]] = []
+    for record, one in ways:
+        destructors = destruction.record(record or call.record, run.filename)
+        ends.append(_destroy(run, place, destructors, call.span, [one]))
+        for after in ends[-1] if record is None else ():
+            location = run.evaluator.location(place, after)
+            if location is not None:
+                escape_object(run, location, after)  # it may be of a class derived from that
+    left_open(state, ends)
+    return [after for states in ends for after in states]
 
 
 def _delegates(run: FunctionRun) -> bool:

@@ -18,6 +18,7 @@ from cudalint.analysis.engine.state import Holding, InputRelease, Lending, State
 from cudalint.analysis.engine.summary import RETURN, Conditions, HandedOut, Outcome, Summary
 from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.callbacks import run_given
+from cudalint.analysis.interpreter.dispatch import asked_class, left_open
 from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
 from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.walk import plain
@@ -63,18 +64,23 @@ def apply_summary(
     ]
     if applications:
         applications[0].mark_tested(state)
+    ways: list[list[Next]] = []
     emptied = _emptied(run, applications, state)
     for application in applications:
         outcome = application.outcome
         if outcome.kind == "return" and not emptied <= {r.location for r in outcome.released}:
             continue  # there are elements to release, so the loop that releases them runs
+        ways.append([])
         for fork in application.apply(state):
+            ways[-1].append(fork)
             if outcome.kind == "throw":
                 short = definition.name
                 if _blames(run, call, fork):
                     thrown.append(Raised(fork, call.span, f"`{short}` throws", outcome.explicit))
             else:
                 after.append(fork)
+    if any(application.is_undecided(state) for application in applications):
+        left_open(state, ways)
     if not summary.complete:
         if not after:
             # The outcome that fits is among the paths that were cut: it comes back, with what
@@ -230,6 +236,16 @@ class _Application:
                 )
             ]
         return [fork for fork in forks if self._is_possible(fork)]
+
+    def is_undecided(self, state: State) -> bool:
+        """Whether it depends on the class of an object that nobody knows."""
+        for condition, _ in self.outcome.conditions:
+            asked = asked_class(condition)
+            if asked is not None:
+                kind = self.translate(asked, state)
+                if not isinstance(state.equal.get(kind, kind), Const):
+                    return True
+        return False
 
     def _is_possible(self, state: State) -> bool:
         """Whether the conditions of any of the callee's paths that end so may hold."""

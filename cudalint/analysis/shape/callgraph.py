@@ -28,8 +28,7 @@ class CallGraph:
         self._callees: dict[Identity, set[Identity]] = defaultdict(set)
         for caller, _ in symbols.functions():
             for at, call in calls(caller):
-                callee = symbols.function(call.key, caller.filename)
-                if callee is not None:
+                for callee, _ in symbols.callees(call, caller.filename):
                     self._sites[identity(callee)].append(Site(caller, at, call))
                     self._callees[identity(caller)].add(identity(callee))
 

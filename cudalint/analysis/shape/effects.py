@@ -157,9 +157,10 @@ class _Body:
         if model is not None:
             self._modelled(call, model)
             return
-        found = self._symbols.definition(call.key, self._function.filename)
-        if found is not None:
-            self._defined(call, *found)
+        found = self._symbols.callees(call, self._function.filename)
+        for callee, program in found:
+            self._defined(call, callee, program)
+        if found:
             return
         # Nothing is known of the callee.
         handed = self._roots(

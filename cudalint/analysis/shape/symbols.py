@@ -10,8 +10,10 @@ from cudalint.analysis.facts import LaunchSite
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.groups import shared_folders
 from cudalint.analysis.shape.operations import expressions, operations, targets
+from cudalint.analysis.shape.reach import closure
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
+    Call,
     Function,
     Kernel,
     Program,
@@ -45,6 +47,10 @@ class Symbols:
         self._functions: dict[str, list[tuple[Function, Program]]] = {}
         self._kernels: dict[str, list[Kernel]] = {}
         self._records: dict[str, dict[str, Record]] = {}
+        self._derived: dict[str, list[Record]] = {}
+        """By class: those that derive from it directly."""
+        self._overridden: dict[str, set[str]] = {}
+        """By method: those that it overrides directly."""
         self.opt_ins: dict[tuple[str, str], int] = {}
         """By the kernel's name and the file that defines it, or that opts in."""
         self._memos: dict[Any, Any] = {}
@@ -59,10 +65,14 @@ class Symbols:
                 ):
                     known.append((function, program))
             for record in program.records:
+                for method, overridden in record.virtual.items():
+                    self._overridden.setdefault(method, set()).update(overridden)
                 by_file = self._records.setdefault(record.key, {})
                 earlier = by_file.get(record.filename)
                 if earlier is None or len(record.fields) > len(earlier.fields):
                     by_file[record.filename] = record
+                    for base in record.bases if earlier is None else ():
+                        self._derived.setdefault(base, []).append(record)
             for kernel in program.kernels:
                 for name in dict.fromkeys((kernel.key, kernel.name)):
                     kernels = self._kernels.setdefault(name, [])
@@ -110,6 +120,36 @@ class Symbols:
         """A class and all that it derives from, as far as they are in the run."""
         found = self.lineage(key, filename).values() if key else ()
         return [record for record in found if record is not None]
+
+    def concrete(self, key: str) -> list[str]:
+        """The classes that an object may be of that is known to be of a class: this one, if it is
+        in the run, and all that derive from it."""
+        found = closure([key], lambda one: [record.key for record in self._derived.get(one, ())])
+        known = ((one, next(iter(self._records.get(one, {}).values()), None)) for one in found)
+        return sorted(one for one, record in known if record is not None and not record.is_abstract)
+
+    def is_polymorphic(self, record: str) -> bool:
+        """Whether a class of the run has virtual methods, its own or inherited."""
+        known = next(iter(self._records.get(record, {}).values()), None)
+        return known is not None and any(
+            one.virtual for one in self.classes(record, known.filename)
+        )
+
+    def overrider(self, method: str, record: str, filename: str) -> str:
+        """What runs where a virtual method is called of an object of a class."""
+        for known in self.classes(record, filename):
+            for own in known.virtual:
+                if method in closure([own], lambda one: self._overridden.get(one, ())):
+                    return own
+        return method
+
+    def callees(self, call: Call, filename: str) -> list[tuple[Function, Program]]:
+        """The functions of the run that a call may mean."""
+        keys = [call.key]
+        if call.virtual and call.key and call.record:
+            keys = [self.overrider(call.key, one, filename) for one in self.concrete(call.record)]
+        found = (self.definition(key, filename) for key in dict.fromkeys(keys))
+        return [one for one in found if one is not None]
 
     def method(self, record: str | None, name: str, filename: str) -> Function | None:
         """A method of a Python class, its own or inherited."""

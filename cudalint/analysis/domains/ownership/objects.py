@@ -11,10 +11,29 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease, State
 from cudalint.analysis.facts import Misuse, MisuseKind, Site
 from cudalint.analysis.shape.destruction import Destruction, Destructor
-from cudalint.analysis.values.values import Location, Pointer, Symbol, Value, resources_in
+from cudalint.analysis.values.values import (
+    Const,
+    Location,
+    Pointer,
+    Symbol,
+    Value,
+    resources_in,
+)
 from cudalint.findings.finding import Step
-from cudalint.program import Assign, Call, Dereference, Expression, Member, Operation, Variable
+from cudalint.program import (
+    THIS,
+    Assign,
+    Call,
+    Expression,
+    Member,
+    Operation,
+    Type,
+    Variable,
+)
 from cudalint.source import Span
+
+CLASS = ".(class)"
+"""Where an object keeps which class it was made of."""
 
 
 class OwnRelease(NamedTuple):
@@ -34,8 +53,6 @@ class Objects:
     """Variables with destructors, in the order in which they were made."""
     ended: tuple[OwnRelease, ...] = ()
     """What the methods of objects, and their destructors, have released."""
-    made: tuple[tuple[Symbol, str], ...] = ()
-    """Memory in which an object was constructed, and the class of that."""
     copied: frozenset[Symbol] = frozenset()
     """What two objects hold because one is a copy of the other."""
 
@@ -44,7 +61,6 @@ class Objects:
         return Objects(
             tuple(symbol for symbol in self.alive if symbol in other.alive),
             tuple(dict.fromkeys((*self.ended, *other.ended))),
-            tuple(one for one in self.made if one in other.made),
             self.copied | other.copied,
         )
 
@@ -80,6 +96,8 @@ def enter(run: FunctionRun, state: State) -> None:
 
 def begin(run: FunctionRun, operation: Operation, states: list[State]) -> None:
     """An operation has made an object, if it has."""
+    for state in states:
+        construct(run, operation, state)
     made = _made(operation)
     if made is None or made not in run.log(Owners).destructors:
         return
@@ -89,31 +107,58 @@ def begin(run: FunctionRun, operation: Operation, states: list[State]) -> None:
             state.keep(replace(objects, alive=(*objects.alive, made)))
 
 
-def construct(run: FunctionRun, call: Call, state: State) -> None:
-    """A constructor is called, for an object that may be in memory of its own."""
-    place = call.receiver
-    if not isinstance(place, Dereference) or run.python:
+def construct(run: FunctionRun, operation: Operation, state: State) -> None:
+    """An object gets its class where it is made."""
+    place, record = None, None
+    if isinstance(operation, Assign) and operation.declares:
+        place = operation.target
+        if isinstance(place, Variable) and (info := run.evaluator.variable(place.symbol)):
+            record = info.type.record if info.type.kind == "record" else None
+    elif isinstance(operation, Call) and _makes(operation) and operation.receiver != THIS:
+        place, record = operation.receiver, operation.record
+    if place is None or record is None or run.python:
         return
-    memory = run.evaluator.value(place.pointer, state)
-    if isinstance(memory, Pointer) and call.record is not None:
-        objects = state.part(NO_OBJECTS)
-        made = dict(objects.made) | {memory.resource: call.record}
-        state.keep(replace(objects, made=tuple(made.items())))
+    location = run.evaluator.location(place, state)
+    if location is None or not (location[0] == "@" or run.symbols.is_polymorphic(record)):
+        return
+    state.values[(*location, CLASS)] = Const(record)
 
 
 def class_in(memory: Value, state: State) -> str | None:
     """The class of the object that was constructed in some memory."""
-    made = dict(state.part(NO_OBJECTS).made)
-    return made.get(memory.resource) if isinstance(memory, Pointer) else None
+    kind = state.values.get(("@", memory, CLASS))
+    return str(kind.value) if isinstance(kind, Const) else None
+
+
+def declared_class(run: FunctionRun, place: Location) -> str | None:
+    """The class of a variable, or of a member, that is an object itself."""
+    info = run.evaluator.variable(place[0]) if isinstance(place[0], str) else None
+    kind = info.type if info is not None else None
+    if place[0] == "this" and len(place) > 1:
+        kind = Type("", "record", record=run.function.record)
+    for part in place[1:]:
+        if kind is None or kind.kind != "record":
+            return None
+        fields = {
+            f".{field.name}": field.type
+            for record in run.symbols.classes(kind.record, run.filename)
+            for field in record.fields
+        }
+        kind = fields.get(str(part))
+    return kind.record if kind is not None and kind.kind == "record" else None
 
 
 def _made(operation: Operation) -> str | None:
     place: Expression | None = None
     if isinstance(operation, Assign) and operation.declares:
         place = operation.target
-    elif isinstance(operation, Call) and operation.kind in ("constructor", "copy"):
-        place = None if operation.name.endswith("operator=") else operation.receiver
+    elif isinstance(operation, Call) and _makes(operation):
+        place = operation.receiver
     return place.symbol if isinstance(place, Variable) else None
+
+
+def _makes(call: Call) -> bool:
+    return call.kind in ("constructor", "copy") and not call.name.endswith("operator=")
 
 
 def leave_out(location: Location, state: State) -> None:
@@ -254,7 +299,8 @@ def is_own(run: FunctionRun, place: Location | None, state: State) -> bool:
     if place[0] == "@":
         memory = place[1]
         return (
-            class_in(memory, state) is not None
+            isinstance(memory, Pointer)
+            and class_in(memory, state) is not None
             and live(state.status(memory.resource))
             and _is_part(place[2:])
         )

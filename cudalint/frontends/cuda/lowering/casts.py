@@ -12,7 +12,7 @@ from cudalint.frontends.cuda.lowering.text import recover
 from cudalint.frontends.cuda.lowering.unknowns import other
 from cudalint.frontends.cuda.lowering.unresolved import unresolved_call
 from cudalint.frontends.cuda.lowering.variables import IDENTIFIER, named, unknown
-from cudalint.program import Constant, Expression, Unknown
+from cudalint.program import Argument, Call, Constant, Expression, Unknown
 
 
 def cast(context: Context, cursor: Cursor) -> Expression:
@@ -22,7 +22,22 @@ def cast(context: Context, cursor: Cursor) -> Expression:
         constant = evaluate(cursor)
         return Constant(constant) if constant is not None else unknown(context, cursor)
     value = context.expression(operands[-1])
-    return convert(value, context.types.of(operands[-1]), context.types.of(cursor), explicit=True)
+    source, target = context.types.of(operands[-1]), context.types.of(cursor)
+    if cursor._kind_id == Kind.DYNAMIC_CAST and target.pointee and source.pointee:
+        place = context.temporary(target)
+        record, span = source.pointee.record, context.positions.span(cursor)
+        cast = Call(
+            "dynamic_cast",
+            (Argument(value),),
+            span,
+            place,
+            kind="cast",
+            may_throw=False,
+            record=record,
+        )
+        context.graph.emit(cast)
+        return place
+    return convert(value, source, target, explicit=True)
 
 
 def unexposed(context: Context, cursor: Cursor) -> Expression:

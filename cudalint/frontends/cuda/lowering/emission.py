@@ -9,8 +9,9 @@ from clang.cindex import Cursor
 
 from cudalint.apis.loader import load
 from cudalint.frontends.cuda.lowering.context import Context
-from cudalint.frontends.cuda.lowering.libclang import Kind
+from cudalint.frontends.cuda.lowering.libclang import Kind, values_of
 from cudalint.frontends.cuda.lowering.names import FunctionFacts
+from cudalint.frontends.cuda.lowering.syntax import unwrapped
 from cudalint.frontends.cuda.lowering.types import is_changeable, is_only_read
 from cudalint.program import (
     Argument,
@@ -51,6 +52,7 @@ def emit_call(
     target = context.temporary(result) if has_value else None
     if record is None and facts is not None and facts.record is not None:
         record = context.types.record_key(facts.record)
+    virtual = receiver is not None and bool(context.library.is_dynamic_call(cursor))
     context.graph.emit(
         Call(
             name,
@@ -63,9 +65,10 @@ def emit_call(
             kind,
             facts.may_throw if facts is not None else None,
             noreturn,
-            record,
+            (_static_class(context, cursor) if virtual else None) or record,
             template_bytes,
             context.positions.macro(cursor),
+            virtual,
         )
     )
     if noreturn:
@@ -73,6 +76,15 @@ def emit_call(
     if target is None:
         return Unknown("void")
     return Dereference(target, implicit=True) if refers else target
+
+
+def _static_class(context: Context, call: Cursor) -> str | None:
+    """The class of which a virtual method is called: the method's own, or one derived from it."""
+    callee = unwrapped(values_of(call)[0])
+    for base in values_of(callee)[:1]:
+        kind = context.types.of(base)
+        return kind.record or (kind.pointee.record if kind.pointee is not None else None)
+    return context.record
 
 
 def emit_resolved(

@@ -28,6 +28,7 @@ __all__ = [
     "is_value",
     "library",
     "name_of",
+    "overridden",
     "parts_of",
     "referenced",
     "related",
@@ -280,6 +281,14 @@ class Library:
         self.is_anonymous = self._function("Cursor_isAnonymous", unsigned, Cursor)
         self.is_bit_field = self._function("Cursor_isBitField", unsigned, Cursor)
         self.is_static = self._function("CXXMethod_isStatic", unsigned, Cursor)
+        self.is_virtual = self._function("CXXMethod_isVirtual", unsigned, Cursor)
+        self.is_dynamic_call = self._function("Cursor_isDynamicCall", integer, Cursor)
+        self.is_abstract = self._function("CXXRecord_isAbstract", unsigned, Cursor)
+        cursors = ctypes.POINTER(Cursor)
+        self.overridden = self._function(
+            "getOverriddenCursors", None, Cursor, ctypes.POINTER(cursors), ctypes.POINTER(unsigned)
+        )
+        self.dispose_overridden = self._function("disposeOverriddenCursors", None, cursors)
         self.is_deleted = self._function("CXXMethod_isDeleted", unsigned, Cursor)
         self.is_defaulted = self._function("CXXMethod_isDefaulted", unsigned, Cursor)
         self.is_copy_constructor = self._function(
@@ -433,6 +442,20 @@ def referenced(cursor: Cursor) -> Cursor | None:
 def related(relation: str, cursor: Cursor) -> Cursor | None:
     """Another cursor by a relation of ``Library``: definition, parent, template, initializer."""
     return _real(getattr(library(), relation)(cursor), cursor)
+
+
+def overridden(method: Cursor) -> list[Cursor]:
+    """The methods that one overrides itself."""
+    functions = library()
+    found, number = ctypes.POINTER(Cursor)(), ctypes.c_uint()
+    functions.overridden(method, ctypes.byref(found), ctypes.byref(number))
+    # The array is freed, so each is copied out of it.
+    methods = [Cursor.from_buffer_copy(found[one]) for one in range(number.value)]
+    if number.value:
+        functions.dispose_overridden(found)
+    for one in methods:
+        one._tu = method._tu
+    return methods
 
 
 def is_value(cursor: Cursor) -> bool:

@@ -13,6 +13,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     children,
     library,
     name_of,
+    overridden,
     parts_of,
     referenced,
     related,
@@ -21,6 +22,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
 )
 from cudalint.frontends.cuda.lowering.names import Names
 from cudalint.frontends.cuda.lowering.positions import Positions
+from cudalint.frontends.cuda.lowering.templates import Templates
 from cudalint.frontends.cuda.lowering.types import Types
 from cudalint.program import Field, Record
 from cudalint.source import Span
@@ -145,7 +147,12 @@ def _is_size(field: Cursor, value: Cursor) -> bool:
 
 
 def lower_record(
-    parts: RecordParts, key: str, positions: Positions, types: Types, names: Names
+    parts: RecordParts,
+    key: str,
+    positions: Positions,
+    types: Types,
+    names: Names,
+    templates: Templates,
 ) -> Record:
     """The model's record for a class definition."""
     cursor = parts.cursor
@@ -190,12 +197,18 @@ def lower_record(
         fields,
         tuple(bases),
         tuple(method.key for method in parts.methods),
+        {
+            method.key: tuple(usr(templates.chosen(one)) for one in overridden(method.declaration))
+            for method in parts.methods
+            if functions.is_virtual(method.declaration)
+        },
         destructor,
         constructor,
         assignment,
         kind != Kind.CLASS,
         kind == Kind.UNION,
         is_template and parts.instance is None,
+        bool(functions.is_abstract(parts.instance or cursor)),
     )
 
 

@@ -165,7 +165,9 @@ class Unit:
         is_instance = address(pattern) != address(definition)
         parts = RecordParts(pattern, definition) if is_instance else RecordParts(definition)
         self._parts[key] = parts
-        self.records[key] = lower_record(parts, key, self.positions, self.types, self.names)
+        self.records[key] = lower_record(
+            parts, key, self.positions, self.types, self.names, self.templates
+        )
         if is_instance or not self.positions.in_main_file(definition):
             for method in parts.methods:
                 if method.body is not None:

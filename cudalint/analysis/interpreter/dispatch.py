@@ -1,0 +1,90 @@
+"""Which class an object is of: what runs at a virtual call, and where an object is deleted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from cudalint.analysis.domains.ownership import objects
+from cudalint.analysis.domains.ownership.objects import CLASS
+from cudalint.analysis.engine.run import FunctionRun, Next, Raised
+from cudalint.analysis.engine.state import State, Status
+from cudalint.analysis.values.values import Const, Input, Operation, Value
+from cudalint.program import THIS, Expression
+
+Ran = TypeVar("Ran", bound=Hashable)
+
+MOST_CLASSES = 4
+"""Classes that are told apart where it is not known of which one an object is."""
+
+
+def by_class(
+    run: FunctionRun,
+    place: Expression,
+    record: str,
+    state: State,
+    runs: Callable[[str], Ran],
+) -> list[tuple[Ran | None, State]]:
+    """What runs for an object of a class, or of one derived from it, and in which states; ``None``:
+    nobody can say."""
+    if place == THIS and run.function.kind in ("constructor", "destructor"):
+        return [(runs(run.function.record or record), state)]  # the rest of it is not, or no more
+    location = run.evaluator.location(place, state)
+    declared = None if location is None else objects.declared_class(run, location)
+    if declared is not None:
+        return [(runs(declared), state)]
+    value = None if location is None else state.read((*location, CLASS))
+    value = state.equal.get(value, value) if value is not None else None
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return [(runs(value.value), state)]
+    groups: dict[Ran, list[str]] = defaultdict(list)
+    for one in run.symbols.concrete(record):
+        groups[runs(one)].append(one)
+    if len(groups) == 1:
+        return [(next(iter(groups)), state)]
+    most = max(groups, key=lambda one: len(groups[one]), default=None)
+    told = [(one, key) for key, classes in groups.items() if key != most for one in classes]
+    if most is None or not isinstance(value, Input) or len(told) >= MOST_CLASSES:
+        return [(None, state)]
+    found: list[tuple[Ran | None, State]] = []
+    answers = {one: Operation("==", (value, Const(one))) for one, _ in told}
+    for chosen, ran in (*told, (None, most)):
+        forks = [state.copy()]
+        for one, answer in answers.items():
+            forks = [
+                after
+                for fork in forks
+                for after in run.conditions.assume(fork, answer, one == chosen)
+            ]
+        for fork in forks:
+            # Also what follows from the class: it still holds where paths of several classes meet.
+            fork.conditions.update({answers[one]: one == chosen for one in answers})
+            found.append((ran, fork))
+    return found
+
+
+def asked_class(condition: Value) -> Value | None:
+    """The object's class, where a condition asks for that."""
+    if isinstance(condition, Operation) and condition.operator == "==":
+        asked = condition.operands[0]
+        if isinstance(asked, Input) and asked.location[-1] == CLASS:
+            return asked
+        if isinstance(asked, Operation) and asked.operator == CLASS:
+            return asked
+    return None
+
+
+def left_open(before: State, ways: Iterable[Sequence[Next]]) -> None:
+    """Nobody knows which of several methods has run: what some release, and others do not, may be
+    owned by somebody or by nobody from here on."""
+    each = [list(_states(way)) for way in ways if way]
+    for resource in before.resources:
+        ends = [{state.status(resource) is Status.RELEASED for state in states} for states in each]
+        if any(end != ends[0] for end in ends):
+            for state in (state for states in each for state in states):
+                state.set_status(resource, Status.ESCAPED)
+
+
+def _states(way: Iterable[Next]) -> Iterator[State]:
+    return (one.state if isinstance(one, Raised) else one for one in way)
