@@ -36,6 +36,7 @@ from cudalint.analysis.values.values import (
     Symbol,
     Value,
     bag,
+    parts,
     resources_in,
 )
 
@@ -141,9 +142,9 @@ def _on_both(one: dict[Value, bool], other: dict[Value, bool]) -> dict[Value, bo
                 either = (literal(decides, mine[decides]), literal(rest, theirs[rest]))
                 found[bounded(Operation("||", either))] = True
         for value, truth in theirs.items():
-            if truth and isinstance(value, Operation) and value.operator == "||":
-                if any(is_known(mine, part, True) for part in value.operands):
-                    found[value] = True
+            either_of = isinstance(value, Operation) and value.operator == "||" and truth
+            if either_of and any(is_known(mine, part, True) for part in parts(value)):
+                found[value] = True
     return found
 
 
