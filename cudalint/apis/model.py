@@ -240,6 +240,9 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Two paths whose values it exchanges."""
     assigns: tuple[str, ...] = ()
     """Two paths: afterwards the first has the second's value (``std::exchange``)."""
+    carries: tuple[str, ...] = ()
+    """Paths of two pointers: what stands at the first stands at the second too. Without a second it
+    goes out of sight, as with ``copies``."""
     inserts: tuple[str, ...] = ()
     """Paths whose values become elements of the receiver, as in ``list.append``. They stand in
     ``takes`` too, for where the receiver is out of sight."""

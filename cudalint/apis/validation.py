@@ -233,7 +233,8 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
     for name in ("status", "destroys", "aliases", "unwraps", "invokes", "dangles", "serves_along"):
         yield name, getattr(function, name), parse_path
     for name in (
-        "takes", "swaps", "assigns", "inserts", "keeps", "saves", "host_reads", "host_writes",
+        "takes", "swaps", "assigns", "carries", "inserts", "keeps", "saves", "host_reads",
+        "host_writes",
     ):  # fmt: skip
         for path in getattr(function, name):
             yield name, path, parse_path

@@ -438,16 +438,7 @@ def _copy(run: FunctionRun, operation: Call, state: State) -> list[Next]:
     if origin is not None and _is_out_of_sight(record, operation):
         escape_object(run, origin, state)
     if origin is not None and target is not None and origin != target:
-        kind = state.values.get((*target, objects.CLASS))  # what it was made of it remains
-        inner = [(key[len(origin) :], value) for key, value in state.below(origin)]
-        state.forget(target)
-        for rest, value in inner:
-            state.values[(*target, *rest)] = value
-        if kind is not None:
-            state.values[(*target, objects.CLASS)] = kind
-        if not inner and origin[-1] == "[]":
-            state.values[target] = state.read(origin)  # an element of a container
-        objects.copied(state, origin, target)
+        stores.copy(run, state, origin, target)
     return [state]
 
 

@@ -357,7 +357,7 @@ class _Application:
                     self.given = {}
         self.given = None
         kept = frozenset(resource for _, value in writes for resource in resources_in(value))
-        for target, value in writes:
+        for target, value in sorted(writes, key=lambda write: len(write[0])):  # members last
             stores.store(
                 self.run,
                 state,

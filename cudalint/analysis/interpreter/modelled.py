@@ -17,6 +17,7 @@ from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.contained import contain
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.shape.walk import plain
+from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
     NULL,
     Bag,
@@ -74,6 +75,8 @@ def apply_model(
         _acquire(run, binding, acquisition, name, number, status, results, state)
     if not (model.acquires or model.releases or model.copies or model.takes or model.inserts):
         _fill_in(run, call, state)
+    if not run.python:
+        _carry(run, binding, model, state)
     if model.resets:
         reset(run, call, name, state)
     if run.python:
@@ -335,6 +338,23 @@ def _invoke(run: FunctionRun, binding: Binding, model: ApiFunction, state: State
         state.escape(state.reachable([value]))
 
 
+def _carry(run: FunctionRun, binding: Binding, model: ApiFunction, state: State) -> None:
+    """What stands in some memory stands elsewhere too: in sight, or on the device."""
+    paths = model.carries or ((model.copies.source,) if model.copies else ())
+    places = [binding.location(f"*{path}") for path in paths]
+    source, target = (*places, None, None)[:2]
+    if source is None:
+        return
+    if is_index(source[-1]):
+        source = source[:-1]  # from one element on
+    if target is None or str(target[0]).startswith("::"):
+        held = [value for _, value in state.below(source)]
+        state.escape(resource for value in held for resource in resources_in(value))
+        state.stored |= {value.location for value in held if isinstance(value, Input)}
+    else:
+        stores.copy(run, state, source, target[:-1] if is_index(target[-1]) else target)
+
+
 def _assign(
     run: FunctionRun,
     binding: Binding,
@@ -391,9 +411,10 @@ def _write_other_outputs(run: FunctionRun, call: Call, model: ApiFunction, state
     """What the function writes through pointers that its model does not speak of."""
     if run.python:
         return
+    read = {*model.carries, *model.host_reads, model.copies.source if model.copies else ""}
     for number, argument in enumerate(call.arguments):
         expression = plain(argument.value)
-        if not isinstance(expression, AddressOf):
+        if not isinstance(expression, AddressOf) or f"arg{number}" in read:
             continue
         location = run.evaluator.location(expression.place, state)
         if location is None or state.reachable(value for _, value in state.below(location)):

@@ -49,9 +49,8 @@ def project(value: Value, path: Location) -> Value:
         if isinstance(value, Array) and part == ".T":
             continue
         if isinstance(value, Input):
-            value = Input((*value.location, part)) if value.location[0] != "@" else Operation(
-                str(part), (value,)
-            )  # fmt: skip
+            below = value.location[0] != "@" or str(part).startswith(".")
+            value = Input((*value.location, part)) if below else Operation(str(part), (value,))
             continue
         if isinstance(value, Uninitialized):
             return Uninitialized(value.name)

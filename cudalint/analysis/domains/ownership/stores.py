@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudalint.analysis.domains.ownership import containers
+from cudalint.analysis.domains.ownership import containers, objects
 from cudalint.analysis.domains.ownership.escape import escape_value
 from cudalint.analysis.domains.ownership.lending import lent_to
 from cudalint.analysis.domains.ownership.recorder import Recorder, is_empty, live
@@ -14,6 +14,7 @@ from cudalint.analysis.values.elements import exactly
 from cudalint.analysis.values.values import (
     Address,
     Const,
+    Input,
     Location,
     Operation,
     Pointer,
@@ -178,6 +179,22 @@ def store(
             state.set_status(resource, Status.ESCAPED)
         elif resource not in kept and not _held(run, state, resource):
             _lose(run, state, resource, span, name, value)
+
+
+def copy(run: FunctionRun, state: State, origin: Location, target: Location) -> None:
+    """A place holds what another one holds: either may be used in its place."""
+    inner = [(key[len(origin) :], value) for key, value in state.below(origin)]
+    whole = state.read(origin)
+    info = run.function.variables.get(origin[0]) if isinstance(origin[0], str) else None
+    kind = state.values.get((*target, objects.CLASS))  # what it was made of it remains
+    state.forget(target)
+    if whole != Input(origin) or info is None or info.storage != "local":
+        state.values[target] = whole  # the members that were there before the call
+    for rest, value in inner:
+        state.values[(*target, *rest)] = value
+    if kind is not None:
+        state.values[(*target, objects.CLASS)] = kind
+    objects.copied(state, origin, target)
 
 
 def _is_own(run: FunctionRun, location: Location, resource: Symbol) -> bool:
