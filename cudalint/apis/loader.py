@@ -12,6 +12,8 @@ Reserved top-level keys of a model file; every other key is a function:
 - ``calm``: how the names of functions and classes begin that wait for no device and no thread.
 - ``waits``: names that, in one of those, say that it does wait.
 - ``pageable``: class templates whose memory is on the host, and not page-locked.
+- ``exceptions``: classes of exceptions, with what each derives from (Python).
+- ``raises``: what functions raise whose names begin so, besides what bad arguments raise (Python).
 - ``families``: kinds of resources.
 - ``constants``: what enumerators are worth (``cudaSuccess``), by the last part of their names.
 - ``borrows``: functions that only borrow what they are given by value, whatever else they do; a
@@ -118,6 +120,8 @@ RESERVED = frozenset(
         "calm",
         "waits",
         "pageable",
+        "exceptions",
+        "raises",
         "attributes",
         "alike",
         "tensors",
@@ -149,6 +153,8 @@ class ApiModels:
         self._calm: tuple[str, ...] = ()
         self._waits: tuple[str, ...] = ()
         self.pageable: set[str] = set()
+        self._exceptions: dict[str, str] = {}
+        self._raises: dict[str, str] = {}
         self.attributes: dict[str, AttributeModel] = {}
         self._tensors: dict[str, TensorEffect] = {}
         self._tensor_beginnings: dict[str, TensorEffect] = {}
@@ -189,6 +195,18 @@ class ApiModels:
         if receiver in RECEIVERS and "array" in candidates:
             return candidates["array"]
         return candidates.get(None)
+
+    def raises(self, name: str) -> tuple[str, ...]:
+        """The class of the exceptions that a function raises, if it is known."""
+        self._read(name)
+        plain = self.named(name)
+        beginning = max(filter(plain.startswith, self._raises), key=len, default="")
+        return (self._raises[beginning],) if beginning else ()
+
+    def exception_base(self, name: str) -> str | None:
+        """What a library's class of exceptions derives from."""
+        self._read(name)
+        return self._exceptions.get(name)
 
     def tensor_effect(self, name: str) -> TensorEffect | None:
         """What a function, method or attribute (``.data``) does to tensors and gradients."""
@@ -300,14 +318,18 @@ class ApiModels:
         found = self._functions.get("*." + re.split(r"\.|::", plain)[-1])
         return _as_guess(found) if found is not None else None
 
+    def named(self, name: str) -> str:
+        """A function or class by the name that models know it by, where it has several."""
+        if name in self._aliases:
+            return self._aliases[name]
+        for prefix, replacement in self._aliases.items():
+            if prefix.endswith((".", "::")) and name.startswith(prefix):
+                return replacement + name.removeprefix(prefix)
+        return name
+
     def _through_alias(self, name: str) -> ApiFunction | None:
-        target = self._aliases.get(name)
-        if target is None:
-            for prefix, replacement in self._aliases.items():
-                if prefix.endswith((".", "::")) and name.startswith(prefix):
-                    target = replacement + name.removeprefix(prefix)
-                    break
-        return self.lookup(target) if target is not None and target != name else None
+        target = self.named(name)
+        return self.lookup(target) if target != name else None
 
     def _read(self, name: str | None) -> None:
         """Read the shipped files that may hold a name; all of them for ``None``."""
@@ -331,6 +353,8 @@ class ApiModels:
         self._calm = (*self._calm, *(name.removesuffix("*") for name in file.calm))
         self._waits = (*self._waits, *file.waits)
         self.pageable.update(file.pageable)
+        self._exceptions.update(file.exceptions)
+        self._raises.update(file.raises)
         for name in file.borrows:
             if name.endswith(("*", ".", "::")):
                 self._borrowing = (*self._borrowing, name.removesuffix("*"))
@@ -429,6 +453,8 @@ def decode(path: str, text: str) -> ModelFile:
     calm = _convert(path, "calm", content.pop("calm", []), tuple[str, ...])
     waits = _convert(path, "waits", content.pop("waits", []), tuple[str, ...])
     pageable = _convert(path, "pageable", content.pop("pageable", []), tuple[str, ...])
+    exceptions = _convert(path, "exceptions", content.pop("exceptions", {}), dict[str, str])
+    raises = _convert(path, "raises", content.pop("raises", {}), dict[str, str])
     functions: dict[str, ApiFunction] = {}
     if plain:
         function = _convert(path, "defaults", defaults, ApiFunction)
@@ -448,7 +474,7 @@ def decode(path: str, text: str) -> ModelFile:
             functions[key] = function
     return ModelFile(
         path, language, families, functions, aliases, attributes, tensors, hooks, lifetimes,
-        kernels, constants, borrows, calm, waits, pageable,
+        kernels, constants, borrows, calm, exceptions, raises, waits, pageable,
     )  # fmt: skip
 
 

@@ -513,6 +513,10 @@ class ModelFile(msgspec.Struct, frozen=True, omit_defaults=True):
     """Names, and beginnings that end in ``*``, ``.`` or ``::``, of functions that only borrow."""
     calm: tuple[str, ...] = ()
     """Beginnings of the names of functions and classes that wait for nothing."""
+    exceptions: dict[str, str] = {}
+    """Classes of exceptions, with what each derives from (Python)."""
+    raises: dict[str, str] = {}
+    """What functions raise whose names begin so (Python)."""
     waits: tuple[str, ...] = ()
     """Names of those among them that do wait, also in the arguments of templates."""
     pageable: tuple[str, ...] = ()

@@ -2,10 +2,12 @@
 
 from cudalint.program.expressions import (
     FIELDS,
+    RAISES,
     THIS,
     AddressOf,
     Binary,
     Cast,
+    Caught,
     Conditional,
     Constant,
     Dereference,
@@ -57,6 +59,7 @@ from cudalint.program.functions import (
 __all__ = [
     "FIELDS",
     "MISSING_HEADER",
+    "RAISES",
     "THIS",
     "AddressOf",
     "Argument",
@@ -66,6 +69,7 @@ __all__ = [
     "Branch",
     "Call",
     "Cast",
+    "Caught",
     "Conditional",
     "Constant",
     "Delete",

@@ -176,9 +176,21 @@ class Unknown(msgspec.Struct, frozen=True, tag="unknown"):
     reads: tuple[Expression, ...] = ()
 
 
+RAISES = Unknown("raises")
+"""Whether what follows, which calls nothing, raises all the same: an element is missing, say."""
+
+
+class Caught(msgspec.Struct, frozen=True, tag="caught"):
+    """Whether a handler takes the exception that is under way. ``kinds``: the classes that it
+    names, imports resolved; empty where they are not known."""
+
+    text: str
+    kinds: tuple[str, ...] = ()
+
+
 Expression = Union[
     Constant, Variable, Member, Index, Slice, Dereference, AddressOf, Unary, Binary, Conditional,
-    Cast, Tuple, FunctionReference, Unknown,
+    Cast, Tuple, FunctionReference, Unknown, Caught,
 ]  # fmt: skip
 Place = Union[Variable, Member, Index, Dereference]
 
@@ -295,5 +307,5 @@ def render(expression: Expression) -> str:
             return f"({', '.join(render(item) for item in shown)})"
         case FunctionReference(name=name):
             return name
-        case Unknown(text=text):
+        case Unknown(text=text) | Caught(text=text):
             return text or "?"

@@ -174,11 +174,12 @@ class Return(msgspec.Struct, frozen=True, tag="return"):
 
 class Throw(msgspec.Struct, frozen=True, tag="throw"):
     """``throw``/``raise``; ``rethrow`` where a handler passes the exception on (no handler matched,
-    or a bare ``raise``)."""
+    or a bare ``raise``). ``kinds``: its classes, where they are known."""
 
     value: Expression | None
     span: Span
     rethrow: bool = False
+    kinds: tuple[str, ...] = ()
 
 
 class Unreachable(msgspec.Struct, frozen=True, tag="unreachable"):

@@ -80,8 +80,8 @@ def common(one: dict[Value, Known], other: dict[Value, Known]) -> dict[Value, Kn
     return {value: known for value, known in one.items() if other.get(value) == known}
 
 
-def _thrown(state: State) -> str | None:
-    return state.thrown.kind if state.thrown is not None else None
+def _thrown(state: State) -> tuple[str, ...]:
+    return (state.thrown.kind, *state.thrown.thrown) if state.thrown is not None else ()
 
 
 def _is_lent(holding: Holding) -> bool:

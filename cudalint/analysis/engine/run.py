@@ -70,6 +70,8 @@ class Raised(NamedTuple):
     what: str
     explicit: bool
     """Whether code in sight throws it."""
+    thrown: tuple[str, ...] = ()
+    """Of which classes one is its own."""
 
 
 Next = State | Raised

@@ -79,6 +79,8 @@ class Event:
     kind: str
     step: Step
     resource: Symbol | None = None
+    thrown: tuple[str, ...] = ()
+    """Of an exception: of which classes one is its own; none where they are not known."""
 
 
 class Trace(NamedTuple):

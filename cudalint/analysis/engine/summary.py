@@ -66,6 +66,8 @@ class Outcome:
     writes: tuple[tuple[Location, Value], ...] = ()
     failure: Step | None = None
     explicit: bool = True
+    thrown: tuple[str, ...] = ()
+    """The classes of the exception."""
     foreign: bool = False
     """A call whose result has nothing to do with the inputs decided for this outcome."""
     settled: tuple[tuple[Symbol, bool], ...] = ()
@@ -117,6 +119,7 @@ def _joined(outcomes: list[Outcome], elements: set[Location], uses: bool) -> lis
             continue  # a loop that releases all elements does so, however many there are
         key = (
             outcome.kind,
+            outcome.thrown,
             outcome.value,
             tuple((out.location, out.family) for out in outcome.handed_out),
             tuple((release.location, release.families) for release in outcome.released),

@@ -29,6 +29,7 @@ from cudalint.program import (
     Block,
     Branch,
     Call,
+    Caught,
     Delete,
     Expression,
     Jump,
@@ -165,7 +166,7 @@ class Machine(Surroundings):
     def _branch(self, block: Block, branch: Branch, state: State) -> list[tuple[int, State]]:
         frame = state.frame
         body = frame.flow.loops.get(block.number)
-        if isinstance(branch.condition, Unknown) and branch.condition.text.startswith("except "):
+        if isinstance(branch.condition, Caught):
             return [(branch.otherwise, state)]
         if body is not None and (branch.then in body) != (branch.otherwise in body):
             inside = branch.then if branch.then in body else branch.otherwise

@@ -221,7 +221,8 @@ def _may_throw(run: FunctionRun, operation: Call, name: str, state: State) -> li
         for status in _statuses(run.evaluator.value(argument.value, state)):
             if not run.conditions.settle(thrown, status, False):
                 return []
-    return [Raised(thrown, operation.span, f"`{_short(name)}` may raise", False)]
+    what = f"`{_short(name)}` may raise"
+    return [Raised(thrown, operation.span, what, False, run.models.raises(name))]
 
 
 def _short(name: str) -> str:
@@ -290,7 +291,8 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
         for argument, value in zip(operation.arguments, values, strict=True):
             if not argument.constant and not isinstance(value, Address):
                 lend(run, argument.value, value, Lending(to, raised=True), leaving.state)
-    states = _consume_statuses(run, values, state)
+    # What cannot raise has not checked anything: `RuntimeError(status)`.
+    states = _consume_statuses(run, values, state, not run.python or throws is not False)
     result: Value = run.position.symbol(f"call:{name}")
     for one in states:
         if operation.kind == "indirect" and operation.callee is not None:
@@ -333,14 +335,18 @@ def _accessed(run: FunctionRun, operation: Call, name: str, state: State) -> Val
     return Operation(f"{name}()", (run.evaluator.value(operation.receiver, state),))
 
 
-def _consume_statuses(run: FunctionRun, values: list[Value], state: State) -> list[State]:
+def _consume_statuses(
+    run: FunctionRun, values: list[Value], state: State, checks: bool
+) -> list[State]:
     states = [state]
     for value in values:
         if isinstance(value, Input) and _is_number(run, value.location):
             run.tested.add(value.location)  # the caller's status, maybe
         for status in _statuses(value):
             run.conditions.checked.add(status.origin)
-            states = [after for one in states for after in run.conditions.settle(one, status, True)]
+            if checks:
+                settled = (run.conditions.settle(one, status, True) for one in states)
+                states = [after for one in settled for after in one]
     return states
 
 

@@ -427,6 +427,7 @@ def _outcome(
         writes=tuple(writes[: max(held, MOST_WRITES)]),
         failure=state.failure.step if state.failure else None,
         explicit=explicit,
+        thrown=state.thrown.thrown if kind == "throw" and state.thrown is not None else (),
         foreign=any(_is_foreign(condition) for condition in state.conditions),
         settled=settled,
     )

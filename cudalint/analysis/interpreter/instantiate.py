@@ -76,7 +76,8 @@ def apply_summary(
             if outcome.kind == "throw":
                 short = definition.name
                 if _blames(run, call, fork):
-                    thrown.append(Raised(fork, call.span, f"`{short}` throws", outcome.explicit))
+                    what = f"`{short}` throws"
+                    thrown.append(Raised(fork, call.span, what, outcome.explicit, outcome.thrown))
             else:
                 after.append(fork)
     if any(application.is_undecided(state) for application in applications):

@@ -7,6 +7,8 @@ first, and what an operation produced before becomes ``older`` when it runs agai
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 
 from cudalint.analysis.domains.ownership import counted, objects, releases, stores
@@ -16,11 +18,12 @@ from cudalint.analysis.engine.conditions import forget
 from cudalint.analysis.engine.joining import can_meet, join, key, meet, settle
 from cudalint.analysis.engine.run import FunctionRun, Position, Raised
 from cudalint.analysis.engine.schedule import Schedule
-from cudalint.analysis.engine.state import Event, State, Status
+from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.interpreter import calls, destruction
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.exits import leave, result_of
 from cudalint.analysis.shape.consumers import may_stop_early
+from cudalint.analysis.shape.exceptions import Exceptions
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.values.elements import count, is_index
@@ -38,10 +41,12 @@ from cudalint.analysis.values.values import (
     resources_in,
 )
 from cudalint.program import (
+    RAISES,
     Assign,
     Block,
     Branch,
     Call,
+    Caught,
     Conditional,
     Delete,
     Expression,
@@ -51,7 +56,6 @@ from cudalint.program import (
     ScopeEnd,
     Throw,
     Unary,
-    Unknown,
     Use,
 )
 from cudalint.program import (
@@ -59,8 +63,6 @@ from cudalint.program import (
 )
 from cudalint.source import Span
 
-HANDLER = ("catch (", "except ")
-"""How the condition starts under which a handler takes an exception."""
 MOST_DISJUNCTS = 24
 FEW_DISJUNCTS = 4
 """Kept at the entry of one block; fewer in functions that have nothing to do with CUDA."""
@@ -355,6 +357,8 @@ class Worklist:
         match terminator:
             case Jump(target=target):
                 self.enqueue(target, state, block.number)
+            case Branch(condition=Caught() as caught):
+                self._catch(block, terminator, caught, state)
             case Branch():
                 self._branch(block, terminator, state)
             case Return(value=value, span=span, implicit=implicit):
@@ -363,8 +367,8 @@ class Worklist:
                     result = result_of(self.run, given, one, span)
                     for after in destruction.leave_all(self.run, given, span, one):
                         leave(self.run, after, "return", result, span, implicit=implicit)
-            case Throw(span=span, value=value, rethrow=rethrow):
-                self._throw(Raised(state, span, "", not rethrow), rethrow)
+            case Throw(span=span, rethrow=rethrow, kinds=kinds):
+                self._throw(Raised(state, span, "", not rethrow, kinds), rethrow)
 
     def _split(
         self, expression: Expression | None, state: State
@@ -401,9 +405,8 @@ class Worklist:
             ):
                 continue  # there is something to release, so the loop that releases it runs
             fork = state.copy() if truth else state  # nothing else needs it after the second
-            if fork.thrown is not None and not truth and _is_handler(branch.condition):
-                # No handler fits: whether that can be is not known.
-                fork.thrown = Event("may throw", fork.thrown.step)
+            if truth and branch.condition == RAISES:
+                fork.thrown = None  # of what class it is, nobody says
             if body is not None and iterations:
                 forget(fork, condition)  # an iteration may have changed it
             if body is not None and iterations and counts:
@@ -426,6 +429,26 @@ class Worklist:
                         f"`{text}` is {'true' if truth else 'false'}",
                     )
                 self.enqueue(target, after, block.number)
+
+    def _catch(self, block: Block, branch: Branch, caught: Caught, state: State) -> None:
+        """A handler takes the exception that is under way, or leaves it to others."""
+        event = state.thrown
+        exceptions = Exceptions(self.run.symbols, self.run.models)
+        thrown = event.thrown if event is not None else ()
+        fits = exceptions.fits(thrown, caught.kinds, self.run.filename)
+        if fits is False and event is not None and event.kind != "throw":
+            fits = None  # a library may raise more than is known
+        for target, truth in ((branch.then, True), (branch.otherwise, False)):
+            if fits is (not truth):
+                continue
+            fork = state.copy()
+            if event is not None and fits is None:
+                # Whether a handler fits is not known; one that does says what it takes.
+                kind = event.kind if truth else "may throw"
+                fork.thrown = replace(event, kind=kind, thrown=thrown or caught.kinds * truth)
+                message = f"`{caught.text}` is {'true' if truth else 'false'}"
+                fork.record("condition", self.run.filename, branch.span, message)
+            self.enqueue(target, fork, block.number)
 
     def _counted(
         self, written: Expression, condition: Value, iterations: int, state: State
@@ -481,7 +504,8 @@ class Worklist:
         if not rethrow or state.thrown is None:
             message = raised.what or "an exception is thrown here"
             kind = "throw" if raised.explicit else "may throw"
-            state.thrown = state.record(kind, self.run.filename, raised.span, message)
+            event = state.record(kind, self.run.filename, raised.span, message)
+            state.thrown = replace(event, thrown=raised.thrown)
         unwind = self.run.position.unwind
         if unwind is not None:
             self.enqueue(unwind, state, None)
@@ -490,7 +514,3 @@ class Worklist:
             for one in destruction.leave_all(self.run, None, raised.span, state):
                 for after in destruction.unwind(self.run, raised.span, one):
                     leave(self.run, after, "throw", None, raised.span, explicit=explicit)
-
-
-def _is_handler(condition: Expression) -> bool:
-    return isinstance(condition, Unknown) and condition.text.startswith(HANDLER)

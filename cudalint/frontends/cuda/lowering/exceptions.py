@@ -14,7 +14,7 @@ from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.declarations import declare_caught
 from cudalint.frontends.cuda.lowering.graph import Node
 from cudalint.frontends.cuda.lowering.libclang import Kind, children, values_of
-from cudalint.program import Expression, ScopeEnd, Throw, Unknown
+from cudalint.program import Caught, Expression, ScopeEnd, Throw, Unknown
 from cudalint.source import Span
 
 _CATCHES_ALL = frozenset(
@@ -68,7 +68,7 @@ def _handlers(context: Context, handlers: list[Cursor], after: Node) -> None:
         if _catches_all(caught):
             context.graph.jump(node)
         else:
-            context.graph.branch(Unknown(f"catch ({caught})"), node, following, span)
+            context.graph.branch(Caught(f"catch ({caught})"), node, following, span)
         context.graph.current = node
         context.scopes.open()
         for variable in variables:

@@ -111,6 +111,8 @@ class Context:
         self.frames: list[Frame] = []
         self.variables: dict[str, VariableInfo] = {}
         self.handlers: list[Handler] = []
+        self.caught: list[str] = []
+        """What the handlers around this call the exception that they have taken."""
         self.is_generator = False
         self.known_texts: dict[str, str] = {}
         """Loop variables of unrolled loops that hold a string now."""

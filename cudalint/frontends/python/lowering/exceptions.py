@@ -7,8 +7,16 @@ import libcst as cst
 from cudalint.frontends.python.graph import OpenBlock, OpenBranch, OpenJump
 from cudalint.frontends.python.lowering.context import CleanupFrame, Context
 from cudalint.frontends.python.lowering.targets import place_of, store_to
-from cudalint.frontends.python.scopes import ClassInfo, Dotted
-from cudalint.program.expressions import Constant, Expression, Member, Unknown, Variable
+from cudalint.frontends.python.scopes import ClassInfo, Dotted, Local
+from cudalint.program.expressions import (
+    RAISES,
+    Caught,
+    Constant,
+    Expression,
+    Member,
+    Unknown,
+    Variable,
+)
 from cudalint.program.functions import Argument, Handler, Throw
 from cudalint.source import Span
 
@@ -37,8 +45,7 @@ def try_statement(context: Context, node: cst.Try | cst.TryStar) -> None:
     if node.handlers and dispatch is not None:
         if entry is not None:
             # Nothing in the body calls, yet an element or attribute may be missing.
-            condition = Unknown("raises")
-            before.terminator = OpenBranch(condition, dispatch, entry, context.span(node))
+            before.terminator = OpenBranch(RAISES, dispatch, entry, context.span(node))
         graph.start(dispatch)
         _handlers(context, node, normal)
     if final is not None:
@@ -69,18 +76,22 @@ def _guarded_body(
 
 def _handlers(context: Context, node: cst.Try | cst.TryStar, normal: OpenBlock) -> None:
     for handler in node.handlers:
-        context.handlers.append(_handler(context, node, handler))
+        kinds = class_names(context, handler.type)
+        context.handlers.append(_handler(context, node, handler, kinds))
         following: OpenBlock | None = None
         if not _catches_all(context, handler.type):
             taken, following = context.graph.block(), context.graph.block()
             text = context.short_text(handler.type) if handler.type is not None else ""
             span = context.span(handler.type or handler)
-            context.graph.branch(Unknown(f"except {text}"), taken, following, span)
+            caught = Caught(f"except {text}", kinds)
+            context.graph.branch(caught, taken, following, span)
             context.graph.start(taken)
-        if handler.name is not None:
-            span = context.span(handler.name.name)
-            store_to(context, handler.name.name, Unknown("exception"), span)
+        name = handler.name.name if handler.name is not None else None
+        if name is not None:
+            store_to(context, name, Unknown("exception"), context.span(name))
+        context.caught.append(name.value if isinstance(name, cst.Name) else "")
         context.body(handler.body.body)
+        context.caught.pop()
         context.graph.jump(normal)
         if following is None:
             return
@@ -92,20 +103,34 @@ def _handler(
     context: Context,
     node: cst.Try | cst.TryStar,
     handler: cst.ExceptHandler | cst.ExceptStarHandler,
+    kinds: tuple[str, ...],
 ) -> Handler:
-    kind = handler.type
-    kinds = [e.value for e in kind.elements] if isinstance(kind, cst.Tuple) else [kind]
-    names = []
-    for one in kinds:
-        meaning = context.scope.meaning(one) if one is not None else None
-        if one is not None:
-            names.append(meaning.name if isinstance(meaning, Dotted) else context.short_text(one))
     return Handler(
-        tuple(names),
+        kinds,
         context.span(handler.body),
         context.span(node.body),
-        context.span(kind or handler),
+        context.span(handler.type or handler),
     )
+
+
+def class_names(context: Context, node: cst.CSTNode | None) -> tuple[str, ...]:
+    """The exception classes that an expression names, imports resolved: one, a tuple of them, or a
+    variable that holds either."""
+    if node is None:
+        return ()
+    if isinstance(node, cst.Tuple):
+        return tuple(name for one in node.elements for name in class_names(context, one.value))
+    meaning = context.scope.meaning(node)
+    if isinstance(meaning, Dotted):
+        return (meaning.name,)
+    if isinstance(meaning, ClassInfo):
+        return (meaning.key,)
+    if isinstance(meaning, Local):
+        bound = meaning.scope.bindings.names.get(meaning.variable.name, [])
+        value = bound[0].value if len(bound) == 1 and bound[0].kind == "value" else None
+        if isinstance(value, cst.Tuple | cst.Name | cst.Attribute) and value is not node:
+            return class_names(context, value)
+    return (context.short_text(node),)
 
 
 def _catches_all(context: Context, kind: cst.BaseExpression | None) -> bool:
@@ -128,7 +153,8 @@ def with_statement(context: Context, node: cst.With, position: int = 0) -> None:
     graph = context.graph
     item = node.items[position]
     span = context.span(item.item)
-    if _takes_exceptions(context, item.item) is True and _expects(context, item.item):
+    taken = _takes_exceptions(context, item.item)
+    if taken is True and _expects(context, item.item):
         # The body is there to fail: what it would do is not done.
         context.lower(item.item)
         return
@@ -138,11 +164,12 @@ def with_statement(context: Context, node: cst.With, position: int = 0) -> None:
     what = context.held(item.item)
     owner = what.owner if what is not None and what.kind == "instance" else None
     target, unpacked = _as_target(context, item)
-    _context_call(context, "__enter__", manager, span, owner, target)
+    safe = taken is not False  # it does nothing but take exceptions
+    _context_call(context, "__enter__", manager, span, owner, target, safe)
     outer, raised, after = graph.unwind, graph.block(), graph.block()
 
     def leave() -> None:
-        _context_call(context, "__exit__", manager, span, owner, None)
+        _context_call(context, "__exit__", manager, span, owner, None, True)
 
     context.frames.append(CleanupFrame(leave, outer))
     graph.set_unwind(raised)
@@ -178,6 +205,7 @@ def _context_call(
     span: Span,
     owner: ClassInfo | None,
     target: Expression | None,
+    safe: bool,
 ) -> None:
     found = owner.method(name) if owner is not None else None
     context.method_call(
@@ -186,7 +214,7 @@ def _context_call(
         span,
         (_NONE, _NONE, _NONE) if name == "__exit__" else (),
         target=target,
-        may_throw=False if name == "__exit__" else None,
+        may_throw=False if safe else None,
         key=found[1].key if found is not None else None,
         record=owner.key if owner is not None else None,
     )
@@ -201,9 +229,15 @@ def _pass_on(context: Context, manager: cst.BaseExpression, after: OpenBlock, sp
         return
     if taken is None:
         on = context.graph.block()
-        context.graph.branch(Unknown("suppressed"), after, on, span)
+        kinds = _suppressed(context, manager)
+        context.graph.branch(Caught("suppressed", kinds), after, on, span)
         context.graph.start(on)
     context.graph.end(Throw(None, span, rethrow=True))
+
+
+def _suppressed(context: Context, manager: cst.BaseExpression) -> tuple[str, ...]:
+    arguments = manager.args if isinstance(manager, cst.Call) else ()
+    return tuple(name for one in arguments for name in class_names(context, one.value))
 
 
 def _expects(context: Context, manager: cst.BaseExpression) -> bool:

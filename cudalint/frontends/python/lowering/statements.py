@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import libcst as cst
+import msgspec
 
 from cudalint.frontends.python.bindings import imports_of
 from cudalint.frontends.python.constants import string_value
 from cudalint.frontends.python.graph import OpenBlock
 from cudalint.frontends.python.lowering.branches import branch_on
 from cudalint.frontends.python.lowering.context import Context, LoopFrame
+from cudalint.frontends.python.lowering.exceptions import class_names
 from cudalint.frontends.python.lowering.expressions import augmented_operator
 from cudalint.frontends.python.lowering.iteration import bind, iterate, start_loop
 from cudalint.frontends.python.lowering.targets import assign, place_of, store_to
-from cudalint.frontends.python.scopes import Dotted, Local
+from cudalint.frontends.python.scopes import ClassInfo, Dotted, Local
 from cudalint.program.expressions import Binary, Constant, Expression, FunctionReference, Variable
-from cudalint.program.functions import Assign, Delete, Return, Throw, Unreachable, Use
+from cudalint.program.functions import Assign, Call, Delete, Return, Throw, Unreachable, Use
 from cudalint.source import Span
 
 _MOST_TURNS = 8
@@ -81,12 +83,28 @@ def _return(context: Context, node: cst.Return) -> None:
 
 def _raise(context: Context, node: cst.Raise) -> None:
     span = context.span(node)
-    value = context.lower(node.exc) if node.exc is not None else None
-    if node.exc is not None and _is_exit(context, node.exc):
+    if node.exc is None or (isinstance(node.exc, cst.Name) and node.exc.value in context.caught):
+        context.graph.end(Throw(None, span, rethrow=True))
+        return
+    value = context.lower(node.exc)
+    if _is_exit(context, node.exc):
         # Like sys.exit: the process ends, and what it holds with it.
         context.graph.end(Unreachable(span))
-    else:
-        context.graph.end(Throw(value, span, rethrow=value is None))
+        return
+    made = context.graph.current.operations[-1:]
+    if isinstance(node.exc, cst.Call) and made and isinstance(made[0], Call):
+        context.graph.current.operations[-1] = msgspec.structs.replace(made[0], may_throw=False)
+    context.graph.end(Throw(value, span, kinds=_thrown(context, node.exc)))
+
+
+def _thrown(context: Context, node: cst.BaseExpression) -> tuple[str, ...]:
+    """The classes of what is raised, which need not be said: ``raise make_error()``."""
+    what = context.held(node)
+    if what is not None and what.kind == "instance" and what.owner is not None:
+        return (what.owner.key,)
+    made = node.func if isinstance(node, cst.Call) else node
+    is_class = isinstance(context.scope.meaning(made), Dotted | ClassInfo)
+    return class_names(context, made) if is_class else ()
 
 
 def _is_exit(context: Context, node: cst.BaseExpression) -> bool:
