@@ -108,8 +108,9 @@ def test_names_of_places() -> None:
 
 def run_of(source: str) -> tuple[TensorRun, dict[str, Known]]:
     program = read("sample.py", "import torch\n" + textwrap.dedent(source))
-    run = TensorRun(Linker([program], {"python": load("python")}))
-    known = list(run.functions())
+    linker = Linker([program], {"python": load("python")})
+    run = TensorRun(linker)
+    known = [run.known(function) for function, _ in linker.functions()]
     run.run(known)
     return run, {item.function.name: item for item in known}
 

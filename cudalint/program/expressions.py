@@ -282,6 +282,8 @@ def render(expression: Expression) -> str:
             return f"{render(base)}.{field}"
         case Index(base=base, index=Unknown(text="each")):
             return f"{render(base)}[...]"
+        case Index(base=base, index=Constant(value=str() as key, text="")):
+            return f'{render(base)}["{key}"]'
         case Index(base=base, index=index):
             return f"{render(base)}[{render(index)}]"
         case Slice(base=base, subscripts=subscripts):

@@ -9,34 +9,6 @@ from cudalint.analysis.values.element_types import ITEM_BYTES
 Extent = int | None
 Shape = tuple[Extent, ...]
 
-_CANONICAL = {
-    "bool_": "bool", "byte": "int8", "ubyte": "uint8", "char": "int8", "short": "int16",
-    "half": "float16", "intc": "int32", "single": "float32", "float": "float32",
-    "long": "int64", "intp": "int64", "uintp": "uint64", "double": "float64",
-    "cfloat": "complex64", "cdouble": "complex128",
-}  # fmt: skip
-_CODES = {"f": "float32", "d": "float64", "e": "float16", "i": "int32", "q": "int64", "l": "int64",
-          "b": "int8", "B": "uint8", "?": "bool", "h": "int16", "F": "complex64",
-          "D": "complex128", "I": "uint32", "L": "uint64", "H": "uint16"}  # fmt: skip
-_LETTERS = {"f": "float", "i": "int", "u": "uint", "c": "complex", "b": "bool"}
-
-
-def dtype_of(name: str) -> str | None:
-    """The element type that a name means: ``torch.half``, ``numpy.float32``, ``"f4"``, ``int``."""
-    module, _, last = name.rpartition(".")
-    if last in ("float", "int", "complex") and not module.startswith("torch"):
-        return {"float": "float64", "int": "int64", "complex": "complex128"}[last]
-    if last == "int":
-        return "int32"
-    last = _CANONICAL.get(last, last)
-    if last in ITEM_BYTES:
-        return last
-    code = name.lstrip("<>=|")
-    if len(code) > 1 and code[0] in _LETTERS and code[1:].isdigit():
-        spelled = f"{_LETTERS[code[0]]}{8 * int(code[1:])}"
-        return spelled if spelled in ITEM_BYTES else None
-    return _CODES.get(code)
-
 
 def item_bytes(dtype: str | None) -> int | None:
     """Bytes of one element."""
@@ -57,13 +29,13 @@ def promote(one: str, other: str, torch: bool) -> str:
         return one
     low, high = sorted((one, other), key=lambda dtype: (_kind(dtype), ITEM_BYTES[dtype]))
     if _kind(low) == _kind(high):
-        return _same_kind(low, high, torch)
+        return _same_kind(low, high)
     if _kind(low) == 0 or (torch and _kind(high) < 3):
         return high
     return _mixed(low, high)
 
 
-def _same_kind(low: str, high: str, torch: bool) -> str:
+def _same_kind(low: str, high: str) -> str:
     if ITEM_BYTES[low] == ITEM_BYTES[high] and _kind(low) == 2:
         return "float32"  # float16 and bfloat16
     if _kind(low) != 1 or low.startswith("u") == high.startswith("u"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from cudalint.analysis.footprint.backward import backward
@@ -12,6 +13,7 @@ from cudalint.analysis.footprint.expressions import (
     current_span,
     evaluate,
     store,
+    view,
 )
 from cudalint.analysis.footprint.objects import (
     NOTHING,
@@ -178,7 +180,7 @@ def _result(
     if builtin is not None:
         return builtin(arguments.positional)
     if model is None:
-        return _unmodelled(machine, operation, arguments, state)
+        return _unmodelled(machine, operation, arguments)
     arguments.parameters = model.parameters
     if model.asks_device:
         return Plain(True)
@@ -204,7 +206,7 @@ def _model(machine: Surroundings, name: str, receiver: Any) -> ApiFunction | Non
     return model if model is None or model.receiver is None or family is not None else None
 
 
-def _unmodelled(machine: Surroundings, operation: Call, arguments: Arguments, state: State) -> Any:
+def _unmodelled(machine: Surroundings, operation: Call, arguments: Arguments) -> Any:
     """Nothing is known of it: what it returns, if it is given arrays, may be another array."""
     arrays = [value for value in arguments.all() if isinstance(value, Array)]
     if any(array.space == "device" for array in arrays) and operation.target is not None:
@@ -285,8 +287,7 @@ def _returned(
         dtype, device = named_dtype(device), None
     if base is not None:
         shown = base.shape if shape is None and returns.shape is None else shape
-        return Array(base.memory, shown, dtype or base.dtype, base.library, base.space,
-                     base.node, unknown=reason or base.unknown)  # fmt: skip
+        return replace(view(base, shown), dtype=dtype or base.dtype, unknown=reason or base.unknown)
     space = _space(returns.space, device, operands)
     if aliased is not None:
         dtype = dtype or aliased.dtype

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from cudalint.analysis.footprint.arrays import Shape, broadcast, multiplied
+from cudalint.analysis.footprint.arrays import Shape, broadcast, count, multiplied
 from cudalint.analysis.footprint.objects import (
     NOTHING,
     Array,
@@ -87,7 +88,7 @@ def evaluate(machine: Surroundings, expression: Expression, state: State) -> Any
         case Variable():
             return _variable(machine, expression, state)
         case Member(base=base, field=field):
-            return _member(machine, expression, evaluate(machine, base, state), field)
+            return _member(expression, evaluate(machine, base, state), field)
         case Index(base=base, index=index):
             return _index(machine, base, index, state)
         case Slice():
@@ -137,7 +138,7 @@ def _variable(machine: Surroundings, variable: Variable, state: State) -> Any:
     return unknown(variable.name)
 
 
-def _member(machine: Surroundings, expression: Member, base: Any, field: str) -> Any:
+def _member(expression: Member, base: Any, field: str) -> Any:
     if isinstance(base, Name):
         return Name(f"{base.name}.{field}", base.key)
     if isinstance(base, Instance):
@@ -156,19 +157,13 @@ def _member(machine: Surroundings, expression: Member, base: Any, field: str) ->
         case "device" if base.space is not None:
             return Plain("cuda" if base.space == "device" else "cpu")
         case "T" | "mT":
-            shape = None if base.shape is None else base.shape[::-1]
-            return Array(base.memory, shape, base.dtype, base.library, base.space, base.node,
-                         unknown=base.unknown)  # fmt: skip
+            return view(base, None if base.shape is None else base.shape[::-1])
         case "data" | "real" | "imag" | "flat":
-            return Array(base.memory, base.shape, base.dtype, base.library, base.space,
-                         unknown=base.unknown)  # fmt: skip
+            return replace(view(base, base.shape), node=None)
         case "grad" if base.gradient is not None:
             return Array(base.gradient, base.shape, base.dtype, base.library, base.space)
         case "size" if base.library != "torch":
-            elements = 1
-            for extent in base.shape or (None,):
-                elements = -1 if extent is None or elements < 0 else elements * extent
-            return _known(elements if elements >= 0 else None, base.unknown)
+            return _known(count(base.shape or None), base.unknown)
         case _:
             return unknown()
 
@@ -206,11 +201,12 @@ def _element(value: Any, number: int) -> Any:
             return unknown(text_of(value))
         return Plain(value.start + number * value.step)
     if isinstance(value, Array):
-        return _view(value, value.shape[1:] if value.shape else None)
+        return view(value, value.shape[1:] if value.shape else None)
     return unknown(text_of(value))
 
 
-def _view(base: Array, shape: Shape | None) -> Array:
+def view(base: Array, shape: Shape | None) -> Array:
+    """An array that shows another one's memory."""
     return Array(base.memory, shape, base.dtype, base.library, base.space, base.node,
                  unknown=base.unknown)  # fmt: skip
 
@@ -220,7 +216,7 @@ def _part(machine: Surroundings, state: State, base: Array, at: Any, text: str) 
     keys = at.items if isinstance(at, Items) and at.kind == "tuple" else [at]
     selecting = [key for key in keys if isinstance(key, Array | Items)]
     if base.shape is None:
-        return _view(base, None)
+        return view(base, None)
     if selecting:
         shape: Shape | None = (None,)
         mask = any(isinstance(key, Array) and key.dtype == "bool" for key in selecting)
@@ -243,7 +239,7 @@ def _part(machine: Surroundings, state: State, base: Array, at: Any, text: str) 
             shape_left += [extents.pop(0) for _ in range(max(rest, 0))]
         elif extents:
             extents.pop(0)
-    return _view(base, (*shape_left, *extents))
+    return view(base, (*shape_left, *extents))
 
 
 def _sliced(key: Range, extent: int | None) -> int | None:

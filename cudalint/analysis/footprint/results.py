@@ -10,7 +10,6 @@ from cudalint.analysis.footprint.arrays import (
     accumulated,
     broadcast,
     count,
-    dtype_of,
     floating,
     item_bytes,
     joined,
@@ -21,6 +20,7 @@ from cudalint.analysis.footprint.arrays import (
     with_scalar,
 )
 from cudalint.analysis.footprint.objects import Array, Items, Name, Plain, Range, text_of
+from cudalint.analysis.values.element_types import dtype_of
 from cudalint.apis.paths import (
     Amount,
     Apply,

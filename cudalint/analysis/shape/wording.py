@@ -23,9 +23,10 @@ from cudalint.program import (
 )
 
 
-def written_calls(function: Function) -> dict[str, Expression]:
-    """What each temporary of a function stands for in the source."""
-    found: dict[str, Expression] = {}
+def written_calls(function: Function, short: bool = False) -> dict[str, Expression]:
+    """What each temporary of a function stands for in the source; ``short``, of a Python method:
+    calls without their arguments, and members with their ``self``."""
+    found: dict[str, Expression] = {"this": Variable("self", "this")} if short else {}
     for _, _, operation in operations(function):
         if isinstance(operation, Call) and operation.kind == "copy":
             made = operation.receiver
@@ -37,12 +38,14 @@ def written_calls(function: Function) -> dict[str, Expression]:
         if isinstance(operation, Assign):
             found.setdefault(target.symbol, substitute(operation.value, found))
         elif isinstance(operation, Call):
-            found.setdefault(target.symbol, Unknown(_call_text(operation, found)))
+            found.setdefault(target.symbol, Unknown(_call_text(operation, found, short)))
     return found
 
 
-def _call_text(call: Call, found: dict[str, Expression]) -> str:
+def _call_text(call: Call, found: dict[str, Expression], short: bool) -> str:
     arguments = ", ".join(render(substitute(a.value, found)) for a in call.arguments)
+    if short and arguments:
+        arguments = "..."
     if call.receiver is not None and call.kind != "constructor":
         name = call.name.replace("::", ".").rpartition(".")[2]
         receiver = render(substitute(call.receiver, found))

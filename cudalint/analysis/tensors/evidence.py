@@ -5,16 +5,24 @@ from __future__ import annotations
 
 from cudalint.analysis.shape.arguments import given, named_constant
 from cudalint.analysis.shape.places import place
-from cudalint.analysis.tensors.knowledge import RETURNED, Callees, Evidence, Known
-from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
-from cudalint.analysis.tensors.records import Form, Record, is_engine
+from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.tensors.knowledge import Known
+from cudalint.analysis.tensors.lattice import Gradient, Recording, Value
+from cudalint.analysis.tensors.records import (
+    RETURNED,
+    Evidence,
+    Form,
+    Record,
+    Surroundings,
+    is_engine,
+)
 from cudalint.apis.model import TensorEffect
-from cudalint.program import Call
+from cudalint.program import Call, Function
 
 MOST_DEPTH = 60
 
 
-def gather(known: Known, run: Callees) -> Evidence:
+def gather(known: Known, run: Surroundings) -> Evidence:
     """The evidence in one solved function."""
     solution = known.solution
     if solution is None:
@@ -29,7 +37,7 @@ def gather(known: Known, run: Callees) -> Evidence:
             gathering.done(origin)
         if record.part:
             continue
-        for value in differentiated(record, call, run, known):
+        for value in differentiated(record, call, run, known.function):
             gathering.mark(value, origin, 0)
     for part in sorted(known.returns_attached):
         returned = solution.returned_parts.get(part) if part else solution.returned
@@ -38,7 +46,7 @@ def gather(known: Known, run: Callees) -> Evidence:
     return gathering.evidence()
 
 
-def differentiated(record: Record, call: Call, run: Callees, known: Known) -> list[Value]:
+def differentiated(record: Record, call: Call, run: Surroundings, caller: Function) -> list[Value]:
     """The values whose gradients a call computes."""
     effect = record.effect
     if not record.recording & Recording.ON and (effect is None or not effect.backward):
@@ -53,7 +61,7 @@ def differentiated(record: Record, call: Call, run: Callees, known: Known) -> li
             return [value for value in record.operands[offset : offset + 1] if value.origins]
         return list(record.operands[offset : offset + 1])
     records = record.operands[0].records if offset and record.operands else frozenset()
-    callee = run.callee(known.function, call, records)
+    callee = run.callee(caller, call, records)
     if callee is None:
         return []
     values = {
@@ -63,7 +71,7 @@ def differentiated(record: Record, call: Call, run: Callees, known: Known) -> li
     arguments = given(call)
     bound = (
         arguments.at(number, callee.parameters[number].name)
-        for number, calls in run.known(callee).evidence.parameters.items()
+        for number, calls in run.evidence(callee).parameters.items()
         if calls - {RETURNED}
     )
     return [values[id(expression)] for expression in bound if expression is not None]
@@ -124,24 +132,19 @@ class _Gathering:
         if record.form is Form.ELEMENT:
             return
         if record.form is Form.COPY:
-            for operand in record.operands:
-                self._step(operand, backward, depth)
+            for inner in record.sources:
+                self._mark_origin(inner, backward, depth + 1 if depth else 0)
             return
         candidates = [
             operand
             for operand in record.operands
-            if operand.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN)
-            and operand.kind != Kind.NUMBER
+            if operand.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN) and not operand.is_number
         ]
         alone = record.form in (Form.ARITHMETIC, Form.FUNCTION) and len(candidates) == 1
         for operand in candidates:
             for inner in operand.origins:
                 if alone or self._is_strong(inner, 0):
                     self._mark_origin(inner, backward, depth + 1)
-
-    def _step(self, operand: Value, backward: int, depth: int) -> None:
-        for inner in operand.origins:
-            self._mark_origin(inner, backward, depth + 1 if depth else 0)
 
     def _is_strong(self, origin: int, depth: int) -> bool:
         """Whether an operation looks like one whose result gradients flow through."""
@@ -151,14 +154,8 @@ class _Gathering:
         if record.result.may_attach or record.form is Form.MODEL:
             return True
         if record.form in (Form.FUNCTION, Form.ARITHMETIC, Form.COPY):
-            return any(
-                operand.may_attach
-                or any(
-                    self._is_strong(inner, depth + 1)
-                    for inner in operand.origins
-                    if inner != origin
-                )
-                for operand in record.operands
+            return any(operand.may_attach for operand in record.operands) or any(
+                self._is_strong(inner, depth + 1) for inner in record.sources if inner != origin
             )
         if record.form is Form.CALL:
             call = record.operation
@@ -172,23 +169,24 @@ class _Gathering:
         effect = record.effect
         if effect is None or effect.device != "host" or not isinstance(record.operation, Call):
             return
-        if effect.needs_detached:
+        if effect.needs_detached or not record.operands:
             return
-        if not record.operands:
-            return
-        pending = [(origin, 0) for origin in record.operands[0].origins]
-        while pending:
-            origin, depth = pending.pop()
-            if origin < 0 or origin in self.moved or depth > MOST_DEPTH:
-                continue
-            made = self.records.get(origin)
-            if made is None or made.form in (Form.ELEMENT, Form.MODEL, Form.CALL):
-                if made is not None and made.form is not Form.ELEMENT:
-                    self.moved.add(origin)
-                continue
-            if made.effect is not None and made.effect.device in ("host", "argument"):
-                continue
-            self.moved.add(origin)
-            pending.extend(
-                (inner, depth + 1) for operand in made.operands for inner in operand.origins
-            )
+        self.moved |= {
+            origin
+            for origin in closure(record.operands[0].origins, self._stays)
+            if (made := self.records.get(origin)) is not None
+            and made.form is not Form.ELEMENT
+            and (made.form in (Form.MODEL, Form.CALL) or not _is_placed(made))
+        }
+
+    def _stays(self, origin: int) -> list[int]:
+        """What an operation's result shares its device with."""
+        made = self.records.get(origin)
+        if made is None or made.form in (Form.ELEMENT, Form.MODEL, Form.CALL) or _is_placed(made):
+            return []
+        return made.sources
+
+
+def _is_placed(record: Record) -> bool:
+    """Whether an operation says where its result goes."""
+    return record.effect is not None and record.effect.device in ("host", "argument")

@@ -94,11 +94,9 @@ def _over_batches(view: View, keeping: Keeping, value: Value, name: str) -> Devi
         return None
     joined: tuple[Site, str] | None = None
     for other in view.run.methods(view.function.record):
-        known = view.run.known(other)
-        solution = view.run.solution(known)
-        if other.key == view.function.key or solution is None:
+        inner = view.of(other)
+        if other.key == view.function.key or inner is None:
             continue
-        inner = View(known, solution, view.run)
         found = _joined(inner, name, frozenset())
         if _mentions(inner, name) > (found is not None):
             return None  # it is needed on the device too
@@ -169,16 +167,12 @@ def _goes_to_host(view: View, origin: int, depth: int) -> str:
     """How the only thing that is done with a value brings it to the host."""
     if depth > MOST_DEPTH:
         return ""
-    users = [
-        (other, record)
-        for other, record in view.records.items()
-        if other != origin and any(origin in operand.origins for operand in record.operands)
-    ]
+    users = view.users.get(origin, [])
     if any(origin in view.value(end, value).origins for end, value in view.returned()):
         return ""
     if len(users) != 1:
         return ""
-    other, record = users[0]
+    other, record = users[0], view.records[users[0]]
     user = record.operation
     if isinstance(user, Assign):
         return _goes_to_host(view, other, depth + 1) if record.form is Form.COPY else ""

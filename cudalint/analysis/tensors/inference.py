@@ -127,46 +127,23 @@ def _evaluated_in_constructor(view: View) -> Function | None:
 
 
 def _trains_in(view: View, loop: Loop) -> bool:
-    """Whether a loop computes gradients, updates weights or calls something that does."""
-    for _, block, operation in view.operations():
-        if block not in loop.body or not isinstance(operation, Call):
-            continue
-        effect = view.effect(operation)
-        if effect is not None and (effect.backward or effect.steps or effect.trains):
-            return True
-        callee = view.run.callee(view.function, operation)
-        if callee is not None:
-            scan = view.run.scan(callee)
-            if scan.calls_backward or scan.steps:
-                return True
-    return False
+    """Whether a loop computes gradients, updates weights or calls what computes gradients."""
+    trained = any(e.backward or e.steps or e.trains for _, _, e in view.effects(loop))
+    return trained or view.calls_backward(loop)
 
 
 def _is_consumed(view: View, origin: int) -> bool:
     """Whether a result, and what is computed of it, stays in sight and is not differentiated."""
-    reached = _derived(view, {origin})
-    if reached & set(view.evidence.attached):
-        return False
-    return not any(
-        any(reached & one.origins for one in record.operands)
-        and (record.form is Form.CALL or (record.effect is not None and record.effect.inserts))
-        for record in view.records.values()
+    reached = view.derived({origin}, _may_have_graph)
+    users = [view.records[user] for one in reached for user in view.users.get(one, ())]
+    return not (reached & set(view.evidence.attached)) and not any(
+        user.form is Form.CALL or (user.effect is not None and user.effect.inserts)
+        for user in users
     )
 
 
-def _derived(view: View, origins: set[int]) -> set[int]:
-    """What some operations gave, and what is computed of it and may have its graph."""
-    reached = set(origins)
-    size = 0
-    while size != len(reached):
-        size = len(reached)
-        reached |= {
-            other
-            for other, record in view.records.items()
-            if any(reached & one.origins for one in record.operands)
-            and record.result.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN)
-        }
-    return reached
+def _may_have_graph(record: Record) -> Gradient:
+    return record.result.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN)
 
 
 def _is_frozen_elsewhere(view: View) -> bool:
@@ -195,9 +172,8 @@ def _hands_back_gradients(view: View) -> bool:
         return True
     if view.known.returns_attached:
         return True
-    computed = _derived(
-        view, {origin for origin, one in view.records.items() if one.form is Form.MODEL}
-    )
+    models = [origin for origin, one in view.records.items() if one.form is Form.MODEL]
+    computed = view.derived(models, _may_have_graph)
     for end, value in view.returned():
         returned = view.value(end, value)
         unknown = returned.gradient & Gradient.UNKNOWN and returned.tensorlike
@@ -231,22 +207,12 @@ def _nobody_differentiates(view: View) -> bool:
 
 def _is_detached_by_force(view: View, origin: int) -> bool:
     """Something is done with the result that raises if it has a gradient: it has none."""
-    reached = {origin}
-    for _ in range(4):
-        before = len(reached)
-        for other, record in view.records.items():
-            if other in reached:
-                continue
-            if any(reached & operand.origins for operand in record.operands):
-                if record.effect is not None and record.effect.needs_detached:
-                    first = record.operands[0] if record.operands else None
-                    if first is not None and first.gradient & Gradient.ATTACHED:
-                        return True
-                if _passes(record):
-                    reached.add(other)
-        if len(reached) == before:
-            break
-    return False
+    reached = view.derived({origin}, _passes)
+    users = [view.records[user] for one in reached for user in view.users.get(one, ())]
+    return any(
+        user.effect is not None and user.effect.needs_detached and user.operands[0].may_attach
+        for user in users
+    )
 
 
 def _passes(record: Record) -> bool:

@@ -3,28 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from cudalint.analysis.tensors.lattice import Recording
+from cudalint.analysis.tensors.records import Evidence
 from cudalint.analysis.tensors.solver import Solution
 from cudalint.program import Call, Function, Program
-
-RETURNED = 0
-"""In place of a backward call: the caller computes the gradient of what is returned."""
-
-
-@dataclass
-class Evidence:
-    """What later operations say of earlier ones."""
-
-    attached: dict[int, frozenset[int]] = field(default_factory=dict)
-    """Operation to the backward calls that its result flows into."""
-    direct: dict[int, frozenset[int]] = field(default_factory=dict)
-    """As ``attached``, where the backward call is on the result itself."""
-    parameters: dict[int, frozenset[int]] = field(default_factory=dict)
-    """The same for parameters, by position."""
-    moved: frozenset[int] = frozenset()
-    """Operations whose result was on the device."""
 
 
 @dataclass
@@ -53,17 +36,3 @@ class Known:
     """What callers see of it; where that changes they are solved again."""
     returns_attached: frozenset[str] = frozenset()
     """The parts of what it returns whose gradient a caller computes; empty text: the whole."""
-
-
-class Callees(Protocol):
-    """Who knows the functions of the run."""
-
-    def known(self, function: Function) -> Known:
-        """What is kept of a function."""
-        ...
-
-    def callee(
-        self, caller: Function, call: Call, records: frozenset[str] = frozenset()
-    ) -> Function | None:
-        """The function of the run that a call means."""
-        ...

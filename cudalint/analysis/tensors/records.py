@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from cudalint.analysis.shape.flow import Flow
@@ -70,6 +70,24 @@ class Outcome:
     """The parts whose gradient it has computed itself; empty text: the whole."""
 
 
+RETURNED = 0
+"""In place of a backward call: the caller computes the gradient of what is returned."""
+
+
+@dataclass
+class Evidence:
+    """What later operations say of earlier ones."""
+
+    attached: dict[int, frozenset[int]] = field(default_factory=dict)
+    """Operation to the backward calls that its result flows into."""
+    direct: dict[int, frozenset[int]] = field(default_factory=dict)
+    """As ``attached``, where the backward call is on the result itself."""
+    parameters: dict[int, frozenset[int]] = field(default_factory=dict)
+    """The same for parameters, by position."""
+    moved: frozenset[int] = frozenset()
+    """Operations whose result was on the device."""
+
+
 class Surroundings(Protocol):
     """What the analysis of a function asks of the rest of the run."""
 
@@ -88,11 +106,13 @@ class Surroundings(Protocol):
     def kind_of(self, function: Function, name: str) -> Value | None:
         """What the whole class or function says of a place: that it is a module, a list."""
 
-    def is_attached(self, function: Function, origin: int) -> bool:
-        """Evidence found before: the gradient of this operation's result is computed."""
+    def evidence(self, function: Function) -> Evidence:
+        """What was found before of a function."""
 
-    def is_on_device(self, function: Function, origin: int) -> bool:
-        """Evidence found before: this operation's result is brought to the host later."""
+    def callee(
+        self, caller: Function, call: Call, records: frozenset[str] = frozenset()
+    ) -> Function | None:
+        """The function of the run that a call means."""
 
 
 def origin_at(block: int, index: int) -> int:

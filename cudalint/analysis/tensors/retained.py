@@ -26,8 +26,8 @@ def retained_graphs(view: View) -> tuple[RetainedGraph, ...]:
         if not retains(call, effect) or effect.gradient:
             continue
         loops = view.loops_around(record.block)
-        if not loops or loops[0].bounded or not _steps_in(view, loops[0]):
-            continue
+        if not loops or loops[0].bounded or not view.updates(loops[0]):
+            continue  # without an update the next iteration has no graph of its own
         loop = loops[0]
         value = record.operands[0] if record.operands else None
         if value is None:
@@ -58,15 +58,6 @@ def retained_graphs(view: View) -> tuple[RetainedGraph, ...]:
     return tuple(found.values())
 
 
-def _steps_in(view: View, loop: Loop) -> bool:
-    """An optimizer updates the weights in the same loop: the next iteration has a graph of its
-    own."""
-    return any(
-        record.effect is not None and record.effect.steps and record.block in loop.body
-        for record in view.records.values()
-    )
-
-
 def _other_uses(view: View, loop: Loop, origin: int) -> bool:
     """Whether something else in the loop may need the graph: a second backward call, a gradient
     that is differentiated again, a function that is given the value."""
@@ -83,27 +74,11 @@ def _other_uses(view: View, loop: Loop, origin: int) -> bool:
             for operand in record.operands:
                 if any(inner in view.evidence.attached for inner in operand.origins):
                     return True
-    return _calls_backward_elsewhere(view, loop)
-
-
-def _calls_backward_elsewhere(view: View, loop: Loop) -> bool:
-    for record in view.records.values():
-        call = record.operation
-        if record.block in loop.body and isinstance(call, Call):
-            callee = view.run.callee(view.function, call)
-            if callee is not None and view.run.scan(callee).calls_backward:
-                return True
-    return False
+    return view.calls_backward(loop)
 
 
 def _is_last(view: View, loop: Loop, origin: int) -> bool:
-    return not any(
-        other > origin
-        and record.effect is not None
-        and record.effect.backward
-        and record.block in loop.body
-        for other, record in view.records.items()
-    )
+    return not any(other > origin and effect.backward for other, _, effect in view.effects(loop))
 
 
 def _carried(view: View, value: Value, loop: Loop) -> tuple[Site, bool] | None:
@@ -117,7 +92,7 @@ def _carried(view: View, value: Value, loop: Loop) -> tuple[Site, bool] | None:
         if origin in seen or origin < 0:
             continue
         seen.add(origin)
-        record = view.record_of(origin)
+        record = view.records.get(origin)
         if record is None or not record.result.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN):
             continue
         if record.block in loop.body:
@@ -138,7 +113,7 @@ def _carried(view: View, value: Value, loop: Loop) -> tuple[Site, bool] | None:
 
 def _is_computed(view: View, origin: int) -> bool:
     """Whether a value from before the loop has a graph, not only a gradient: weights are leaves."""
-    record = view.record_of(origin)
+    record = view.records.get(origin)
     if record is None:
         return False
     if record.form is Form.COPY:

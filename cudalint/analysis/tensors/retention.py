@@ -11,8 +11,8 @@ from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.places import ELEMENT, holder, is_inside, place
 from cudalint.analysis.shape.reach import closure
-from cudalint.analysis.tensors.knowledge import RETURNED
 from cudalint.analysis.tensors.lattice import Kind, Recording, Value
+from cudalint.analysis.tensors.records import RETURNED
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
 from cudalint.program import (
@@ -114,15 +114,13 @@ def _kept_by_callee(
 
 def kept_parameters(view: View, callee: Function) -> list[tuple[int, str]]:
     """The parameters that a method adds to a member without detaching them: which, and where."""
-    known = view.run.known(callee)
-    solution = view.run.solution(known)
-    if solution is None:
+    inner = view.of(callee)
+    if inner is None:
         return []
     found: list[tuple[int, str]] = []
-    inner = View(known, solution, view.run)
     for keeping in keepings(inner, through_calls=False):
         name = place(keeping.place)
-        record = solution.records.get(keeping.origin)
+        record = inner.records.get(keeping.origin)
         if name is None or not name.startswith("this.") or name.count(".") != 1:
             continue
         if keeping.how == "stored":
@@ -144,7 +142,7 @@ def _sources(view: View, value: Value) -> set[int]:
     """The origins of a value, through copies and arithmetic."""
 
     def computed_from(origin: int) -> Iterable[int]:
-        record = view.record_of(origin)
+        record = view.records.get(origin)
         copied = record is not None and isinstance(record.operation, Assign)
         return record.sources if record is not None and copied else ()
 
@@ -168,7 +166,7 @@ def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetent
     value = view.value(keeping.origin, keeping.value)
     if not value.may_attach:
         return None
-    record = view.record_of(keeping.origin)
+    record = view.records.get(keeping.origin)
     if keeping.how == "added" and record is not None and not record.recording & Recording.ON:
         return None
     if not _is_container(view, keeping):
@@ -194,18 +192,11 @@ def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetent
 def _is_one_step(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) -> bool:
     """Whether a loop collects the terms of one update of the weights, after which the place is
     made anew."""
-    if _updates(view, loop):
+    if view.updates(loop):
         return False
     around = [outer for outer in view.loops_around(keeping.block) if loop.body < outer.body]
     return any(
-        _updates(view, outer) and not _outlives(view, keeping, outer, kept) for outer in around[:1]
-    )
-
-
-def _updates(view: View, loop: Loop) -> bool:
-    return any(
-        record.effect is not None and record.effect.steps and record.block in loop.body
-        for record in view.records.values()
+        view.updates(outer) and not _outlives(view, keeping, outer, kept) for outer in around[:1]
     )
 
 
@@ -275,7 +266,7 @@ def _backward_calls(view: View, value: Value) -> set[int]:
     from."""
 
     def derived_from(origin: int) -> Iterable[int]:
-        record = view.record_of(origin)
+        record = view.records.get(origin)
         is_direct = origin < 0 or origin in view.evidence.attached
         through = record is not None and record.result.may_attach and not is_direct
         return record.sources if record is not None and through else ()
@@ -286,12 +277,12 @@ def _backward_calls(view: View, value: Value) -> set[int]:
             calls |= view.evidence.parameters.get(-origin - 1, frozenset())
             continue
         calls |= view.evidence.attached.get(origin, frozenset())
-        record = view.record_of(origin)
+        record = view.records.get(origin)
         is_direct = origin in view.evidence.attached
         if not is_direct and record is not None and record.part and record.result.may_attach:
             # Another part of what the same call returned: `result["loss"]` beside `result["kl"]`.
             for other in view.evidence.attached:
-                made = view.record_of(other)
+                made = view.records.get(other)
                 if made is not None and made.operation is record.operation:
                     calls |= view.evidence.attached[other]
     return calls
@@ -303,7 +294,7 @@ def _is_read_by_evidence(view: View, keeping: Keeping) -> bool:
     if keeping.origin in view.evidence.attached and keeping.how == "added":
         return True
     for origin in view.evidence.attached:
-        record = view.record_of(origin)
+        record = view.records.get(origin)
         if origin != keeping.origin and record is not None:
             own = isinstance(record.operation, Assign) and record.operation.augmented
             if not own and any(is_inside(read, name) for read in record.reads):
@@ -322,7 +313,7 @@ def _outlives(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) -> 
     name = place(keeping.place) or ""
     base = holder(keeping.place) or ""
     same = {other.origin for other in kept if place(other.place) == name}
-    record = view.record_of(keeping.origin)
+    record = view.records.get(keeping.origin)
     is_held = keeping.how == "stored" or (record is not None and isinstance(record.operation, Call))
     variable = base.partition(".")[0]
     if is_held and not base.startswith("this.") and view.assigned_in(loop, variable):
@@ -330,7 +321,7 @@ def _outlives(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) -> 
         if any(
             operation not in own
             for operation in view.flow.definitions.get(variable, ())
-            if view.is_in(loop, operation)
+            if any(operation in block.operations for block in view.flow.body(loop.header))
         ):
             return False
     return not view.is_emptied(loop.body, name, same)
@@ -390,7 +381,7 @@ def _fact(
     direct = any(backward in view.evidence.direct.get(origin, ()) for origin in value.origins)
     steps = _steps(view, value)
     if backward > 0:
-        record = view.record_of(backward)
+        record = view.records.get(backward)
         call = record.operation if record is not None else None
         if isinstance(call, Call):
             if record is not None and record.differentiated:
@@ -444,7 +435,7 @@ def _differentiated_text(view: View, call: Call) -> str:
 
 def _steps(view: View, value: Value) -> tuple[Step, ...]:
     for origin in sorted(value.origins):
-        record = view.record_of(origin)
+        record = view.records.get(origin)
         if record is not None:
             operation: Operation = record.operation
             return (

@@ -11,9 +11,9 @@ from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.tensors.evidence import gather
-from cudalint.analysis.tensors.knowledge import RETURNED, CallSite, Known
+from cudalint.analysis.tensors.knowledge import CallSite, Known
 from cudalint.analysis.tensors.lattice import Recording, Value
-from cudalint.analysis.tensors.records import Outcome, origin_at
+from cudalint.analysis.tensors.records import RETURNED, Evidence, Outcome, origin_at
 from cudalint.analysis.tensors.scan import MODULE, Scan, scan
 from cudalint.analysis.tensors.solver import Solution, solve
 from cudalint.apis.model import HookModel, TensorEffect
@@ -80,10 +80,6 @@ class TensorRun:
         """Whether the constructor of a method's class puts a module in evaluation mode."""
         constructor = self.symbols.method(function.record, "__init__", function.filename)
         return constructor is not None and bool(self.scan(constructor).evaluates)
-
-    def functions(self) -> Iterable[Known]:
-        """All functions."""
-        return self._known.values()
 
     def callee(
         self, caller: Function, call: Call, records: frozenset[str] = frozenset()
@@ -366,13 +362,9 @@ class TensorRun:
         """The methods of a class with a body in the run."""
         return self._methods.get(record, [])
 
-    def is_attached(self, function: Function, origin: int) -> bool:
-        """Evidence found before: the gradient of this operation's result is computed."""
-        return origin in self.known(function).evidence.attached
-
-    def is_on_device(self, function: Function, origin: int) -> bool:
-        """Evidence found before: this operation's result is brought to the host later."""
-        return origin in self.known(function).evidence.moved
+    def evidence(self, function: Function) -> Evidence:
+        """What was found before of a function."""
+        return self.known(function).evidence
 
     def is_called_often(self, known: Known) -> bool:
         """Whether somebody calls a function in a loop, or a framework does for every batch."""

@@ -63,10 +63,11 @@ class Transfer(Values):
         return state
 
     def _evidence(self, value: Value, origin: int, recording: Recording) -> Value:
-        if recording & Recording.ON and self.around.is_attached(self.function, origin):
+        evidence = self.around.evidence(self.function)
+        if recording & Recording.ON and origin in evidence.attached:
             gradient = value.gradient & ~Gradient.UNKNOWN | Gradient.ATTACHED
             value = replace(value, kind=value.kind | Kind.TENSOR, gradient=gradient)
-        if self.around.is_on_device(self.function, origin) and not value.device & Device.HOST:
+        if origin in evidence.moved and not value.device & Device.HOST:
             value = replace(value, device=Device.DEVICE)
         return value
 
@@ -139,7 +140,7 @@ class Transfer(Values):
         if effect is not None and effect.without_arguments and call.arguments:
             effect = None
         outcome = self.around.outcome(self.function, call, receiver.records)
-        parts: Mapping[str, Value] = {}
+        parts: dict[str, Value] = {}
         form = Form.CALL
         if call.name in (".__enter__", ".__exit__"):
             return self._context(state, call, receiver, origin)
@@ -162,7 +163,7 @@ class Transfer(Values):
             if effect.result in ("module", "function", "other", "list", "number"):
                 form = Form.LEAF
         elif callable_value.kind & Kind.MODULE:
-            form, result = Form.MODEL, self._model_call(state, callable_value, callee, arguments)
+            form, result = Form.MODEL, self._model_call(state, callable_value, arguments)
         elif callable_value.kind & Kind.FUNCTION:
             form = Form.FUNCTION
             gradient, device = computed(arguments, state.recording)
@@ -176,7 +177,8 @@ class Transfer(Values):
         result = self._evidence(result, origin, state.recording)
         if call.key and call.kind == "constructor":
             result = self._constructed(call, result)
-        self.records[origin] = Record(
+        done = outcome.differentiated if outcome is not None else ()
+        record = self.records[origin] = Record(
             call,
             block,
             form,
@@ -186,20 +188,14 @@ class Transfer(Values):
             frozenset().union(*(places_read(argument.value) for argument in call.arguments), ()),
             effect,
             callee,
+            differentiated="" in done,
         )
-        if outcome is not None:
-            whole = replace(self.records[origin], differentiated="" in outcome.differentiated)
-            self.records[origin] = whole
-            for number, (name, value) in enumerate(parts.items()):
-                inner = part_origin(origin, number)
-                value = self._evidence(value, inner, state.recording)
-                parts = {**parts, name: value}
-                self.records[inner] = replace(
-                    whole,
-                    result=value,
-                    part=name,
-                    differentiated=name in outcome.differentiated,
-                )
+        for number, (name, value) in enumerate(parts.items()):
+            inner = part_origin(origin, number)
+            parts[name] = self._evidence(value, inner, state.recording)
+            self.records[inner] = replace(
+                record, result=parts[name], part=name, differentiated=name in done
+            )
         state = self._change_receiver(state, call, effect, arguments, outcome, origin)
         if call.target is not None:
             state = self._store(state, call.target, result, origin, parts)
@@ -217,10 +213,7 @@ class Transfer(Values):
             if inner is not None:
                 name = inner + call.name
                 known = self.around.kind_of(self.function, name)
-                found = state.values.get(name) or known
-                if found is not None:
-                    return name, found
-                return name, NOTHING
+                return name, state.values.get(name) or known or NOTHING
         return "", NOTHING
 
     def _constructed(self, call: Call, result: Value) -> Value:
@@ -228,7 +221,7 @@ class Transfer(Values):
         records = frozenset({call.key or ""})
         return replace(known or result, records=records)
 
-    def _model_call(self, state: State, model: Value, name: str, arguments: list[Value]) -> Value:
+    def _model_call(self, state: State, model: Value, arguments: list[Value]) -> Value:
         gradient = Gradient.NOTHING
         if state.recording & Recording.OFF:
             gradient |= Gradient.DETACHED
@@ -259,26 +252,23 @@ class Transfer(Values):
         if name is None:
             return state
         if effect is not None and effect.inserts and arguments:
-            values = dict(state.values)
             element = name + ELEMENT
-            values[element] = values.get(element, NOTHING).join(arguments[-1])
-            return replace(state, values=values)
+            held = state.values.get(element, NOTHING).join(arguments[-1])
+            return replace(state, values={**state.values, element: held})
         held = state.values.get(name, UNKNOWN)
         if effect is not None and (
             effect.detaches_receiver or (effect.backward == "this" and not is_engine(call, held))
         ):
-            values = dict(state.values)
             if effect.detaches_receiver:
-                values[name] = replace(held, gradient=Gradient.DETACHED).of(origin)
+                held = replace(held, gradient=Gradient.DETACHED).of(origin)
             elif state.recording & Recording.ON:
-                gradient = held.gradient & ~(Gradient.UNKNOWN | Gradient.DETACHED)
-                values[name] = replace(
+                held = replace(
                     held,
                     kind=Kind.TENSOR,
-                    gradient=gradient | Gradient.ATTACHED,
+                    gradient=Gradient.ATTACHED,
                     origins=held.origins or frozenset({origin}),
                 )
-            return replace(state, values=values)
+            return replace(state, values={**state.values, name: held})
         if outcome is not None and outcome.resets:
             values = {
                 key: value

@@ -66,7 +66,7 @@ class Values:
                 value = self.value(state, base)
                 if value.kind & Kind.LIST:
                     return value
-                return self._viewed(state, value)
+                return self._viewed(value)
             case Cast(operand=operand):
                 return self.value(state, operand)
             case Unary(operator=operator, operand=operand):
@@ -104,7 +104,7 @@ class Values:
         name = place(expression)
         if name is None:
             inside = expression.base if isinstance(expression, Member | Index) else expression
-            return self._viewed(state, self.value(state, inside))
+            return self._viewed(self.value(state, inside))
         if isinstance(expression, Member):
             effect = self._effects("." + expression.field)
             if effect is not None and effect.gradient and name not in state.values:
@@ -140,7 +140,7 @@ class Values:
                 return NUMBER
             if outer.is_detached and outer.kind == Kind.LIST:
                 return NOTHING
-            item = replace(self._viewed(state, outer), tensorlike=True)
+            item = replace(self._viewed(outer), tensorlike=True)
             is_part = isinstance(expression.index, Constant) and not outer.kind & Kind.TENSOR
             if is_part and not outer.may_attach:
                 # `loss, count = criterion(...)`: what is said of one says nothing of the other.
@@ -160,7 +160,7 @@ class Values:
             if other.startswith(name + "[") and is_inside(other, name)
         )
 
-    def _viewed(self, state: State, value: Value) -> Value:
+    def _viewed(self, value: Value) -> Value:
         kind = value.kind & ~Kind.LIST or Kind.OTHER
         return replace(value, kind=kind)
 

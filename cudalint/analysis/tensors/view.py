@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.places import is_inside, place
-from cudalint.analysis.tensors.knowledge import Evidence, Known
-from cudalint.analysis.tensors.lattice import NOTHING, State, Value
+from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.shape.wording import substitute, written_calls
+from cudalint.analysis.tensors.knowledge import Known
+from cudalint.analysis.tensors.lattice import State, Value
 from cudalint.analysis.tensors.records import (
     Record,
     gives_gradients,
@@ -26,7 +29,6 @@ from cudalint.program import (
     Binary,
     Branch,
     Call,
-    Constant,
     Delete,
     Expression,
     Function,
@@ -66,8 +68,9 @@ class View:
         self.solution = solution
         self.flow = solution.flow
         self.records = solution.records
-        self.evidence: Evidence = known.evidence
+        self.evidence = known.evidence
         self.transfer = Transfer(self.function, run)
+        self._written = written_calls(self.function, short=True)
         self._states: dict[int, list[State]] = {}
         """Before each operation of a block, as far as was asked."""
 
@@ -85,9 +88,7 @@ class View:
     def state_before(self, origin: int) -> State:
         """What is known just before an operation."""
         block, index = position_of(origin)
-        start = self.solution.states.get(block)
-        if start is None:
-            return State({})
+        start = self.solution.states[block]
         # The operations of a block are asked for one after the other: none is followed twice.
         states = self._states.setdefault(block, [start])
         operations_here = self.function.blocks[block].operations[len(states) - 1 : index]
@@ -95,10 +96,8 @@ class View:
             states.append(self.transfer.operation(states[-1], operation, block, position))
         return states[min(index, len(states) - 1)]
 
-    def value(self, origin: int, expression: Expression | None) -> Value:
+    def value(self, origin: int, expression: Expression) -> Value:
         """The value of an expression just before an operation."""
-        if expression is None:
-            return NOTHING
         return self.transfer.value(self.state_before(origin), expression)
 
     def returned(self) -> Iterator[tuple[int, Expression]]:
@@ -107,6 +106,47 @@ class View:
             block = self.function.blocks[number]
             if isinstance(block.terminator, Return) and block.terminator.value is not None:
                 yield origin_at(number, len(block.operations)), block.terminator.value
+
+    def of(self, function: Function) -> View | None:
+        """The same look at another function of the run."""
+        known = self.run.known(function)
+        solution = self.run.solution(known)
+        return None if solution is None else View(known, solution, self.run)
+
+    @cached_property
+    def users(self) -> dict[int, list[int]]:
+        """The operations that work with what an operation made."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for user, record in self.records.items():
+            for origin in dict.fromkeys(record.sources):
+                if origin != user:
+                    found[origin].append(user)
+        return found
+
+    def derived(self, origins: Iterable[int], passes: Callable[[Record], object]) -> set[int]:
+        """What some operations gave, and what is computed of it by operations that pass it on."""
+        return closure(
+            origins, lambda one: (o for o in self.users.get(one, ()) if passes(self.records[o]))
+        )
+
+    def effects(self, loop: Loop) -> Iterator[tuple[int, Record, TensorEffect]]:
+        """The calls in a loop that do something to tensors."""
+        for origin, record in self.records.items():
+            if record.effect is not None and record.block in loop.body:
+                yield origin, record, record.effect
+
+    def updates(self, loop: Loop) -> bool:
+        """Whether an optimizer updates weights in a loop."""
+        return any(effect.steps for _, _, effect in self.effects(loop))
+
+    def calls_backward(self, loop: Loop) -> bool:
+        """Whether a function of the run that a loop calls computes gradients."""
+        callees = (
+            self.run.callee(self.function, record.operation)
+            for record in self.records.values()
+            if record.block in loop.body and isinstance(record.operation, Call)
+        )
+        return any(one is not None and self.run.scan(one).calls_backward for one in callees)
 
     def site(self, span: Span, text: str = "") -> Site:
         """A place in this function's file."""
@@ -118,7 +158,12 @@ class View:
     def loops(self) -> dict[int, Loop]:
         """The loops, by header."""
         return {
-            header: Loop(header, body, self._loop_site(header), self._is_bounded(header))
+            header: Loop(
+                header,
+                body,
+                self.site(self.flow.head(header) or self.function.span),
+                self._is_bounded(header),
+            )
             for header, body in self.flow.loops.items()
         }
 
@@ -127,20 +172,12 @@ class View:
         around = [loop for loop in self.loops.values() if block in loop.body]
         return sorted(around, key=lambda loop: len(loop.body))
 
-    def _loop_site(self, header: int) -> Site:
-        return self.site(self.flow.head(header) or self.function.span)
-
-    def iterated(self, header: int) -> Expression | None:
-        """What a loop runs over."""
-        terminator = self.function.blocks[header].terminator
-        if isinstance(terminator, Branch) and isinstance(terminator.condition, Unary):
-            return terminator.condition.operand if terminator.condition.operator == "more" else None
-        return None
-
     def _is_bounded(self, header: int) -> bool:
-        over = self.iterated(header)
-        if over is None:
-            return False
+        match self.function.blocks[header].terminator:
+            case Branch(condition=Unary(operator="more", operand=over)):
+                pass
+            case _:
+                return False
         if not isinstance(over, Variable | Member | Index):
             return True
         call = self.defining_call(over)
@@ -148,14 +185,9 @@ class View:
             effect = self.effect(call)
             if effect is not None and effect.module:
                 return True
-            numbers = [argument.value for argument in call.arguments]
             if call.name == "builtins.range":
-                return all(
-                    isinstance(number, Constant)
-                    and isinstance(number.value, int)
-                    and number.value <= FEW
-                    for number in numbers
-                )
+                numbers = (getattr(one.value, "value", None) for one in call.arguments)
+                return all(isinstance(number, int) and number <= FEW for number in numbers)
         name = place(over)
         return (
             name is not None
@@ -166,10 +198,6 @@ class View:
     def assigned_in(self, loop: Loop, name: str) -> bool:
         """Whether a variable is assigned anew in a loop."""
         return name in self.flow.assigned[loop.header]
-
-    def is_in(self, loop: Loop, operation: Operation) -> bool:
-        """Whether an operation stands in a loop."""
-        return any(operation in self.function.blocks[number].operations for number in loop.body)
 
     # Names ------------------------------------------------------------------------------------
 
@@ -190,40 +218,7 @@ class View:
 
     def text(self, expression: Expression) -> str:
         """An expression as the code writes it: temporaries by what they are the result of."""
-        if isinstance(expression, Variable) and expression.symbol == "this":
-            return "self"
-        if isinstance(expression, Variable) and expression.symbol.startswith("%"):
-            call = self.defining_call(expression)
-            if call is None:
-                for made in self.flow.definitions.get(expression.symbol, ()):
-                    if isinstance(made, Assign):
-                        return self.text(made.value)
-                return "the result"
-            if call.receiver is not None and call.name.startswith("."):
-                dots = "..." if call.arguments else ""
-                return f"{self.text(call.receiver)}{call.name}({dots})"
-            if call.callee is not None:
-                return f"{self.text(call.callee)}(...)"
-            return f"{call.name.rpartition('.')[2]}(...)"
-        if isinstance(expression, Member) and isinstance(expression.base, Variable):
-            base = "self" if expression.base.symbol == "this" else self.text(expression.base)
-            return f"{base}.{expression.field}"
-        if isinstance(expression, Member):
-            return f"{self.text(expression.base)}.{expression.field}"
-        if isinstance(expression, Index):
-            key = expression.index
-            shown = (
-                f'"{key.value}"'
-                if isinstance(key, Constant) and isinstance(key.value, str)
-                else render(key)
-            )
-            return f"{self.text(expression.base)}[{shown if '%' not in shown else '...'}]"
-        shown = render(expression)
-        if "%" in shown:
-            for symbol in sorted(self.flow.definitions, key=len, reverse=True):
-                if symbol.startswith("%") and symbol in shown:
-                    shown = shown.replace(symbol, self.text(Variable(symbol, symbol)))
-        return shown
+        return render(substitute(expression, self._written))
 
     def variable(self, expression: Expression) -> str:
         """The named variable that a chain of methods starts from; empty where there is none."""
@@ -283,10 +278,6 @@ class View:
             for other in scan.clears | set(scan.assigned)
             if other.startswith("this.")
         )
-
-    def record_of(self, origin: int) -> Record | None:
-        """What an operation did."""
-        return self.records.get(origin)
 
 
 def _cut(target: Expression) -> str | None:

@@ -10,9 +10,9 @@ from cudalint.analysis.facts.loops import SlicedDataSet
 from cudalint.analysis.facts.transfers import Transfer
 from cudalint.analysis.queries.loops.repeated import goes_to_device
 from cudalint.analysis.queries.loops.uses import Uses
-from cudalint.analysis.shape.arguments import given_at
+from cudalint.analysis.shape.arguments import given_at, inputs
 from cudalint.analysis.shape.loops import innermost
-from cudalint.analysis.shape.operations import At, targets
+from cudalint.analysis.shape.operations import At, calls, targets
 from cudalint.analysis.shape.places import names
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
@@ -68,7 +68,7 @@ def sliced_data_sets(uses: Uses) -> Iterator[SlicedDataSet]:
             continue
         header, how = reads.slices[0]
         data_set = SlicedDataSet(
-            _shown(uses, call),
+            uses.run.show(call.target),
             transfer.api,
             call.span,
             transfer.bytes,
@@ -94,12 +94,6 @@ def _moves(uses: Uses, call: Call, transfer: Transfer) -> bool:
     )
 
 
-def _shown(uses: Uses, call: Call) -> str:
-    """The array, by the variable that it lands in, or as it is written."""
-    assert isinstance(call.target, Variable)
-    return uses.run.show(call.target)
-
-
 def _follow(uses: Uses, place: At, symbol: str, depth: int) -> _Reads:
     """What happens with the array in a variable from the operation on that put it there."""
     result = _Reads()
@@ -121,7 +115,7 @@ def _follow(uses: Uses, place: At, symbol: str, depth: int) -> _Reads:
         if not _after(uses, place, block, index):
             continue
         if reader is not None and isinstance(reader.operation, Call):
-            if _describes(reader.operation, operand, symbol):
+            if _describes(reader.operation, operand):
                 continue
             served = _served(uses, reader, operand, depth)
             if served is not None:
@@ -138,12 +132,10 @@ def _after(uses: Uses, place: At, block: int, index: int) -> bool:
     return uses.flow.reaches(place.block, place.position, block, index)
 
 
-def _describes(call: Call, operand: Expression, symbol: str) -> bool:
-    """``data.size(0)``, ``len(data)``."""
-    if operand == call.receiver:
-        method = call.name.rpartition(".")[2]
-        return isinstance(operand, Variable) and method in _DESCRIBING
-    return False
+def _describes(call: Call, operand: Expression) -> bool:
+    """``data.size(0)``."""
+    method = call.name.rpartition(".")[2]
+    return operand == call.receiver and isinstance(operand, Variable) and method in _DESCRIBING
 
 
 def _served(uses: Uses, reader: At, operand: Expression, depth: int) -> _Reads | None:
@@ -224,13 +216,13 @@ def _take(
 def _counting(uses: Uses, header: int) -> set[str]:
     """The variables that go through the data in order: the elements of a ``range``, what an
     iteration adds to, and what is computed from them."""
-    ranges = {
-        name
-        for place in uses.places
-        if isinstance(place.operation, Call) and place.operation.target is not None
-        if place.operation.name == "builtins.range" or _around(uses, place.operation)
-        for name in names(place.operation.target)
-    }
+    ranges: set[str] = set()
+    for _ in range(2):  # also what is put around one: `tqdm(range(n))`
+        for _, call in calls(uses.run.function):
+            if call.target is not None and (
+                call.name == "builtins.range" or any(ranges & set(names(a)) for a in inputs(call))
+            ):
+                ranges |= set(names(call.target))
     counting: set[str] = set()
     inside = [place.operation for place in uses.inside(header)]
     while True:
@@ -253,15 +245,3 @@ def _counting(uses: Uses, header: int) -> set[str]:
                 counting.add(symbol)
         if len(counting) == before:
             return counting
-
-
-def _around(uses: Uses, call: Call) -> bool:
-    """``tqdm(range(n))``: a call around a range."""
-    made = {
-        name
-        for place in uses.places
-        if isinstance(place.operation, Call) and place.operation.name == "builtins.range"
-        if place.operation.target is not None
-        for name in names(place.operation.target)
-    }
-    return any(set(names(argument.value)) & made for argument in call.arguments)
