@@ -1,7 +1,8 @@
 """Disjuncts that reach the same point and may go on as one, in three ways.
 
 Equal ones are joined: they differ in remembered conditions only, or in whether a call failed
-without any further effect.
+without any further effect. What a function was given and may release is not equal where it is null
+on one: there nothing is owed for it.
 
 Those that owe the same are settled: null, absent, released and out of sight are all the same to a
 debtor.
@@ -92,8 +93,8 @@ def _is_lent(holding: Holding) -> bool:
 # Equal ones -------------------------------------------------------------------------------------
 
 
-def key(state: State) -> object:
-    """Equal for disjuncts that may be joined."""
+def key(state: State, owing: bool) -> object:
+    """Equal for disjuncts that may be joined; of a function that may be ``owing`` something."""
     absent = Status.ABSENT
     return (
         frozenset(state.values.items()),
@@ -105,7 +106,22 @@ def key(state: State) -> object:
         state.called,
         frozenset(state.visits.items()),
         _thrown(state),
+        (_nulls(state), state.skipped) if owing else None,
     )
+
+
+def _nulls(state: State) -> frozenset[Value]:
+    """What the function was given that is null on this path."""
+    found = set()
+    for condition, truth in state.conditions.items():
+        match condition:
+            case Input() if not truth:
+                found.add(condition)
+            case Operation("==", (Input() as given, right)) if truth and right == NULL:
+                found.add(given)
+            case _:
+                pass
+    return frozenset(found)
 
 
 def join(one: State, other: State) -> None:
@@ -174,7 +190,7 @@ def settle(one: State, other: State) -> bool:
     values = _values(one, other) if inputs is not None else None
     if resources is None or inputs is None or values is None:
         return False
-    if _settled(other) > _settled(one):
+    if settled(other) > settled(one):
         one.trace = other.trace  # the path that releases explains more
     one.values.update(values)
     one.resources.update(resources)
@@ -184,7 +200,8 @@ def settle(one: State, other: State) -> bool:
     return True
 
 
-def _settled(state: State) -> int:
+def settled(state: State) -> int:
+    """How much a disjunct has released."""
     released = sum(holding.status is Status.RELEASED for holding in state.resources.values())
     return released + len(state.inputs)
 
@@ -216,7 +233,7 @@ def _resources(one: State, other: State) -> dict[Symbol, Holding] | None:
 
 
 def _inputs(one: State, other: State) -> dict[Location, InputRelease] | None:
-    """What of the caller's is released, where it is not null."""
+    """What of the caller's is released, where it is not null and there is any."""
     found = dict(one.inputs)
     for entry in {**one.inputs, **other.inputs}:
         mine, theirs = one.inputs.get(entry), other.inputs.get(entry)
@@ -224,9 +241,13 @@ def _inputs(one: State, other: State) -> dict[Location, InputRelease] | None:
             if mine.families != theirs.families:
                 return None
             continue
-        without = other if theirs is None else one
+        without, having = (other, one) if theirs is None else (one, other)
         given = Input(entry)
-        if not (is_null(without, given) or is_null(without, Operation("element", (given,)))):
+        if not (
+            is_null(without, given)
+            or is_null(without, Operation("element", (given,)))
+            or ("[]" in entry and without.skipped - having.skipped)  # there are no elements
+        ):
             return None
         present = mine or theirs
         assert present is not None

@@ -7,6 +7,7 @@ of pre/post disjuncts; a status-returning wrapper needs two of them, a plain one
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cudalint.analysis.engine.state import CalledInput, InputRelease, InputUse, Lending
@@ -75,6 +76,26 @@ class Outcome:
     ways: tuple[Conditions, ...] = ()
     """The conditions of each path that ends so: one of these holds. None: they are not told."""
 
+    def releases(self, location: Location) -> bool:
+        """Whether what the caller keeps at a location is released."""
+        return any(release.location == location for release in self.released)
+
+    def passes_by(self, location: Location, outcomes: Sequence[Outcome]) -> bool:
+        """Whether it leaves something behind for a reason that has nothing to do with what the
+        function was given: what is known of the inputs does not tell it from a way on which that
+        is released, and nothing has failed."""
+        return (
+            self.kind == "return"
+            and self.foreign
+            and self.failure is None
+            and not self.releases(location)
+            and any(one.releases(location) and self._may_be(one) for one in outcomes)
+        )
+
+    def _may_be(self, other: Outcome) -> bool:
+        known = dict(other.conditions)
+        return all(known.get(condition, truth) == truth for condition, truth in self.conditions)
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -130,6 +151,7 @@ def _joined(outcomes: list[Outcome], elements: set[Location], uses: bool) -> lis
             outcome.lent,
             outcome.writes,
             outcome.settled,
+            outcome.foreign,
         )
         earlier = joined.get(key)
         if earlier is None:
@@ -140,7 +162,6 @@ def _joined(outcomes: list[Outcome], elements: set[Location], uses: bool) -> lis
             conditions=tuple(pair for pair in earlier.conditions if pair in outcome.conditions),
             failure=earlier.failure if outcome.failure else None,
             explicit=earlier.explicit or outcome.explicit,
-            foreign=earlier.foreign and outcome.foreign,
             ways=_ways(earlier, outcome),
             used=tuple(use for use in earlier.used if use[0] in dict(outcome.used)),
         )

@@ -45,6 +45,7 @@ from cudalint.program import (
     Unary,
     Variable,
     children,
+    variables,
 )
 from cudalint.source import Span
 
@@ -428,7 +429,7 @@ def _outcome(
         failure=state.failure.step if state.failure else None,
         explicit=explicit,
         thrown=state.thrown.thrown if kind == "throw" and state.thrown is not None else (),
-        foreign=any(_is_foreign(condition) for condition in state.conditions),
+        foreign=any(_is_foreign(run, condition) for condition in state.conditions),
         settled=settled,
     )
 
@@ -446,8 +447,9 @@ FOREIGN = "foreign"
 """The operation that stands for an answer that has nothing to do with the inputs."""
 
 
-def _is_foreign(condition: Value) -> bool:
-    """Whether only the result of some call decides, and nothing that the function was given."""
+def _is_foreign(run: FunctionRun, condition: Value) -> bool:
+    """Whether only the result of some call decides, that was told nothing of what the function was
+    given."""
     asked = False
     for value in inside(condition):
         if isinstance(value, Input) or is_status(value):
@@ -455,8 +457,18 @@ def _is_foreign(condition: Value) -> bool:
         if isinstance(value, Operation) and value.operator == FOREIGN:
             asked = True
         if isinstance(value, Symbol):
-            asked = asked or value.origin.startswith("call:")
+            asked = asked or (value.origin.startswith("call:") and not _is_told(run, value))
     return asked
+
+
+def _is_told(run: FunctionRun, answer: Symbol) -> bool:
+    """Whether the call that gave an answer may know of what the function was given."""
+    call = run.made_by(answer.origin)
+    given = [argument.value for argument in call.arguments] if call is not None else []
+    if call is not None and call.receiver is not None:
+        given.append(call.receiver)
+    told = {name for one in given for name in variables(one)}
+    return "this" in told or not told.isdisjoint(run.function.variables)
 
 
 def _only_inputs(value: Value) -> bool:

@@ -68,7 +68,9 @@ def apply_summary(
     emptied = _emptied(run, applications, state)
     for application in applications:
         outcome = application.outcome
-        if outcome.kind == "return" and not emptied <= {r.location for r in outcome.released}:
+        if outcome.kind == "return" and not all(
+            outcome.releases(one) or outcome.passes_by(one, summary.outcomes) for one in emptied
+        ):
             continue  # there are elements to release, so the loop that releases them runs
         ways.append([])
         for fork in application.apply(state):
@@ -144,8 +146,8 @@ def _emptied(run: FunctionRun, applications: list[_Application], state: State) -
 def end_object(
     run: FunctionRun, call: Call, definition: Function, summary: Summary, state: State
 ) -> list[State]:
-    """Where the destructor of an object leads that ends here. What it may release, and what decides
-    is not known, goes out of sight."""
+    """Where the destructor of an object leads that ends here. What it may release, and what of the
+    object decides is not known, goes out of sight."""
     applications = [
         _Application(run, call, definition, summary, outcome, number, ends=True)
         for number, outcome in enumerate(summary.outcomes)
@@ -155,18 +157,23 @@ def end_object(
         return []
     applications[0].mark_tested(state)
     fitting = [(one, forks) for one in applications if (forks := one.fit(state))]
-    released = sorted({r.location for one, _ in fitting for r in one.outcome.released}, key=repr)
-    undecided = any(len(released) != len(one.outcome.released) for one, _ in fitting)
+    outcomes = [one.outcome for one, _ in fitting]
+    released = sorted({r.location for one in outcomes for r in one.released}, key=repr)
+    undecided = any(len(released) != len(one.released) for one in outcomes)
+    unknown = [
+        location
+        for location in released
+        if any(
+            not one.releases(location) and not one.passes_by(location, outcomes) for one in outcomes
+        )
+    ]
     after: list[State] = []
     for application, forks in fitting:
         application.undecided = undecided
         for fork in forks:
-            doubtful = [
-                application.translate(Input(one), fork) for one in sorted(released, key=repr)
-            ]
+            doubtful = [application.translate(Input(one), fork) for one in unknown]
             for one in application.take_effect(fork):
-                if undecided:
-                    one.escape(one.reachable(doubtful))
+                one.escape(one.reachable(doubtful))
                 after.append(one)
     if not summary.complete:
         after = after or [state.copy()]

@@ -7,6 +7,7 @@ first, and what an operation produced before becomes ``older`` when it runs agai
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import msgspec
@@ -15,7 +16,7 @@ from cudalint.analysis.domains.ownership import counted, objects, releases, stor
 from cudalint.analysis.domains.ownership.objects import Owners
 from cudalint.analysis.domains.ownership.recorder import live
 from cudalint.analysis.engine.conditions import forget
-from cudalint.analysis.engine.joining import can_meet, join, key, meet, settle
+from cudalint.analysis.engine.joining import can_meet, join, key, meet, settle, settled
 from cudalint.analysis.engine.run import FunctionRun, Position, Raised
 from cudalint.analysis.engine.schedule import Schedule
 from cudalint.analysis.engine.state import State, Status
@@ -138,6 +139,7 @@ class Worklist:
                 self.run.complete, self.run.exhausted = False, True
                 break
             number, states = turn
+            self._settle(states)
             for state in states.values():
                 self._visit(self.run.flow.blocks[number], state)
 
@@ -161,11 +163,9 @@ class Worklist:
                 del state.visits[header]
         self._forget_dead(state, target)
         pending = self._schedule.at(target, state)
-        mine = key(state)
+        mine = self._key(state)
         if mine in pending:
             join(pending[mine], state)
-            return
-        if self._settle(pending, state):
             return
         if target in self.run.flow.loops:
             # Of two that may be joined, the one that owns more comes by too.
@@ -175,28 +175,36 @@ class Worklist:
                 return
             seen[mine] = missing
         if len(pending) >= self._most:
+            self._settle(pending)
+        if len(pending) >= self._most:
             if not self._meet(pending, state, target):
                 self.run.complete = False
             return
         pending[mine] = state
 
-    def _settle(self, pending: dict[object, State], state: State) -> bool:
-        """Let one disjunct go on together with one that owes the same."""
-        if not (state.resources or state.inputs or self.run.touches_cuda):
-            return False
-        for place, waiting in pending.items():
-            self._work_done += 1
-            if settle(waiting, state):
-                pending.setdefault(key(waiting), pending.pop(place))
-                return True
-        return False
+    def _key(self, state: State) -> object:
+        return key(state, self.run.touches_cuda)
+
+    def _settle(self, pending: dict[object, State]) -> None:
+        """Let disjuncts go on together that owe the same. What is null goes on with what is
+        released rather than with what somebody has forgotten, so those that release come first."""
+        waiting = sorted(pending.values(), key=settled, reverse=True)
+        pending.clear()
+        for state in waiting:
+            self._work_done += len(pending)
+            if not self._is_stood_for(state, pending.values()):
+                pending[self._key(state)] = state
+
+    def _is_stood_for(self, state: State, others: Iterable[State]) -> bool:
+        owes = state.resources or state.inputs or self.run.touches_cuda
+        return bool(owes) and any(settle(other, state) for other in others)
 
     def _meet(self, pending: dict[object, State], state: State, target: int) -> bool:
         """Let one disjunct go on together with one that waits at the same block, if they may."""
         for place in reversed(pending) if self._meets else ():
             if can_meet(pending[place], state):
                 both = meet(pending.pop(place), state, target)
-                pending.setdefault(key(both), both)
+                pending.setdefault(self._key(both), both)
                 return True
         return False
 

@@ -256,19 +256,9 @@ def _sometimes(members: Members) -> dict[str, Site]:
 
 
 def _is_passed_by(run: FunctionRun, release: InputRelease) -> bool:
-    """Whether a destructor may end without a release for a reason that is not the object's: not a
+    """Whether a function may end without a release for a reason that is not the object's: not a
     flag or a null test of it, and not a call that failed."""
-    releasing = [o for o in run.outcomes if _releases(o, release.location)]
-    known = {condition for outcome in releasing for condition in outcome.conditions}
-    return any(
-        outcome.foreign and outcome.failure is None and known.issuperset(outcome.conditions)
-        for outcome in run.outcomes
-        if outcome.kind == "return" and not _releases(outcome, release.location)
-    )
-
-
-def _releases(outcome: Outcome, location: Location) -> bool:
-    return any(release.location == location for release in outcome.released)
+    return any(outcome.passes_by(release.location, run.outcomes) for outcome in run.outcomes)
 
 
 def _acquisition(
