@@ -265,9 +265,7 @@ class Evaluator:
             return
         location = self.location(expression, state)
         if location is not None:
-            for key, value in state.below(location):
-                if key != location:
-                    yield key[len(location) :], value
+            yield from (part for part in state.parts_of(location) if part[0])
 
     def _variable(self, variable: Variable, state: State) -> Value:
         symbol = variable.symbol

@@ -331,6 +331,16 @@ class State:
             if key[0] == root and key[:depth] == location
         ]
 
+    def parts_of(self, location: Location) -> list[tuple[Location, Value]]:
+        """What is stored at a location and below it, by the way that leads there."""
+        return [(key[len(location) :], value) for key, value in self.below(location)]
+
+    def replace(self, location: Location, parts: Iterable[tuple[Location, Value]]) -> None:
+        """Put other parts where a location is."""
+        self.forget(location)
+        for rest, value in parts:
+            self.values[(*location, *rest)] = value
+
     def reachable(self, values: Iterable[Value]) -> set[Symbol]:
         """The resources that values give access to, through addresses and containers too."""
         pointed = {key[1] for key in self.values if key[0] == "@"}

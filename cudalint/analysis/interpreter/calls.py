@@ -377,8 +377,7 @@ def _pass(
     lending: Lending,
     state: State,
 ) -> None:
-    if isinstance(value, FunctionValue) and value.key:
-        guard(run, value.key, state)
+    if guard(run, value, state):
         return
     borrows = _only_borrows(run, operation, name)
     place = _addressed(argument.value)

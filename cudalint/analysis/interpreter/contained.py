@@ -14,7 +14,6 @@ from cudalint.analysis.values.elements import KEYS, LENGTH, OTHER_LENGTH, count,
 from cudalint.analysis.values.values import (
     Address,
     Const,
-    FunctionValue,
     Location,
     Operation,
     Value,
@@ -141,10 +140,7 @@ def _make(
     elif isinstance(given[0], Tuple):
         elements = [_element(run, item, state) for item in given[0].items]
     elif list(run.evaluator.inside(given[0], state)):
-        moved = _element(run, given[0], state)
-        state.forget(container)
-        for rest, value in moved:
-            state.values[(*container, *rest)] = value
+        state.replace(container, _element(run, given[0], state))
         return
     elif (number := integer(run.evaluator.value(given[0], state))) is not None:
         each = _element(run, given[1], state) if len(given) > 1 else []
@@ -168,8 +164,7 @@ def _insert(
     receiver = binding.call.receiver
     if expression is None or value is None or receiver is None:
         return
-    if isinstance(value, FunctionValue) and value.key:
-        guard(run, value.key, state)
+    guard(run, value, state)
     element = _element(run, expression, state)
     held = state.reachable([value, *(inner for _, inner in element)])
     if isinstance(container[0], str) and container[0].startswith("%"):
@@ -227,10 +222,7 @@ def _box(
     given = [argument.value for argument in binding.call.arguments]
     state_of = run.evaluator.location(given[0], state) if given else None
     if state_of is not None and (*state_of, _CONTENT) in state.values:
-        moved = [(key[len(state_of) :], value) for key, value in state.below(state_of)]
-        state.forget(container)
-        for rest, value in moved:
-            state.values[(*container, *rest)] = value
+        state.replace(container, state.parts_of(state_of))
         return
     element = _element(run, given[0], state) if given else []
     state.forget(container)

@@ -29,7 +29,6 @@ from cudalint.analysis.values.values import (
     Address,
     Bag,
     Const,
-    FunctionValue,
     Input,
     Location,
     Operation,
@@ -228,14 +227,17 @@ class _Application:
 
     def fit(self, state: State) -> list[State]:
         """The caller's states in which the callee has this outcome."""
+        telling = ((value, True) for value in self._telling_results())
+        forks = self._assume((*telling, *self.outcome.conditions), state)
+        # The conditions of any of the callee's paths that end so may hold.
+        ways = self.outcome.ways
+        return [
+            fork for fork in forks if len(ways) < 2 or any(self._assume(way, fork) for way in ways)
+        ]
+
+    def _assume(self, conditions: Conditions, state: State) -> list[State]:
         forks = [state.copy()]
-        for value in self._telling_results():
-            forks = [
-                after
-                for fork in forks
-                for after in self.run.conditions.assume(fork, self.translate(value, fork), True)
-            ]
-        for condition, truth in self.outcome.conditions:
+        for condition, truth in conditions:
             forks = [
                 after
                 for fork in forks
@@ -243,7 +245,7 @@ class _Application:
                     fork, self.translate(condition, fork), truth
                 )
             ]
-        return [fork for fork in forks if self._is_possible(fork)]
+        return forks
 
     def is_undecided(self, state: State) -> bool:
         """Whether it depends on the class of an object that nobody knows."""
@@ -254,24 +256,6 @@ class _Application:
                 if not isinstance(state.equal.get(kind, kind), Const):
                     return True
         return False
-
-    def _is_possible(self, state: State) -> bool:
-        """Whether the conditions of any of the callee's paths that end so may hold."""
-        return len(self.outcome.ways) < 2 or any(
-            self._may_hold(way, state) for way in self.outcome.ways
-        )
-
-    def _may_hold(self, way: Conditions, state: State) -> bool:
-        forks = [state.copy()]
-        for condition, truth in way:
-            forks = [
-                after
-                for fork in forks
-                for after in self.run.conditions.assume(
-                    fork, self.translate(condition, fork), truth
-                )
-            ]
-        return bool(forks)
 
     def havoc(self, state: State) -> None:
         """What the callee may do on the paths that were cut."""
@@ -358,8 +342,7 @@ class _Application:
                 writes.append((target, translated))
             elif location[0] == "this":
                 state.escape(state.reachable([translated]))
-                if isinstance(translated, FunctionValue) and translated.key:
-                    guard(self.run, translated.key, state)
+                guard(self.run, translated, state)
                 if target is not None:
                     state.values[target] = translated  # what it points to is looked after too
                     self.given = {}

@@ -296,8 +296,7 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
     container = run.evaluator.location(receiver, state) if receiver is not None else None
     if value is None or receiver is None or container is None:
         return
-    if isinstance(value, FunctionValue) and value.key:
-        guard(run, value.key, state)
+    guard(run, value, state)
     element = run.evaluator.element(receiver, "[]", state) or (*container, "[]")
     expression = binding.expression(text)
     place = run.evaluator.location(expression, state) if expression is not None else None
@@ -321,8 +320,7 @@ def _take(run: FunctionRun, binding: Binding, text: str, state: State) -> None:
     value = binding.value(text)
     if expression is None or value is None:
         return
-    if isinstance(value, FunctionValue) and value.key:
-        guard(run, value.key, state)
+    guard(run, value, state)
     if isinstance(value, Pointer):
         last = binding.call.name.replace("::", ".").rpartition(".")[2]
         where = Site(run.filename, binding.call.span, last)
@@ -333,8 +331,7 @@ def _take(run: FunctionRun, binding: Binding, text: str, state: State) -> None:
 def _invoke(run: FunctionRun, binding: Binding, model: ApiFunction, state: State) -> None:
     for argument in binding.call.arguments:
         value = run.evaluator.value(argument.value, state)
-        if isinstance(value, FunctionValue) and value.key:
-            guard(run, value.key, state)
+        guard(run, value, state)
         state.escape(state.reachable([value]))
 
 
@@ -374,18 +371,10 @@ def _swap(binding: Binding, paths: tuple[str, ...], state: State) -> None:
     first, second = binding.location(paths[0]), binding.location(paths[1])
     if first is None or second is None:
         return
-    left = [(key[len(first) :], value) for key, value in state.below(first)] or [
-        ((), state.read(first))
-    ]
-    right = [(key[len(second) :], value) for key, value in state.below(second)] or [
-        ((), state.read(second))
-    ]
-    state.forget(first)
-    state.forget(second)
-    for rest, value in right:
-        state.values[(*first, *rest)] = value
-    for rest, value in left:
-        state.values[(*second, *rest)] = value
+    left = state.parts_of(first) or [((), state.read(first))]
+    right = state.parts_of(second) or [((), state.read(second))]
+    state.replace(first, right)
+    state.replace(second, left)
 
 
 def _unwrap(

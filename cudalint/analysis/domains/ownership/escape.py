@@ -30,15 +30,17 @@ def escape_object(run: FunctionRun, location: Location, state: State) -> None:
     held = [value for _, value in state.below(location)]
     state.give_away(held)
     for value in held:
-        if isinstance(value, FunctionValue) and value.key:
-            guard(run, value.key, state)
+        guard(run, value, state)
 
 
-def guard(run: FunctionRun, key: str, state: State) -> None:
-    """A function value goes out of sight: what it would release, its new holder owns, and what
-    the captured variables hold later on too."""
-    state.guards = state.guards | {key}
-    escape_captured(run, key, state)
+def guard(run: FunctionRun, value: Value, state: State) -> bool:
+    """A value goes out of sight. If it is a function: what that would release, its new holder owns,
+    and what the captured variables hold later on too."""
+    if not isinstance(value, FunctionValue) or not value.key:
+        return False
+    state.guards |= {value.key}
+    escape_captured(run, value.key, state)
+    return True
 
 
 def escape_captured(run: FunctionRun, key: str, state: State) -> None:
