@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudalint.analysis.domains.ownership.recorder import Recorder, live
+from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.domain import Domain
 from cudalint.analysis.engine.evaluate import nbytes
 from cudalint.analysis.engine.run import FunctionRun
@@ -63,13 +63,10 @@ def _waiting(run: FunctionRun, call: Call, state: State) -> None:
         if seconds is None:
             return
     wait = Site(run.filename, call.span, call.name)
-    for symbol, holding in state.resources.items():
-        record = run.log(Recorder).records.get(symbol.origin)
-        if record is None or not live(holding.status) or record.acquired.managed:
-            continue
-        acquired = record.acquired
+    for _, acquired in run.log(Recorder).held(state):
         size = integer(acquired.bytes)
-        if acquired.info.space in _DEVICE and size is not None and acquired.through is None:
+        own = acquired.through is None and not acquired.managed
+        if own and acquired.info.space in _DEVICE and size is not None:
             root = acquired.location[0] if acquired.location else None
             release = run.models.release_name(acquired.api, acquired.family)
             _note(run, acquired.name, acquired.api, acquired.span, size, wait, seconds, root,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cudalint.analysis.domains.ownership.recorder import Recorder, live
+from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.domain import Domain
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
@@ -44,12 +44,9 @@ class NativePeak:
         run = self.run
         holders: list[Holder] = []
         total = 0
-        for resource, holding in state.resources.items():
-            record = run.log(Recorder).records.get(resource.origin)
-            if record is None or record.acquired.managed or not live(holding.status):
-                continue
-            acquired = record.acquired
-            if acquired.info.kind != "memory" or acquired.info.space not in SPACES:
+        for _, acquired in run.log(Recorder).held(state):
+            info = acquired.info
+            if acquired.managed or info.kind != "memory" or info.space not in SPACES:
                 continue
             size = integer(acquired.bytes)
             if size is None:

@@ -224,10 +224,9 @@ def endpoint(
     """What is known of one side of a copy of ``size`` bytes."""
     match value:
         case Pointer(resource=resource, offset=offset):
-            record = run.log(Recorder).records.get(resource.origin)
-            if record is None:
+            acquired = run.log(Recorder).of(resource)
+            if acquired is None:
                 return Endpoint(name, None, None)
-            acquired = record.acquired
             whole = None if acquired.at_least else acquired.bytes
             at_start = integer(offset) == 0
             known, skipped = integer(whole), integer(offset)

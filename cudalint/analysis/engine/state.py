@@ -82,6 +82,11 @@ class Event:
     thrown: tuple[str, ...] = ()
     """Of an exception: of which classes one is its own; none where they are not known."""
 
+    @property
+    def is_failure(self) -> bool:
+        """Whether something has failed here."""
+        return self.kind == "failure"
+
 
 class Trace(NamedTuple):
     """The path so far, as a linked list that disjuncts share."""

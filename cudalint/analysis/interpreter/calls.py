@@ -164,9 +164,9 @@ def _receiver_family(run: FunctionRun, operation: Call, state: State) -> str | N
     if isinstance(value, Array):
         return value.space or "array"
     for resource in sorted(state.reachable([value])) if not isinstance(value, Address) else ():
-        record = run.log(Recorder).records.get(resource.origin)
-        if record is not None:
-            return record.acquired.family
+        acquired = run.log(Recorder).of(resource)
+        if acquired is not None:
+            return acquired.family
     return None
 
 

@@ -13,7 +13,7 @@ from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import CalledInput, Event, Lending, State, Status
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
-from cudalint.analysis.facts import Exit, LeakExit, Site
+from cudalint.analysis.facts import Exit, Site
 from cudalint.analysis.values.arithmetic import rewrite, rewrite_location
 from cudalint.analysis.values.values import (
     ZERO,
@@ -279,27 +279,24 @@ def _lose(
         return
     if not record.released and left_to_counterpart(run, state, resource, acquired.family):
         return
-    holding = state.resources[resource]
-    events = state.events(holding.since)
-    failures = [event for event in events if event.kind == "failure"]
+    events = state.events(state.resources[resource].since)
+    failures = [event for event in events if event.is_failure]
     conditions = [event for event in events if event.kind == "condition"]
-    thrown = (
-        state.thrown if state.thrown and (kind == "throw" or _since(state, holding.since)) else None
-    )
+    since = any(event.kind in ("throw", "may throw") for event in events)
+    thrown = state.thrown if kind == "throw" or since else None
     if kind == "throw" or thrown is not None:
         exit_kind = Exit.THROW
     elif implicit or (span == run.last_return and not failures):
         exit_kind = Exit.END
     else:
         exit_kind = Exit.RETURN
-    steps = [Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here")]
+    steps: list[Step] = []
     if acquired.from_callee is not None:
         filename, where = acquired.from_callee
         steps.append(Step(filename, where, f"by {acquired.api}"))
     steps += [event.step for event in (failures or conditions)[-2:]]
     if thrown is not None and thrown.step.span != span:
         steps.append(thrown.step)
-    steps.append(Step(run.filename, span, _exit_text(exit_kind, kind, implicit, acquired.shown)))
     if failures:
         last = failures[-1].step
         reason = f"{last.message} (line {last.span.row})"
@@ -309,30 +306,12 @@ def _lose(
         reason = conditions[-1].step.message
     else:
         reason = "the function ends"
-    run.log(Recorder).lost(
-        resource.origin,
-        LeakExit(
-            kind=exit_kind,
-            span=span,
-            reason=reason,
-            steps=tuple(steps),
-            explicit=explicit if thrown is None else thrown.kind == "throw",
-            on_failure=state.failure is not None,
-            lent=lent_to(state, holding),
-        ),
-    )
-
-
-def _since(state: State, since: int) -> bool:
-    return any(event.kind in ("throw", "may throw") for event in state.events(since))
-
-
-def _exit_text(exit_kind: Exit, kind: str, implicit: bool, name: str) -> str:
-    if kind == "throw":
-        return f"the exception leaves the function without a release of `{name}`"
-    if implicit:
-        return f"the function ends without a release of `{name}`"
-    return f"returns without a release of `{name}`"
+    leaves = "the exception leaves the function" if kind == "throw" else "returns"
+    if kind != "throw" and implicit:
+        leaves = "the function ends"
+    told = f"{leaves} without a release of `{acquired.shown}`"
+    explicit = explicit if thrown is None else thrown.kind == "throw"
+    run.log(Recorder).lost(state, resource, exit_kind, span, reason, steps, told, explicit=explicit)
 
 
 def _outcome(

@@ -10,7 +10,7 @@ from cudalint.analysis.domains.ownership.havoc import havoc
 from cudalint.analysis.domains.ownership.lending import lend_values
 from cudalint.analysis.domains.ownership.objects import is_own
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, live
-from cudalint.analysis.domains.ownership.releases import check_value, release_value
+from cudalint.analysis.domains.ownership.releases import Passing, Release
 from cudalint.analysis.engine.conditions import LAST_ERROR, RELEASING
 from cudalint.analysis.engine.evaluate import STATUS, is_status
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
@@ -318,7 +318,7 @@ class _Application:
             value = self.translate(Input(location), state)
             place = self.locate(location, state)
             shown = self._written(place) or use.api
-            check_value(self.run, value, shown, self.call.name, self.call.span, state, use.step)
+            Passing(self.run, state, shown, self.call.name, self.call.span).use(value, use.step)
         for release in self.outcome.released:
             self._release(release, state)
         for location in sorted(self.outcome.stored, key=repr):
@@ -408,7 +408,6 @@ class _Application:
         location = self.locate(release.location, state)
         if isinstance(value, Operation) and location is not None:
             value = state.read(location)
-        effect = ReleaseEffect(handle="arg0", families=release.families)
         if (
             isinstance(value, Input)
             and release.location[0] == "this"
@@ -429,9 +428,9 @@ class _Application:
         earlier = state.inputs.get(value.location) if isinstance(value, Input) else None
         if earlier is not None and earlier.step.span == self.call.span:
             return  # in a loop: much may have become of it out of sight since the last iteration
-        release_value(
-            self.run, value, location, shown, effect, self.call.name, self.call.span, state
-        )
+        effect = ReleaseEffect(handle="arg0", families=release.families)
+        name, span = self.call.name, self.call.span
+        Release(self.run, state, shown, name, span, effect).value(value, location)
         if isinstance(value, Input) and value.location in state.inputs:
             # Keep the original step: messages name the API call, not each wrapper around it.
             entry: Location = value.location
@@ -673,6 +672,6 @@ def _pointer_name(pointer: object, run: FunctionRun) -> str:
     if isinstance(pointer, Input):
         return shown_location(pointer.location, run)
     if isinstance(pointer, Pointer):
-        record = run.log(Recorder).records.get(pointer.resource.origin)
-        return record.acquired.name if record else "pointer"
+        acquired = run.log(Recorder).of(pointer.resource)
+        return acquired.name if acquired else "pointer"
     return "object"

@@ -90,10 +90,10 @@ def _device_memory(run: FunctionRun, value: Value, state: State) -> Pointer | No
     """A pointer into memory that only the device can reach."""
     if not isinstance(value, Pointer):
         return None
-    record = run.log(Recorder).records.get(value.resource.origin)
-    if record is None or record.acquired.ambiguous or record.acquired.managed:
+    acquired = run.log(Recorder).of(value.resource)
+    if acquired is None or acquired.ambiguous or acquired.managed:
         return None
-    info = record.acquired.info
+    info = acquired.info
     if info.kind != "memory" or info.space != "device":
         return None
     status = state.status(value.resource)

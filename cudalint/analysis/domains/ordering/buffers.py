@@ -107,10 +107,10 @@ def space_of(run: FunctionRun, buffer: Buffer, state: State) -> str | None:
         return "pinned"
     match value:
         case Pointer(resource=resource):
-            record = run.log(Recorder).records.get(resource.origin)
-            if record is None or record.acquired.ambiguous:
+            acquired = run.log(Recorder).of(resource)
+            if acquired is None or acquired.ambiguous:
                 return None
-            space = record.acquired.info.space
+            space = acquired.info.space
             if space == "host" and state.status(resource) is Status.ESCAPED:
                 return None
             return space

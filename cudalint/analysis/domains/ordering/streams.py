@@ -31,8 +31,8 @@ def is_known(run: FunctionRun, stream: Value) -> bool:
         return True
     if not isinstance(stream, Pointer) or stream.resource.older:
         return False
-    record = run.log(Recorder).records.get(stream.resource.origin)
-    return record is not None and record.acquired.info.kind == "handle"
+    acquired = run.log(Recorder).of(stream.resource)
+    return acquired is not None and acquired.info.kind == "handle"
 
 
 def different(run: FunctionRun, one: Value, other: Value) -> bool:

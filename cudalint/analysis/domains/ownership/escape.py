@@ -61,8 +61,7 @@ def escape_captured(run: FunctionRun, key: str, state: State) -> None:
 def _escape_by_method(run: FunctionRun, name: str, captured: Variable, state: State) -> None:
     """A method that releases what it is called of: which one it is, only its holder can tell."""
     for resource in sorted(state.reachable([state.read((captured.symbol,))])):
-        record = run.log(Recorder).records.get(resource.origin)
-        family = record.acquired.family if record is not None else None
-        model = run.models.lookup_method(name, family) if family is not None else None
+        acquired = run.log(Recorder).of(resource)
+        model = run.models.lookup_method(name, acquired.family) if acquired is not None else None
         if model is not None and model.releases and model.receiver is not None:
             state.escape([resource])

@@ -197,10 +197,9 @@ def released_before(
     """The destructor of a variable releases what has been released already."""
     objects = state.part(NO_OBJECTS)
     earlier = state.resources[resource].released
-    record = run.log(Recorder).records.get(resource.origin)
-    if resource.older or record is None or earlier is None or resource in objects.copied:
+    acquired = run.log(Recorder).of(resource)
+    if resource.older or acquired is None or earlier is None or resource in objects.copied:
         return  # of two copies GPU205 speaks
-    acquired = record.acquired
     own = next((one for one in objects.ended if one.resource == resource), None)
     where = earlier
     if own is not None and own.variable == _root(call):
@@ -214,7 +213,7 @@ def released_before(
             call.name,
             where.span,
             (
-                Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here"),
+                acquired.step,
                 earlier,
                 Step(run.filename, call.span, f"the life of `{shown_root(run, call)}` ends here"),
                 release.step,
@@ -235,14 +234,12 @@ def does_not_fit(
     release: InputRelease,
 ) -> bool:
     """Whether the destructor of a variable releases what another function must release."""
-    record = run.log(Recorder).records.get(resource.origin)
-    acquired = record.acquired if record is not None else None
+    acquired = run.log(Recorder).of(resource)
     if acquired is None or acquired.ambiguous or not release.families:
         return False
     if acquired.family in release.families:
         return False
     if acquired.through is None:  # else its class does not fit itself
-        best = run.models.release_name(acquired.api, acquired.family)
         info = run.function.variables.get(_root(call))
         run.log(Recorder).misuse(
             Misuse(
@@ -250,12 +247,9 @@ def does_not_fit(
                 shown,
                 release.api,
                 info.span if info is not None and info.span is not None else call.span,
-                (
-                    Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here"),
-                    release.step,
-                ),
+                (acquired.step, release.step),
                 acquired.resource(),
-                (best, *(one for one in acquired.info.releases if one != best)),
+                acquired.fitting(run.models),
             )
         )
     return True

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from cudalint.analysis.domains.ownership.lending import lent_to
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts import (
@@ -28,7 +30,9 @@ from cudalint.analysis.facts import (
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.values.arithmetic import rewrite
 from cudalint.analysis.values.values import ZERO, Const, Location, Symbol, Value, integer
+from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import Family
+from cudalint.findings.finding import Step
 from cudalint.program import variables
 from cudalint.source import Span
 
@@ -69,6 +73,16 @@ class Acquired:
         made_by = (self.through or self.api).replace("::", ".").rpartition(".")[2]
         return f"the result of {made_by}"
 
+    @property
+    def step(self) -> Step:
+        """Its acquisition, for messages."""
+        return Step(self.filename, self.span, f"`{self.shown}` is acquired here")
+
+    def fitting(self, models: ApiModels) -> tuple[str, ...]:
+        """The functions that release it, the one that fits best first."""
+        best = models.release_name(self.api, self.family)
+        return (best, *(one for one in self.info.releases if one != best))
+
     def resource(self) -> Resource:
         """As rules see it."""
         return Resource(
@@ -99,8 +113,8 @@ class _Record:
 
 def is_empty(run: FunctionRun, state: State, resource: Symbol) -> bool:
     """Whether a path knows that a block has no bytes: there is nothing to lose."""
-    record = run.log(Recorder).records.get(resource.origin)
-    size = record.acquired.bytes if record is not None else None
+    acquired = run.log(Recorder).of(resource)
+    size = acquired.bytes if acquired is not None else None
 
     def known(value: Value) -> Value | None:
         return ZERO if state.conditions.get(value) is False else state.equal.get(value)
@@ -140,6 +154,18 @@ class Recorder:
         """Callees out of sight that were given something of a family, and did not keep it."""
         self.released_members: set[ReleasedMember] = set()
         self.unsized: set[tuple[Span, str]] = set()
+
+    def of(self, resource: Symbol) -> Acquired | None:
+        """How a resource was acquired."""
+        record = self.records.get(resource.origin)
+        return record.acquired if record is not None else None
+
+    def held(self, state: State) -> Iterator[tuple[Symbol, Acquired]]:
+        """What is there on a path, and must be released by somebody."""
+        for resource, holding in list(state.resources.items()):
+            acquired = self.of(resource)
+            if acquired is not None and live(holding.status):
+                yield resource, acquired
 
     # Events -----------------------------------------------------------------------------------
 
@@ -181,11 +207,33 @@ class Recorder:
         if record is not None:
             record.handed_over.setdefault(site.span, site)
 
-    def lost(self, origin: str, leave: LeakExit) -> None:
-        """A path leaves a resource behind."""
-        record = self.records.get(origin)
+    def lost(
+        self,
+        state: State,
+        resource: Symbol,
+        kind: Exit,
+        span: Span,
+        reason: str,
+        steps: Iterable[Step],
+        last: str,
+        *,
+        explicit: bool = True,
+        overwritten_by: str = "",
+    ) -> None:
+        """A path leaves a resource behind, with some ``steps`` since its acquisition."""
+        record = self.records.get(resource.origin)
         if record is None or record.acquired.managed:
             return
+        leave = LeakExit(
+            kind=kind,
+            span=span,
+            reason=reason,
+            steps=(record.acquired.step, *steps, Step(self.filename, span, last)),
+            explicit=explicit,
+            on_failure=state.failure is not None,
+            overwritten_by=overwritten_by,
+            lent=lent_to(state, state.resources[resource]),
+        )
         key = (leave.kind, leave.span, leave.lent)
         earlier = record.exits.get(key)
         if earlier is None or _certainty(leave) < _certainty(earlier):
@@ -342,21 +390,8 @@ class Recorder:
     def _cleanups(self) -> list[Cleanup]:
         found = []
         for cleanup, owned in self.cleanups.values():
-            resources = tuple(
-                self.records[origin].acquired.resource()
-                for origin in sorted(owned)
-                if origin in self.records
-            )
-            found.append(
-                Cleanup(
-                    cleanup.api,
-                    cleanup.span,
-                    cleanup.null_release,
-                    cleanup.last,
-                    resources,
-                    cleanup.first,
-                )
-            )
+            resources = tuple(self.records[one].acquired.resource() for one in sorted(owned))
+            found.append(replace(cleanup, owned=resources))
         return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from cudalint.analysis.domains.ownership.lending import borrowed_by
 from cudalint.analysis.domains.ownership.recorder import Recorder, ReleasedMember, live
 from cudalint.analysis.engine.binding import Binding
@@ -65,15 +67,15 @@ def release(
     value = binding.value(effect.handle)
     if expression is None or value is None:
         return
-    location = binding.location(effect.handle)
     if isinstance(plain(expression), Constant):
-        _null_release(run, name, span)
+        _note_cleanup(run, name, span, set(), null_release=True)
         return
-    shown = run.show(binding.place(effect.handle))
     origin = value.resource.origin if isinstance(value, Pointer) else None
     for of, member in _members(run, expression):
         run.log(Recorder).released_members.add(ReleasedMember(of, member, origin))
-    release_value(run, value, location, shown, effect, name, span, state, status)
+    location = binding.location(effect.handle)
+    shown = run.show(binding.place(effect.handle))
+    Release(run, state, shown, name, span, effect, status).value(value, location)
 
 
 def _release_current(
@@ -81,11 +83,9 @@ def _release_current(
 ) -> None:
     """Release what was acquired last of the families (``Context.pop()``)."""
     candidates = [
-        resource
-        for resource, holding in state.resources.items()
-        if live(holding.status)
-        and resource.origin in run.log(Recorder).records
-        and run.log(Recorder).records[resource.origin].acquired.family in effect.families
+        (state.resources[resource].since, resource, acquired)
+        for resource, acquired in run.log(Recorder).held(state)
+        if acquired.family in effect.families
     ]
     if not candidates:
         step = Step(run.filename, span, f"released here by {name}")
@@ -93,10 +93,8 @@ def _release_current(
             ("current",), InputRelease(("current",), effect.families, step, name)
         )
         return
-    newest = max(candidates, key=lambda resource: state.resources[resource].since)
-    shown = run.log(Recorder).records[newest.origin].acquired.name
-    pointer = Pointer(newest, Const(0))
-    release_value(run, pointer, None, shown, effect, name, span, state)
+    _, newest, acquired = max(candidates, key=lambda one: one[0])
+    Release(run, state, acquired.name, name, span, effect).value(Pointer(newest, Const(0)), None)
 
 
 def _members(run: FunctionRun, expression: Expression) -> set[tuple[str | None, str]]:
@@ -108,61 +106,166 @@ def _members(run: FunctionRun, expression: Expression) -> set[tuple[str | None, 
     return found
 
 
-def release_value(
-    run: FunctionRun,
-    value: Value,
-    location: Location | None,
-    shown: str,
-    effect: ReleaseEffect,
-    name: str,
-    span: Span,
-    state: State,
-    status: Value | None = None,
-) -> None:
-    """Release a value by one function, whose ``status`` tells whether it could."""
-    step = Step(run.filename, span, f"`{shown}` is released here by {name}")
-    site = Site(run.filename, span, name)
-    for family in effect.families:
-        attached = state.values.get(attachment(value, family))
-        if isinstance(attached, Pointer):
-            value = attached
-    match value:
-        case Pointer(resource=resource, offset=offset):
-            if integer(offset) not in (0, None) and not _managed(run, resource):
-                _misuse(run, MisuseKind.INTERIOR, shown, name, span, state, resource)
-            _release_resource(run, resource, effect, shown, site, step, location, state, status)
-        case Bag(resources=resources):
-            for resource in sorted(resources, key=repr):
-                if live(state.status(resource)) or state.status(resource) is Status.ESCAPED:
-                    _release_resource(
-                        run, resource, effect, shown, site, step, location, state, status
-                    )
-        case Array(origin=resource) if resource in state.resources:
-            _release_resource(run, resource, effect, shown, site, step, location, state, status)
-        case Address(location=target) if _is_local(run, target):
-            _misuse(run, MisuseKind.STACK, shown, name, span, state, None)
-            state.escape(state.reachable([value]))  # what was meant to be released is not lost too
-        case Uninitialized() if location and not _may_have_value(run, state, location[0]):
-            _misuse(run, MisuseKind.UNINITIALIZED, shown, name, span, state, None)
-        case Address() if effect.handle.startswith("*"):
-            pass
-        case Input(location=entry):
-            _release_input(run, entry, effect, shown, name, step, state)
-        case Operation(operator="element", operands=(Sequence(items=items),)):
-            for item in items:
-                release_value(run, item, None, shown, effect, name, span, state, status)
-        case Operation(
-            operator=field, operands=(Operation(operator="element", operands=(Input() as of,)),)
-        ) if field.startswith("."):
-            entry = (*of.location, field)
-            state.inputs.setdefault(entry, InputRelease(entry, effect.families, step, name))
-        case Operation(operator="element", operands=(Input(location=entry),)):
-            state.inputs.setdefault(
-                entry,
-                InputRelease(entry, effect.families, step, name),
+@dataclass
+class Passing:
+    """Something, as the source shows it, is passed to a call by a name, on one path."""
+
+    run: FunctionRun
+    state: State
+    shown: str
+    name: str
+    span: Span
+
+    def use(self, value: Value, inside: Step | None = None) -> None:
+        """What is released must not be used, neither here nor (``inside``) by what is called."""
+        used = InputUse(inside or self._step(f"`{self.shown}` is used here"), self.name)
+        match value:
+            case Pointer(resource=resource) if not resource.older:
+                if self.state.status(resource) is Status.RELEASED:
+                    self._misuse(MisuseKind.USE_AFTER_FREE, resource)
+            case Operation(operator="element", operands=(Input(location=entry),)):
+                self.state.used.setdefault(entry, used)
+            case Input(location=entry):
+                earlier = self.state.inputs.get(entry)
+                if earlier is None:
+                    if not _is_plain(self.run, entry):
+                        self.state.used.setdefault(entry, used)
+                elif not is_summary(entry) and not _varies(self.run, entry):
+                    here = self._step(f"`{self.shown}` is used here")
+                    self._misuse_again(MisuseKind.USE_AFTER_FREE, earlier, here)
+
+    def _step(self, message: str) -> Step:
+        return Step(self.run.filename, self.span, message)
+
+    def _misuse_again(self, kind: MisuseKind, earlier: InputRelease, here: Step) -> None:
+        """Of what was there when the function was entered."""
+        site = Site(earlier.step.filename, earlier.step.span, earlier.api)
+        steps = (earlier.step, here)
+        misuse = Misuse(kind, self.shown, self.name, self.span, steps, released=site)
+        self.run.log(Recorder).misuse(misuse)
+
+    def _misuse(self, kind: MisuseKind, resource: Symbol | None = None) -> None:
+        acquired = self.run.log(Recorder).of(resource) if resource is not None else None
+        steps: list[Step] = []
+        released = None
+        fitting: tuple[str, ...] = ()
+        if acquired is not None and resource is not None:
+            steps.append(acquired.step)
+            earlier = self.state.resources[resource].released
+            if earlier is not None:
+                steps.append(earlier)
+                released = Site(earlier.filename, earlier.span, self.shown)
+            fitting = acquired.fitting(self.run.models)
+        steps.append(self._step(f"`{self.shown}` is passed to {self.name} here"))
+        self.run.log(Recorder).misuse(
+            Misuse(
+                kind,
+                self.shown,
+                self.name,
+                self.span,
+                tuple(steps),
+                acquired.resource() if acquired else None,
+                fitting,
+                released,
             )
-        case _:
-            pass
+        )
+
+
+@dataclass
+class Release(Passing):
+    """It is passed to be released; ``status`` tells whether it could."""
+
+    effect: ReleaseEffect
+    status: Value | None = None
+
+    @property
+    def step(self) -> Step:
+        """For messages."""
+        return self._step(f"`{self.shown}` is released here by {self.name}")
+
+    def value(self, value: Value, location: Location | None) -> None:
+        """Release a value that is stored in some place."""
+        run, state = self.run, self.state
+        for family in self.effect.families:
+            attached = state.values.get(attachment(value, family))
+            if isinstance(attached, Pointer):
+                value = attached
+        match value:
+            case Pointer(resource=resource, offset=offset):
+                if integer(offset) not in (0, None) and not _managed(run, resource):
+                    self._misuse(MisuseKind.INTERIOR, resource)
+                self._resource(resource, location)
+            case Bag(resources=resources):
+                for resource in sorted(resources, key=repr):
+                    if live(state.status(resource)) or state.status(resource) is Status.ESCAPED:
+                        self._resource(resource, location)
+            case Array(origin=resource) if resource in state.resources:
+                self._resource(resource, location)
+            case Address(location=target) if _is_local(run, target):
+                self._misuse(MisuseKind.STACK)
+                state.escape(state.reachable([value]))  # what was meant is not lost too
+            case Uninitialized() if location and not _may_have_value(run, state, location[0]):
+                self._misuse(MisuseKind.UNINITIALIZED)
+            case Input(location=entry):
+                self._input(entry)
+            case Operation(operator="element", operands=(Sequence(items=items),)):
+                for item in items:
+                    self.value(item, None)
+            case Operation(
+                operator=field,
+                operands=(Operation(operator="element", operands=(Input(location=entry),)),),
+            ) if field.startswith("."):
+                self._note((*entry, field))
+            case Operation(operator="element", operands=(Input(location=entry),)):
+                self._note(entry)
+
+    def _resource(self, resource: Symbol, location: Location | None) -> None:
+        run, state, families = self.run, self.state, self.effect.families
+        acquired = run.log(Recorder).of(resource)
+        stands = state.status(resource)
+        if acquired is None or stands is Status.ABSENT or stands is None:
+            return
+        if stands is Status.RELEASED and not self.effect.idempotent and not resource.older:
+            self._misuse(MisuseKind.DOUBLE_FREE, resource)
+            return
+        if not (acquired.ambiguous or not families or acquired.family in families):
+            ending = [run.models.families.get(family) for family in families]
+            if acquired.managed and all(one is not None and one.attached for one in ending):
+                return  # it was attached out of sight
+            self._misuse(MisuseKind.MISMATCH, resource)
+            state.escape(state.reachable([Pointer(resource, Const(0))]) - {resource})
+        lent = borrowed_by(state, state.resources[resource])
+        state.set_status(resource, Status.RELEASED, self.step, self.status)
+        in_some = resource.older and location is not None and "[]" in location
+        if in_some and _in_its_loop(run, resource):
+            run.log(Recorder).pipelined(resource.origin)
+        site = Site(run.filename, self.span, self.name)
+        run.log(Recorder).released(resource.origin, site, location, lent)
+
+    def _input(self, entry: Location) -> None:
+        # What an iterator points to belongs to the container that it was asked of.
+        iterator = entry[1] if entry[0] == "@" else None
+        if isinstance(iterator, Operation) and iterator.operator == NEXT:
+            iterator = iterator.operands[0]
+        if isinstance(iterator, Operation) and iterator.operator.endswith("begin()"):
+            for container in iterator.operands:
+                if isinstance(container, Input):
+                    self._note((*container.location, "[]"))
+        earlier = self.state.inputs.get(entry)
+        if earlier is None:
+            self._note(entry)
+        elif not (
+            self.effect.idempotent
+            or is_summary(entry)
+            or _is_asked(entry)
+            or _varies(self.run, entry)
+            or {*self.effect.families, *earlier.families} == {"host"}  # nothing of CUDA's
+        ):
+            self._misuse_again(MisuseKind.DOUBLE_FREE, earlier, self._step("and again here"))
+
+    def _note(self, entry: Location) -> None:
+        release = InputRelease(entry, self.effect.families, self.step, self.name)
+        self.state.inputs.setdefault(entry, release)
 
 
 def _may_have_value(run: FunctionRun, state: State, symbol: object) -> bool:
@@ -186,43 +289,8 @@ def _is_local(run: FunctionRun, location: tuple[object, ...]) -> bool:
 
 
 def _managed(run: FunctionRun, resource: Symbol) -> bool:
-    record = run.log(Recorder).records.get(resource.origin)
-    return record is None or record.acquired.managed
-
-
-def _release_resource(
-    run: FunctionRun,
-    resource: Symbol,
-    effect: ReleaseEffect,
-    shown: str,
-    site: Site,
-    step: Step,
-    location: Location | None,
-    state: State,
-    status: Value | None,
-) -> None:
-    record = run.log(Recorder).records.get(resource.origin)
-    if record is None:
-        return
-    acquired = record.acquired
-    stands = state.status(resource)
-    if stands is Status.RELEASED and not effect.idempotent and not resource.older:
-        _misuse(run, MisuseKind.DOUBLE_FREE, shown, site.text, site.span, state, resource)
-        return
-    if stands is Status.ABSENT or stands is None:
-        return
-    fits = acquired.ambiguous or not effect.families or acquired.family in effect.families
-    ending = [run.models.families.get(family) for family in effect.families]
-    if not fits and acquired.managed and all(one is not None and one.attached for one in ending):
-        return  # it was attached out of sight
-    if not fits:
-        _misuse(run, MisuseKind.MISMATCH, shown, site.text, site.span, state, resource)
-        state.escape(state.reachable([Pointer(resource, Const(0))]) - {resource})
-    lent = borrowed_by(state, state.resources[resource])
-    state.set_status(resource, Status.RELEASED, step, status)
-    if resource.older and location is not None and "[]" in location and _in_its_loop(run, resource):
-        run.log(Recorder).pipelined(resource.origin)
-    run.log(Recorder).released(resource.origin, site, location, lent)
+    acquired = run.log(Recorder).of(resource)
+    return acquired is None or acquired.managed
 
 
 def _in_its_loop(run: FunctionRun, resource: Symbol) -> bool:
@@ -231,54 +299,6 @@ def _in_its_loop(run: FunctionRun, resource: Symbol) -> bool:
     around = run.flow.enclosing
     here = around.get(run.position.block, frozenset())
     return made is not None and bool(here & around.get(made[0], frozenset()))
-
-
-def _release_input(
-    run: FunctionRun,
-    entry: Location,
-    effect: ReleaseEffect,
-    shown: str,
-    name: str,
-    step: Step,
-    state: State,
-) -> None:
-    _release_entry(entry, effect, name, step, state)
-    earlier = state.inputs.get(entry)
-    if earlier is not None and (
-        effect.idempotent or is_summary(entry) or _is_asked(entry) or _varies(run, entry)
-    ):
-        return
-    if earlier is not None and {*effect.families, *earlier.families} == {"host"}:
-        return  # nothing of CUDA's
-    if earlier is not None:
-        steps = (earlier.step, Step(run.filename, step.span, "and again here"))
-        run.log(Recorder).misuse(
-            Misuse(
-                MisuseKind.DOUBLE_FREE,
-                shown,
-                name,
-                step.span,
-                steps,
-                released=Site(earlier.step.filename, earlier.step.span, earlier.api),
-            )
-        )
-        return
-    state.inputs[entry] = InputRelease(entry, effect.families, step, name)
-
-
-def _release_entry(
-    entry: Location, effect: ReleaseEffect, name: str, step: Step, state: State
-) -> None:
-    """What an iterator points to belongs to the container that it was asked of."""
-    iterator = entry[1] if entry[0] == "@" else None
-    if isinstance(iterator, Operation) and iterator.operator == NEXT:
-        iterator = iterator.operands[0]
-    if not isinstance(iterator, Operation) or not iterator.operator.endswith("begin()"):
-        return
-    for container in iterator.operands:
-        if isinstance(container, Input):
-            location = (*container.location, "[]")
-            state.inputs.setdefault(location, InputRelease(location, effect.families, step, name))
 
 
 def _is_asked(location: Location) -> bool:
@@ -321,86 +341,12 @@ def _varies(run: FunctionRun, location: Location) -> bool:
     return False
 
 
-def _misuse(
-    run: FunctionRun,
-    kind: MisuseKind,
-    shown: str,
-    name: str,
-    span: Span,
-    state: State,
-    resource: Symbol | None,
-) -> None:
-    record = run.log(Recorder).records.get(resource.origin) if resource is not None else None
-    steps: list[Step] = []
-    released = None
-    fitting: tuple[str, ...] = ()
-    if record is not None and resource is not None:
-        acquired = record.acquired
-        steps.append(Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here"))
-        holding = state.resources[resource]
-        if holding.released is not None:
-            steps.append(holding.released)
-            released = Site(holding.released.filename, holding.released.span, shown)
-        best = run.models.release_name(acquired.api, acquired.family)
-        fitting = (best, *(r for r in acquired.info.releases if r != best))
-    steps.append(Step(run.filename, span, f"`{shown}` is passed to {name} here"))
-    run.log(Recorder).misuse(
-        Misuse(
-            kind,
-            shown,
-            name,
-            span,
-            tuple(steps),
-            record.acquired.resource() if record else None,
-            fitting,
-            released,
-        )
-    )
-
-
 def check_use(
     run: FunctionRun, expression: Expression, name: str, span: Span, state: State
 ) -> None:
     """A released resource must not be passed on."""
     value = run.evaluator.value(expression, state)
-    check_value(run, value, run.show(expression), name, span, state)
-
-
-def check_value(
-    run: FunctionRun,
-    value: Value,
-    shown: str,
-    name: str,
-    span: Span,
-    state: State,
-    inside: Step | None = None,
-) -> None:
-    """A released resource must not be used, neither here nor (``inside``) by what is called."""
-    if isinstance(value, Pointer) and not value.resource.older:
-        if state.status(value.resource) is Status.RELEASED:
-            _misuse(run, MisuseKind.USE_AFTER_FREE, shown, name, span, state, value.resource)
-    elif isinstance(value, Operation) and value.operator == "element":
-        (element,) = value.operands
-        if isinstance(element, Input):
-            here = Step(run.filename, span, f"`{shown}` is used here")
-            state.used.setdefault(element.location, InputUse(inside or here, name))
-    elif isinstance(value, Input):
-        here = Step(run.filename, span, f"`{shown}` is used here")
-        earlier = state.inputs.get(value.location)
-        if earlier is None:
-            if not _is_plain(run, value.location):
-                state.used.setdefault(value.location, InputUse(inside or here, name))
-        elif not is_summary(value.location) and not _varies(run, value.location):
-            run.log(Recorder).misuse(
-                Misuse(
-                    MisuseKind.USE_AFTER_FREE,
-                    shown,
-                    name,
-                    span,
-                    (earlier.step, here),
-                    released=Site(earlier.step.filename, earlier.step.span, earlier.api),
-                )
-            )
+    Passing(run, state, run.show(expression), name, span).use(value)
 
 
 def _is_plain(run: FunctionRun, location: Location) -> bool:
@@ -412,29 +358,23 @@ def _is_plain(run: FunctionRun, location: Location) -> bool:
 # Clean-up that is none --------------------------------------------------------------------------
 
 
-def _null_release(run: FunctionRun, name: str, span: Span) -> None:
-    before, after = run.surroundings()
-    run.log(Recorder).cleanup(
-        Cleanup(name, span, null_release=True, last=not after, first=not before),
-        set(),
-    )
-
-
 def reset(run: FunctionRun, call: Call, name: str, state: State) -> None:
     """The device's context is destroyed, with all that is in it."""
     if isinstance(run.flow.blocks[run.position.block].terminator, Unreachable):
         return  # the process ends right here
     run.resets = True
     owned = set()
-    for resource, holding in list(state.resources.items()):
-        record = run.log(Recorder).records.get(resource.origin)
-        if record is None or not record.acquired.info.reset:
-            continue
-        if live(holding.status):
-            if not record.acquired.managed:
+    for resource, acquired in run.log(Recorder).held(state):
+        if acquired.info.reset:
+            if not acquired.managed:
                 owned.add(resource.origin)
             state.set_status(resource, Status.ESCAPED)
+    _note_cleanup(run, name, call.span, owned, null_release=False)
+
+
+def _note_cleanup(
+    run: FunctionRun, name: str, span: Span, owned: set[str], *, null_release: bool
+) -> None:
     before, after = run.surroundings()
-    run.log(Recorder).cleanup(
-        Cleanup(name, call.span, null_release=False, last=not after, first=not before), owned
-    )
+    cleanup = Cleanup(name, span, null_release, last=not after, first=not before)
+    run.log(Recorder).cleanup(cleanup, owned)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from cudalint.analysis.domains.ownership import containers, objects
 from cudalint.analysis.domains.ownership.escape import escape_value
-from cudalint.analysis.domains.ownership.lending import lent_to
 from cudalint.analysis.domains.ownership.recorder import Recorder, is_empty, live
 from cudalint.analysis.engine.containers import advanced
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
-from cudalint.analysis.facts import Exit, LeakExit, Site
+from cudalint.analysis.facts import Exit, Site
 from cudalint.analysis.values.elements import exactly
 from cudalint.analysis.values.values import (
     Address,
@@ -25,7 +24,6 @@ from cudalint.analysis.values.values import (
     bag,
     resources_in,
 )
-from cudalint.findings.finding import Step
 from cudalint.program import FIELDS, Assign, Call, Expression, Unknown, Variable, render
 from cudalint.program import Tuple as ProgramTuple
 from cudalint.source import Span
@@ -227,31 +225,19 @@ def _lose(
 ) -> None:
     """The only pointer to a live resource was overwritten."""
     acquired = run.log(Recorder).records[resource.origin].acquired
+    failures = [e.step for e in state.events(state.resources[resource].since) if e.is_failure]
     if isinstance(by, Pointer):
         what = "acquire"
     elif isinstance(by, Const) and not by.value:
         what = "null"
     else:
         what = "value"
-    holding = state.resources[resource]
     reason = "it is set to null" if what == "null" else f"`{name or acquired.name}` is overwritten"
     if resource.older:
         reason = "the next iteration acquires it again"
+    last = f"{reason} here, while nothing else holds it"
     run.log(Recorder).lost(
-        resource.origin,
-        LeakExit(
-            kind=Exit.OVERWRITE,
-            span=span,
-            reason=reason,
-            steps=(
-                Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here"),
-                *(e.step for e in state.events(holding.since) if e.kind == "failure"),
-                Step(run.filename, span, f"{reason} here, while nothing else holds it"),
-            ),
-            on_failure=state.failure is not None,
-            lent=lent_to(state, holding),
-            overwritten_by=what,
-        ),
+        state, resource, Exit.OVERWRITE, span, reason, failures, last, overwritten_by=what
     )
     state.set_status(resource, Status.ESCAPED)
 
@@ -283,22 +269,10 @@ def end_scope(run: FunctionRun, symbols: tuple[str, ...], span: Span, state: Sta
 
 def _lose_scope(run: FunctionRun, state: State, resource: Symbol, span: Span) -> None:
     acquired = run.log(Recorder).records[resource.origin].acquired
-    holding = state.resources[resource]
-    events = [e for e in state.events(holding.since) if e.kind in ("failure", "condition")]
-    reason = events[-1].step.message if events and events[-1].kind == "failure" else ""
-    run.log(Recorder).lost(
-        resource.origin,
-        LeakExit(
-            kind=Exit.RETURN,
-            span=span,
-            reason=reason or "its scope ends",
-            steps=(
-                Step(acquired.filename, acquired.span, f"`{acquired.shown}` is acquired here"),
-                *(event.step for event in events[-2:]),
-                Step(run.filename, span, f"the scope of `{acquired.shown}` ends here"),
-            ),
-            on_failure=state.failure is not None,
-            lent=lent_to(state, holding),
-        ),
-    )
+    since = state.events(state.resources[resource].since)
+    events = [event for event in since if event.is_failure or event.kind == "condition"]
+    reason = events[-1].step.message if events and events[-1].is_failure else "its scope ends"
+    steps = [event.step for event in events[-2:]]
+    last = f"the scope of `{acquired.shown}` ends here"
+    run.log(Recorder).lost(state, resource, Exit.RETURN, span, reason, steps, last)
     state.set_status(resource, Status.ESCAPED)
