@@ -95,7 +95,7 @@ def _copy(
     text = amount_text(binding, copy.bytes)
     to = _endpoint(run, binding, copy.to, size, state, returned)
     source = _endpoint(run, binding, copy.source, size, state)
-    direction = direction_of(run, binding, copy.direction)
+    direction = direction_of(binding, copy.direction)
     if (
         direction == "host-to-device"
         and source is not None
@@ -137,7 +137,7 @@ def _product(left: Value, right: Value) -> Value:
     return apply("*", left, right)
 
 
-def direction_of(run: FunctionRun, binding: Binding, text: str) -> str | None:
+def direction_of(binding: Binding, text: str) -> str | None:
     """The direction that a model gives: a literal, or the ``cudaMemcpyKind`` at a path."""
     if text in _KINDS:
         return text

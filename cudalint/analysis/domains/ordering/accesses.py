@@ -7,19 +7,21 @@ from collections.abc import Iterable
 from cudalint.analysis.domains.ordering.buffers import PLAIN, Buffer, buffer_of
 from cudalint.analysis.domains.ordering.log import OrderingLog
 from cudalint.analysis.domains.ordering.order import NOTHING, Pending
-from cudalint.analysis.domains.ordering.walk import Access
+from cudalint.analysis.domains.ordering.walk import Access, accesses_of
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts.ordering import EarlyRead, HostAccess
 from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.operations import terminal
 from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.shape.symbols import identity
 from cudalint.analysis.values.values import Address, Pointer, Value
 from cudalint.findings.finding import Step
 from cudalint.program import (
     Assign,
+    Binary,
     Call,
     Expression,
     Function,
@@ -83,7 +85,7 @@ def _through_pointer(run: FunctionRun, access: Access, span: Span, state: State)
     if access.conditional or not _loads(run, access):
         return
     text = run.show(access.place)
-    _host_access(run, held, text, span, access.writes, "", state)
+    _host_access(run, held, text, span, access.writes, "")
 
 
 def _device_memory(run: FunctionRun, value: Value, state: State) -> Pointer | None:
@@ -117,8 +119,6 @@ def _loads(run: FunctionRun, access: Access) -> bool:
 
 def _pointee(run: FunctionRun, base: Expression) -> Type | None:
     """What the variable that a pointer comes from points to, if that is what is accessed."""
-    from cudalint.program import Binary
-
     while isinstance(base, Binary) and base.operator in ("+", "-"):
         base = base.left
     if not isinstance(base, Variable):
@@ -139,12 +139,10 @@ def _host_access(
     span: Span,
     writes: bool,
     through: str,
-    state: State,
     steps: tuple[Step, ...] = (),
 ) -> None:
     acquired = run.log(Recorder).records[pointer.resource.origin].acquired
-    where = acquired.from_callee[1] if acquired.from_callee else acquired.span
-    home = acquired.from_callee[0] if acquired.from_callee else acquired.filename
+    home, where = acquired.from_callee or (acquired.filename, acquired.span)
     made = Step(home, where, f"`{acquired.shown}` is device memory from {acquired.api}")
     run.log(OrderingLog).host_accesses.setdefault(
         span,
@@ -237,21 +235,7 @@ def _download(buffer: Buffer, state: State) -> Pending | None:
     return None
 
 
-def host_reads(
-    run: FunctionRun, binding: Binding, paths: Iterable[str], name: str, state: State
-) -> None:
-    """A call reads host memory."""
-    _host_touches(run, binding, paths, name, state, writes=False)
-
-
-def host_writes(
-    run: FunctionRun, binding: Binding, paths: Iterable[str], name: str, state: State
-) -> None:
-    """A call writes host memory."""
-    _host_touches(run, binding, paths, name, state, writes=True)
-
-
-def _host_touches(
+def host_touches(
     run: FunctionRun,
     binding: Binding,
     paths: Iterable[str],
@@ -259,6 +243,7 @@ def _host_touches(
     state: State,
     writes: bool,
 ) -> None:
+    """A call reads, or writes, host memory."""
     span = binding.call.span
     for path in paths:
         expression = binding.expression(path)
@@ -270,7 +255,7 @@ def _host_touches(
         if not run.python:
             held = _device_memory(run, buffer.value, state)
             if held is not None:
-                _host_access(run, held, run.show(expression), span, writes, name, state)
+                _host_access(run, held, run.show(expression), span, writes, name)
             elif isinstance(buffer.value, Pointer):
                 run.log(OrderingLog).harmless_accesses.add(span)
         if not writes and state.part(NOTHING).pending:
@@ -308,28 +293,21 @@ def passed(run: FunctionRun, call: Call, definition: Function, state: State) -> 
         if held is not None and identity(definition) not in run.symbols.memo(Subjects).dealing:
             step = Step(definition.filename, where, f"`{render(access.place)}` is accessed here")
             shown = run.show(argument)
-            _host_access(
-                run, held, shown, call.span, access.writes, definition.name, state, (step,)
-            )
+            _host_access(run, held, shown, call.span, access.writes, definition.name, (step,))
 
 
 def _dereferenced(
     run: FunctionRun, definition: Function, symbol: str
 ) -> tuple[Access, Span] | None:
     """Where a function accesses memory through a parameter that it does not change."""
-    from cudalint.analysis.domains.ordering.walk import accesses_of
-    from cudalint.program import Branch, Return
-
     found: tuple[Access, Span] | None = None
     for block in definition.blocks:
         items: list[tuple[Operation | Expression, Span]] = [
             (operation, operation.span) for operation in block.operations
         ]
-        terminator = block.terminator
-        if isinstance(terminator, Branch):
-            items.append((terminator.condition, terminator.span))
-        elif isinstance(terminator, Return) and terminator.value is not None:
-            items.append((terminator.value, terminator.span))
+        last = terminal(block)
+        if last is not None:
+            items.append((last, getattr(block.terminator, "span", definition.span)))
         for operation, span in items:
             if isinstance(operation, Assign | Call):
                 target = operation.target

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from cudalint.analysis.domains.ordering.accesses import host_reads, host_writes, passed
+from cudalint.analysis.domains.ordering.accesses import host_touches, passed
 from cudalint.analysis.domains.ordering.buffers import (
     PLAIN,
     Buffer,
@@ -34,6 +35,7 @@ from cudalint.analysis.values.values import ZERO, Array, Const, Pointer, Value, 
 from cudalint.apis.model import ApiFunction, CopyEffect, StreamOrder
 from cudalint.findings.finding import Step
 from cudalint.program import Call, Expression, Function, Launch, render
+from cudalint.source import Span
 
 _KINDS: dict[str, PendingKind] = {"host-to-device": "upload", "device-to-host": "download"}
 
@@ -41,16 +43,87 @@ _KINDS: dict[str, PendingKind] = {"host-to-device": "upload", "device-to-host": 
 # Calls of every kind ----------------------------------------------------------------------------
 
 
+@dataclass
+class _Work:
+    """What a call or a launch puts on a stream, and uses there."""
+
+    run: FunctionRun
+    state: State
+    api: str
+    span: Span
+    shown: Expression | None
+    """The stream, as the code has it."""
+
+    def __post_init__(self) -> None:
+        self.stream = stream_of(self.run, self.shown, self.state)
+        named = self.shown is not None and self.stream != DEFAULT
+        self.stream_name = render(self.shown) if named and self.shown is not None else ""
+
+    def passes(self) -> None:
+        """It stands in the order of its stream."""
+        self.state.keep(passes(self.run, self.state.part(NOTHING), self.stream))
+
+    def use(self, expression: Expression | None) -> None:
+        """It uses the memory that a pointer leads to."""
+        buffer = buffer_of(self.run, expression, self.state) if expression is not None else None
+        if buffer is not None and expression is not None and isinstance(buffer.value, Pointer):
+            self.put("work", buffer, self.run.show(expression))
+
+    def put(self, kind: PendingKind, buffer: Buffer, name: str, space: str | None = None) -> None:
+        """One more operation is under way on a buffer."""
+        if kind != "allocation":
+            self.check(buffer, name, freed=False)
+        pending = Pending(
+            kind=kind,
+            buffer=buffer.root,
+            start=buffer.start,
+            name=name,
+            stream=self.stream,
+            stream_name=self.stream_name,
+            api=self.api,
+            span=self.span,
+            after=frozenset({self.stream}),
+            space=space,
+        )
+        self.state.keep(self.state.part(NOTHING).add(pending))
+
+    def check(self, buffer: Buffer, name: str, freed: bool) -> None:
+        """Is the buffer freed, or used before its allocation, out of order?"""
+        run, log = self.run, self.run.log(OrderingLog)
+        if self.state.skipped & log.waiting_loops(run):
+            return
+        for pending in self.state.part(NOTHING).pending:
+            if (
+                pending.buffer != buffer.root
+                or (not freed and pending.kind != "allocation")
+                or not different(run, pending.stream, self.stream)
+                or comes_after(run, pending, self.stream)
+            ):
+                continue
+            where = f"`{pending.stream_name}`" if pending.stream_name else "the default stream"
+            does = "allocates" if pending.kind == "allocation" else "uses"
+            story = f"{pending.api} on {where} {does} `{pending.name}` and is still under way"
+            hazard = StreamHazard(
+                name=name,
+                api=self.api,
+                span=self.span,
+                freed=freed,
+                stream=self.stream_name,
+                other_stream=pending.stream_name,
+                other_api=pending.api,
+                other_span=pending.span,
+                steps=(Step(run.filename, pending.span, story),),
+            )
+            log.hazards.setdefault(self.span, hazard)
+            return
+
+
 def launched(run: FunctionRun, launch: Launch, state: State) -> None:
     """A kernel is put on a stream."""
-    stream = stream_of(run, launch.stream, state)
-    state.keep(passes(run, state.part(NOTHING), stream))
+    work = _Work(run, state, f"kernel {launch.kernel}", launch.span, launch.stream)
+    work.passes()
     for argument in launch.arguments:
-        buffer = buffer_of(run, argument.value, state)
-        if buffer is not None and isinstance(buffer.value, Pointer):
-            text = run.show(argument.value)
-            used = _Use(text, f"kernel {launch.kernel}", stream, launch.stream)
-            _put(run, "work", buffer, used, launch, state)
+        work.use(argument.value)
 
 
 def modelled(run: FunctionRun, call: Call, name: str, model: ApiFunction, state: State) -> None:
@@ -60,9 +133,9 @@ def modelled(run: FunctionRun, call: Call, name: str, model: ApiFunction, state:
         return
     binding = Binding(call, model.parameters, run.evaluator, state)
     if model.host_reads:
-        host_reads(run, binding, model.host_reads, name, state)
+        host_touches(run, binding, model.host_reads, name, state, writes=False)
     if model.host_writes:
-        host_writes(run, binding, model.host_writes, name, state)
+        host_touches(run, binding, model.host_writes, name, state, writes=True)
     if model.acquires:
         state.keep(state.part(NOTHING).drop(lambda p: at_this_position(run, p.buffer)))
     if model.returns is not None and model.returns.space == "pinned" and model.returns.view_of:
@@ -76,8 +149,7 @@ def modelled(run: FunctionRun, call: Call, name: str, model: ApiFunction, state:
     elif model.synchronizes or model.resets:
         state.keep(NOTHING)
     if model.launches is not None and model.launches.stream is not None:
-        stream = stream_of(run, binding.expression(model.launches.stream), state)
-        state.keep(passes(run, state.part(NOTHING), stream))
+        _Work(run, state, name, call.span, binding.expression(model.launches.stream)).passes()
 
 
 def in_run(run: FunctionRun, call: Call, definition: Function, state: State) -> None:
@@ -112,16 +184,6 @@ def ended(run: FunctionRun, symbols: Iterable[str], state: State) -> None:
 # Copies -----------------------------------------------------------------------------------------
 
 
-class _Use:
-    """Who uses memory, and where in the order of streams."""
-
-    def __init__(self, name: str, api: str, stream: Value, shown: Expression | None) -> None:
-        self.name = name
-        self.api = api
-        self.stream = stream
-        self.stream_name = render(shown) if shown is not None and stream != DEFAULT else ""
-
-
 def _copied(
     run: FunctionRun,
     binding: Binding,
@@ -130,46 +192,45 @@ def _copied(
     name: str,
     state: State,
 ) -> None:
-    call = binding.call
     shown = binding.expression(copy.stream) if copy.stream is not None else None
-    stream = stream_of(run, shown, state)
-    if not is_asynchronous(run, binding, copy, state):
+    work = _Work(run, state, name, binding.call.span, shown)
+    if not _is_asynchronous(run, binding, copy):
         if not model.synchronizes:
             state.keep(passes(run, state.part(NOTHING), DEFAULT))
         elif name.startswith(".") or copy.asynchronous_when is not None:
             state.keep(NOTHING)  # the current stream, which is out of sight
         else:
-            _uses(run, binding, (copy.to, copy.source), name, stream, shown, state)
+            for path in (copy.to, copy.source):
+                work.use(binding.expression(path))
             passed_by = passes(run, state.part(NOTHING), DEFAULT)
             state.keep(waited_for(run, passed_by, DEFAULT))
         return
-    state.keep(passes(run, state.part(NOTHING), stream))
-    target = copy.into if _is_given(run, binding, copy.into, state) else copy.to
+    work.passes()
+    target = copy.into if _is_given(run, binding, copy.into) else copy.to
     assert target is not None
-    direction = copy_direction(run, binding, copy, target, state)
+    direction = _direction(run, binding, copy, target)
     sides = ((target, direction == "device-to-host"), (copy.source, direction == "host-to-device"))
     for path, on_host in sides:
         expression = binding.expression(path)
         if path == "return":
-            buffer = _returned(run, binding, name, on_host)
+            buffer = _returned(run, name) if on_host else None
         else:
             buffer = buffer_of(run, expression, state) if expression is not None else None
         if buffer is None:
             continue
-        shown_name = "" if expression is None else run.show(expression)
+        text = "" if expression is None else run.show(expression)
         if path == "return" and expression is not None:
-            shown_name = render(expression)
-        used = _Use(shown_name, name, stream, shown)
+            text = render(expression)
         if on_host:
             space = "pinned" if path == "return" else space_of(run, buffer, state)
-            _put(run, _KINDS[direction or ""], buffer, used, call, state, space)
-            if space == "host" and shown is not None and stream != DEFAULT:
-                _pageable(run, buffer, used, direction == "host-to-device", call, state)
+            work.put(_KINDS[direction or ""], buffer, text, space)
+            if space == "host" and work.stream_name:
+                _pageable(work, buffer, text, direction == "host-to-device")
         elif direction is not None or isinstance(buffer.value, Pointer):
-            _put(run, "work", buffer, used, call, state)
+            work.put("work", buffer, text)
 
 
-def is_asynchronous(run: FunctionRun, binding: Binding, copy: CopyEffect, state: State) -> bool:
+def _is_asynchronous(run: FunctionRun, binding: Binding, copy: CopyEffect) -> bool:
     """Whether the host goes on while a copy is under way."""
     when = copy.asynchronous_when
     if when is None:
@@ -177,26 +238,24 @@ def is_asynchronous(run: FunctionRun, binding: Binding, copy: CopyEffect, state:
     if when.startswith("not "):
         value = binding.value(when.removeprefix("not "))
         return value is not None and constant(value) is False
-    return _is_given(run, binding, when, state)
+    return _is_given(run, binding, when)
 
 
-def _is_given(run: FunctionRun, binding: Binding, path: str | None, state: State) -> bool:
+def _is_given(run: FunctionRun, binding: Binding, path: str | None) -> bool:
     """Whether the call gives an argument that is not false, 0 or ``None``."""
     expression = binding.expression(path) if path is not None else None
     if expression is None:
         return False
-    value = run.evaluator.value(expression, state)
+    value = run.evaluator.value(expression, binding.state)
     return not isinstance(value, Const) or bool(value.value)
 
 
-def copy_direction(
-    run: FunctionRun, binding: Binding, copy: CopyEffect, target: str, state: State
-) -> str | None:
+def _direction(run: FunctionRun, binding: Binding, copy: CopyEffect, target: str) -> str | None:
     """The direction of a copy, from its argument or from where both sides are."""
-    declared = direction_of(run, binding, copy.direction)
+    declared = direction_of(binding, copy.direction)
     if declared not in (None, "default"):
         return declared
-    to, source = _side(run, binding, target, state), _side(run, binding, copy.source, state)
+    to, source = _side(run, binding, target), _side(run, binding, copy.source)
     if to == "host" and (source == "device" or target == "return"):
         return "device-to-host" if source != "host" else None
     if to == "device" and source == "host":
@@ -204,7 +263,8 @@ def copy_direction(
     return None
 
 
-def _side(run: FunctionRun, binding: Binding, path: str, state: State) -> str | None:
+def _side(run: FunctionRun, binding: Binding, path: str) -> str | None:
+    state = binding.state
     if path == "return":
         device = binding.value("device") if "device" in binding.parameters else None
         text = constant(device) if device is not None else None
@@ -219,16 +279,13 @@ def _side(run: FunctionRun, binding: Binding, path: str, state: State) -> str | 
     return "host" if space in ("host", "pinned") else "device" if space == "device" else None
 
 
-def _returned(run: FunctionRun, binding: Binding, name: str, on_host: bool) -> Buffer | None:
-    if not on_host:
-        return None
+def _returned(run: FunctionRun, name: str) -> Buffer:
     origin = run.position.symbol(f"array:{name}")
     return Buffer(origin, None, Array("host", None, None, origin))
 
 
-def _pageable(
-    run: FunctionRun, buffer: Buffer, used: _Use, to_device: bool, call: Call, state: State
-) -> None:
+def _pageable(work: _Work, buffer: Buffer, name: str, to_device: bool) -> None:
+    run = work.run
     made, span = "a local array", None
     value = buffer.value
     if isinstance(value, Pointer):
@@ -246,14 +303,14 @@ def _pageable(
         if info is not None:
             made = info.type.text
             span = info.span
-    run.log(OrderingLog).streams.add(used.stream)
+    run.log(OrderingLog).streams.add(work.stream)
     run.log(OrderingLog).pageable.setdefault(
-        call.span,
+        work.span,
         PageableCopy(
-            name=used.name,
-            api=used.api,
-            span=call.span,
-            stream=used.stream_name,
+            name=name,
+            api=work.api,
+            span=work.span,
+            stream=work.stream_name,
             to_device=to_device,
             made=made,
             made_span=span,
@@ -280,34 +337,33 @@ def _ordered(
             run.log(OrderingLog).non_blocking.add(origin)
         return
     shown = binding.expression(effect.stream) if effect.stream is not None else None
-    stream = stream_of(run, shown, state)
-    if effect.records is not None:
-        _recorded(run, binding, effect.records, stream, state)
-    elif effect.waits is not None:
-        _awaited(run, binding, effect.waits, None if model.synchronizes else stream, state)
-    elif model.synchronizes:
-        order = passes(run, state.part(NOTHING), stream)
-        state.keep(waited_for(run, order, stream))
-    else:
-        state.keep(passes(run, state.part(NOTHING), stream))
-        _uses(run, binding, effect.uses, name, stream, shown, state)
-        if model.acquires:
-            _allocated(run, binding, name, stream, shown, state)
-        for release in model.releases:
-            _freed(run, binding, release.handle, name, stream, shown, state)
-
-
-def _recorded(run: FunctionRun, binding: Binding, path: str, stream: Value, state: State) -> None:
-    event = binding.value(path)
+    work = _Work(run, state, name, binding.call.span, shown)
+    if effect.waits is not None:
+        _awaited(binding, effect.waits, None if model.synchronizes else work.stream)
+        return
+    event = binding.value(effect.records) if effect.records is not None else None
+    if effect.records is not None and event is None:
+        return
+    work.passes()
     if event is not None:
-        state.keep(passes(run, state.part(NOTHING), stream))
-        state.keep(state.part(NOTHING).record(event, lambda p: comes_after(run, p, stream)))
+        covers = state.part(NOTHING)
+        state.keep(covers.record(event, lambda p: comes_after(run, p, work.stream)))
+    elif model.synchronizes:
+        state.keep(waited_for(run, state.part(NOTHING), work.stream))
+    else:
+        for path in effect.uses:
+            work.use(binding.expression(path))
+        if model.acquires:
+            resource = run.position.symbol(f"{name}#0")
+            buffer = Buffer(resource, None, Pointer(resource, ZERO))
+            work.put("allocation", buffer, run.show(binding.place(model.acquires[0].handle)))
+        for release in model.releases:
+            _freed(work, binding.expression(release.handle))
 
 
-def _awaited(
-    run: FunctionRun, binding: Binding, path: str, stream: Value | None, state: State
-) -> None:
+def _awaited(binding: Binding, path: str, stream: Value | None) -> None:
     """The host, or a stream, waits for an event."""
+    state = binding.state
     event = binding.value(path)
     covered = state.part(NOTHING).covered(event) if event is not None else None
     if covered is None:
@@ -318,127 +374,9 @@ def _awaited(
         state.keep(state.part(NOTHING).follow(stream, lambda p: p.identity in covered))
 
 
-def _allocated(
-    run: FunctionRun,
-    binding: Binding,
-    name: str,
-    stream: Value,
-    shown: Expression | None,
-    state: State,
-) -> None:
-    acquisition = run.models.lookup(name)
-    assert acquisition is not None
-    handle = acquisition.acquires[0].handle
-    resource = run.position.symbol(f"{name}#0")
-    used = _Use(run.show(binding.place(handle)), name, stream, shown)
-    buffer = Buffer(resource, None, Pointer(resource, ZERO))
-    _put(run, "allocation", buffer, used, binding.call, state)
-
-
-def _uses(
-    run: FunctionRun,
-    binding: Binding,
-    paths: Iterable[str],
-    name: str,
-    stream: Value,
-    shown: Expression | None,
-    state: State,
-) -> None:
-    for path in paths:
-        expression = binding.expression(path)
-        buffer = buffer_of(run, expression, state) if expression is not None else None
-        if buffer is not None and expression is not None and isinstance(buffer.value, Pointer):
-            used = _Use(run.show(expression), name, stream, shown)
-            _put(run, "work", buffer, used, binding.call, state)
-
-
-def _freed(
-    run: FunctionRun,
-    binding: Binding,
-    path: str,
-    name: str,
-    stream: Value,
-    shown: Expression | None,
-    state: State,
-) -> None:
-    expression = binding.expression(path)
-    buffer = buffer_of(run, expression, state) if expression is not None else None
-    if buffer is None or expression is None:
-        return
-    used = _Use(run.show(expression), name, stream, shown)
-    _check(run, buffer, used, binding.call, state, freed=True)
-    state.keep(state.part(NOTHING).drop(lambda p: p.buffer == buffer.root))
-
-
-# Operations -------------------------------------------------------------------------------------
-
-
-def _put(
-    run: FunctionRun,
-    kind: PendingKind,
-    buffer: Buffer,
-    used: _Use,
-    operation: Call | Launch,
-    state: State,
-    space: str | None = None,
-) -> None:
-    """One more operation is under way on a buffer."""
-    if kind != "allocation":
-        _check(run, buffer, used, operation, state, freed=False)
-    order = state.part(NOTHING).add(
-        Pending(
-            kind=kind,
-            buffer=buffer.root,
-            start=buffer.start,
-            name=used.name,
-            stream=used.stream,
-            stream_name=used.stream_name,
-            api=used.api,
-            span=operation.span,
-            after=frozenset({used.stream}),
-            space=space,
-        )
-    )
-    state.keep(order)
-
-
-def _check(
-    run: FunctionRun,
-    buffer: Buffer,
-    used: _Use,
-    operation: Call | Launch,
-    state: State,
-    freed: bool,
-) -> None:
-    """Is the buffer freed, or used before its allocation, out of order?"""
-    if state.skipped & run.log(OrderingLog).waiting_loops(run):
-        return
-    for pending in state.part(NOTHING).pending:
-        if (
-            pending.buffer != buffer.root
-            or (not freed and pending.kind != "allocation")
-            or not different(run, pending.stream, used.stream)
-            or comes_after(run, pending, used.stream)
-        ):
-            continue
-        run.log(OrderingLog).hazards.setdefault(
-            operation.span,
-            StreamHazard(
-                name=used.name,
-                api=used.api,
-                span=operation.span,
-                freed=freed,
-                stream=used.stream_name,
-                other_stream=pending.stream_name,
-                other_api=pending.api,
-                other_span=pending.span,
-                steps=(Step(run.filename, pending.span, _story(pending)),),
-            ),
-        )
-        return
-
-
-def _story(pending: Pending) -> str:
-    where = f"`{pending.stream_name}`" if pending.stream_name else "the default stream"
-    does = "allocates" if pending.kind == "allocation" else "uses"
-    return f"{pending.api} on {where} {does} `{pending.name}` and is still under way"
+def _freed(work: _Work, expression: Expression | None) -> None:
+    buffer = buffer_of(work.run, expression, work.state) if expression is not None else None
+    if buffer is not None and expression is not None:
+        work.check(buffer, work.run.show(expression), freed=True)
+        root = buffer.root
+        work.state.keep(work.state.part(NOTHING).drop(lambda p: p.buffer == root))
