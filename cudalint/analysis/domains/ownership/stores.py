@@ -181,15 +181,14 @@ def store(
 
 def copy(run: FunctionRun, state: State, origin: Location, target: Location) -> None:
     """A place holds what another one holds: either may be used in its place."""
-    inner = [(key[len(origin) :], value) for key, value in state.below(origin)]
+    inner = state.parts_of(origin)
     whole = state.read(origin)
     info = run.function.variables.get(origin[0]) if isinstance(origin[0], str) else None
     kind = state.values.get((*target, objects.CLASS))  # what it was made of it remains
     state.forget(target)
     if whole != Input(origin) or info is None or info.storage != "local":
         state.values[target] = whole  # the members that were there before the call
-    for rest, value in inner:
-        state.values[(*target, *rest)] = value
+    state.values.update(((*target, *rest), value) for rest, value in inner)
     if kind is not None:
         state.values[(*target, objects.CLASS)] = kind
     objects.copied(state, origin, target)
