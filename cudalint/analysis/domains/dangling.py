@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.domain import Domain
@@ -48,11 +50,8 @@ def _stored(run: FunctionRun, operation: Assign, state: State) -> None:
     if isinstance(target, Variable) and target.symbol.startswith("%"):
         return
     if isinstance(source, Variable) and source.symbol in run.log(DanglingLog).pointers:
-        pointer = run.log(DanglingLog).pointers[source.symbol]
-        run.log(Recorder).dangling.setdefault(
-            pointer.span,
-            DanglingPointer(render(target), pointer.array_text, pointer.span, pointer.api),
-        )
+        pointer = replace(run.log(DanglingLog).pointers[source.symbol], name=render(target))
+        run.log(Recorder).dangling.setdefault(pointer.span, pointer)
         return
     names: list[str] = []
     base: Expression = source
@@ -78,32 +77,27 @@ def _stored(run: FunctionRun, operation: Assign, state: State) -> None:
 def _called(run: FunctionRun, binding: Binding, path: str, name: str) -> None:
     """``f(x).data_ptr()``: remember whose pointer the temporary result is."""
     base = binding.expression(path)
-    target = binding.call.target
-    if base is None or not isinstance(target, Variable):
-        return
-    if _dies(run, base, (), binding.state):
-        pointer = DanglingPointer(
-            render(target), _text(run, base, binding.state), binding.call.span, name
-        )
-        if target.symbol.startswith("%"):
-            run.log(DanglingLog).pointers[target.symbol] = pointer
-        else:
-            run.log(Recorder).dangling.setdefault(binding.call.span, pointer)
+    if base is not None and _dies(run, base, (), binding.state):
+        _note(run, binding.call, base, name, binding.state)
 
 
 def _converted(run: FunctionRun, call: Call, state: State) -> None:
     """``int(f(x).gpudata)``: the object that owns the memory dies, its number is kept."""
-    target = call.target
     argument = call.arguments[0].value if len(call.arguments) == 1 else None
-    if not isinstance(argument, Member) or not isinstance(target, Variable):
+    if not isinstance(argument, Member):
         return
     attribute = run.models.attributes.get(argument.field)
     if attribute is None or not attribute.integer_dangles:
         return
     if _dies(run, argument.base, attribute.libraries, state):
-        pointer = DanglingPointer(
-            render(target), _text(run, argument.base, state), call.span, f".{argument.field}"
-        )
+        _note(run, call, argument.base, f".{argument.field}", state)
+
+
+def _note(run: FunctionRun, call: Call, base: Expression, api: str, state: State) -> None:
+    """A call gives a pointer into an array that dies: to a temporary, or to be kept."""
+    target = call.target
+    if isinstance(target, Variable):
+        pointer = DanglingPointer(render(target), _text(run, base, state), call.span, api)
         if target.symbol.startswith("%"):
             run.log(DanglingLog).pointers[target.symbol] = pointer
         else:

@@ -11,8 +11,8 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import LaunchSite, StagedMemory
 from cudalint.analysis.values.values import (
+    ZERO,
     Array,
-    Const,
     FunctionValue,
     Pointer,
     Sequence,
@@ -30,7 +30,14 @@ class Launches(Domain):
     """Records launches, and what raises their limits."""
 
     def launched(self, run: FunctionRun, launch: Launch, state: State) -> None:
-        _launch(run, launch, state)
+        """Its configuration is known as far as it is constant."""
+        shared = run.evaluator.value(launch.shared, state) if launch.shared is not None else ZERO
+        grid, block = _extent(run, launch.grid, state), _extent(run, launch.block, state)
+        _record(run, launch.kernel, launch.kernel_key, launch, grid, block, shared, state)
+        if launch.target is not None:
+            location = run.evaluator.location(launch.target, state)
+            if location is not None:
+                stores.store(run, state, location, run.position.symbol("launch"), launch.span)
 
     def modelled(
         self, run: FunctionRun, binding: Binding, name: str, model: ApiFunction, state: State
@@ -41,29 +48,7 @@ class Launches(Domain):
             _opt_in(run, binding, model)
 
 
-def _launch(run: FunctionRun, operation: Launch, state: State) -> None:
-    """A kernel launch: its configuration as far as it is constant."""
-    shared = (
-        run.evaluator.value(operation.shared, state) if operation.shared is not None else Const(0)
-    )
-    _record_launch(
-        run,
-        operation.kernel,
-        operation.kernel_key,
-        operation,
-        _extent(run, operation.grid, state),
-        _extent(run, operation.block, state),
-        shared,
-        render(operation.shared) if operation.shared is not None else "",
-        state,
-    )
-    if operation.target is not None:
-        location = run.evaluator.location(operation.target, state)
-        if location is not None:
-            stores.store(run, state, location, run.position.symbol("launch"), operation.span)
-
-
-def _record_launch(
+def _record(
     run: FunctionRun,
     name: str,
     key: str | None,
@@ -71,7 +56,6 @@ def _record_launch(
     grid: Extent,
     block: Extent,
     shared: Value,
-    text: str,
     state: State,
 ) -> None:
     kernel = run.symbols.kernel(key, name, run.filename)
@@ -90,7 +74,6 @@ def _record_launch(
             grid=grid,
             block=block,
             shared_bytes=integer(shared),
-            shared_text=text,
             kernel=kernel,
             argument_count=_argument_count(run, operation, kernel, block),
             argument_spaces=spaces,
@@ -153,16 +136,15 @@ def _launch_call(run: FunctionRun, binding: Binding, model: ApiFunction, state: 
     assert effect is not None
     kernel = binding.value(effect.kernel)
     name, key = (kernel.name, kernel.key) if isinstance(kernel, FunctionValue) else ("", None)
-    shared = binding.value(effect.shared) if effect.shared is not None else Const(0)
-    _record_launch(
+    shared = binding.value(effect.shared) if effect.shared is not None else None
+    _record(
         run,
         name or render(binding.expression(effect.kernel) or Constant("kernel")),
         key,
         binding.call,
         _dimensions(run, binding, effect.grid, state),
         _dimensions(run, binding, effect.block, state),
-        shared if shared is not None else Const(0),
-        amount_text(binding, effect.shared),
+        ZERO if shared is None else shared,
         state,
     )
 
@@ -217,9 +199,3 @@ def _opt_in(run: FunctionRun, binding: Binding, model: ApiFunction) -> None:
     name = kernel.name if isinstance(kernel, FunctionValue) else render(shown) if shown else ""
     amount = integer(binding.value(effect.value))
     run.symbols.opt_in(name, -1 if amount is None else amount, run.filename)
-
-
-def amount_text(binding: Binding, amount: str | None) -> str:
-    """How an amount's argument is written; empty where it is no single argument."""
-    expression = binding.amount_expression(amount)
-    return render(expression) if expression is not None else ""

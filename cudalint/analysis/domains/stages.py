@@ -7,8 +7,9 @@ import math
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts.launches import StagedMemory
+from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.values.values import Array, integer
-from cudalint.program import Constant, Expression, Kernel, Launch, StagedTile, Variable
+from cudalint.program import Expression, Kernel, Launch, StagedTile, Variable
 
 _DEFAULT_STAGES = 3
 """What Triton takes for an NVIDIA device where a launch does not say."""
@@ -27,7 +28,7 @@ def staged_memory(
     """
     if kernel is None or not kernel.staged:
         return None
-    given = _arguments(kernel, launch)
+    arguments = given(launch).bind(kernel.parameters, lambda rest: rest[0])
     stages: int | None = _DEFAULT_STAGES
     if launch.stages is not None:
         stages = integer(run.evaluator.value(launch.stages, state))
@@ -35,10 +36,10 @@ def staged_memory(
         return None
     total, assumed = 0, False
     for tile in kernel.staged:
-        elements = _elements(run, tile, given, state)
+        elements = _elements(run, tile, arguments, state)
         if elements is None:
             continue
-        pointer = given.get(tile.pointer)
+        pointer = arguments.get(tile.pointer)
         array = run.evaluator.value(pointer, state) if pointer is not None else None
         size = array.item_bytes if isinstance(array, Array) else None
         assumed = assumed or size is None
@@ -46,27 +47,13 @@ def staged_memory(
     return StagedMemory(total * (stages - 1), stages, assumed) if total else None
 
 
-def _arguments(kernel: Kernel, launch: Launch) -> dict[str, Expression]:
-    given: dict[str, Expression] = {}
-    for parameter, argument in zip(kernel.parameters, launch.arguments, strict=False):
-        if argument.starred or argument.keyword is not None:
-            break
-        given[parameter.symbol] = argument.value
-    given.update((a.keyword, a.value) for a in launch.arguments if a.keyword is not None)
-    return given
-
-
 def _elements(
-    run: FunctionRun, tile: StagedTile, given: dict[str, Expression], state: State
+    run: FunctionRun, tile: StagedTile, arguments: dict[str, Expression], state: State
 ) -> int | None:
     extents: list[int] = []
     for extent in tile.extents:
-        value: Expression | None = extent
-        if isinstance(extent, Variable):
-            value = given.get(extent.symbol)
+        value = arguments.get(extent.symbol) if isinstance(extent, Variable) else extent
         number = integer(run.evaluator.value(value, state)) if value is not None else None
-        if isinstance(extent, Constant) and isinstance(extent.value, int):
-            number = extent.value
         if number is None or number <= 0:
             return None
         extents.append(number)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cudalint.analysis.domains.launches import amount_text
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, overflow_of
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.domain import Domain
@@ -54,7 +53,7 @@ _KIND_NAMES = {
 }
 
 _SIZE_OF_TYPE = "unknown:sizeof"
-_POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_pointer"})
+POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_pointer"})
 """Attributes of arrays that lead to where their memory is."""
 
 MANAGED_ARRAY = Family(kind="memory", noun="device array", space="device", managed=True)
@@ -89,12 +88,11 @@ def _copy(
     size = binding.amount(copy.bytes) if copy.bytes else None
     if copy.rows is not None and size is not None:
         rows = binding.amount(copy.rows)
-        size = None if rows is None else _product(size, rows)
+        size = None if rows is None else apply("*", size, rows)
     if isinstance(size, Operation) and size.operator in ("nbytes", "unknown:shape"):
         size = None
-    text = amount_text(binding, copy.bytes)
-    to = _endpoint(run, binding, copy.to, size, state, returned)
-    source = _endpoint(run, binding, copy.source, size, state)
+    to = _endpoint(run, binding, copy.to, size, returned)
+    source = _endpoint(run, binding, copy.source, size)
     direction = direction_of(binding, copy.direction)
     if (
         direction == "host-to-device"
@@ -110,7 +108,7 @@ def _copy(
             to=to or Endpoint("", None, None),
             source=source,
             bytes=integer(size),
-            bytes_text=text,
+            bytes_text=binding.text(copy.bytes),
             direction=direction,
             asynchronous=copy.asynchronous,
             whole_data_set=copy.whole_data_set
@@ -131,10 +129,6 @@ def _is_a_part(run: FunctionRun, source: Expression | None) -> bool:
     return reads_each(source) or any(
         variables(source) & varying(run.flow, header, lambda _: True) for header in headers
     )
-
-
-def _product(left: Value, right: Value) -> Value:
-    return apply("*", left, right)
 
 
 def direction_of(binding: Binding, text: str) -> str | None:
@@ -169,12 +163,12 @@ def _fill(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, sta
         Fill(
             api=name,
             span=binding.call.span,
-            to=_endpoint(run, binding, model.sets.to, size, state) or Endpoint("", None, None),
+            to=_endpoint(run, binding, model.sets.to, size) or Endpoint("", None, None),
             value=value if isinstance(value, int | float) else None,
             value_text=render(expression) if expression is not None else "",
             bytes=integer(size),
             element_bytes=model.sets.element_bytes,
-            bytes_text=amount_text(binding, model.sets.bytes),
+            bytes_text=binding.text(model.sets.bytes),
             element_count=_counts_elements(run, binding, model.sets.bytes),
         ),
     )
@@ -191,7 +185,6 @@ def _endpoint(
     binding: Binding,
     path: str,
     size: Value | None,
-    state: State,
     returned: str | None = None,
 ) -> Endpoint | None:
     if path == "return":
@@ -253,14 +246,14 @@ def endpoint(
             return Endpoint(name, space, known if storage == "local" else None)
         case Array(space=space):
             return Endpoint(name, space, integer(nbytes(value)))
-        case Operation(operator=operator, operands=(base,)) if operator in _POINTERS:
+        case Operation(operator=operator, operands=(base,)) if operator in POINTERS:
             inner = endpoint(run, name, base, size, element)
             # Behind a view there may be more of the array that it shows.
             entire = (isinstance(base, Array) and base.owner) or operator == ".data"
             return inner if entire else replace(inner, bytes=None)
         case Input(location=(*_, ".ctypes", ".data")):
             return Endpoint(name, "host", None)
-        case Input(location=("@", Operation() | Array() as base, last)) if last in _POINTERS:
+        case Input(location=("@", Operation() | Array() as base, last)) if last in POINTERS:
             return endpoint(run, name, Operation(str(last), (base,)), size, element)
         case Sequence() | Const(value=str()):
             return Endpoint(name, "host", None)
@@ -297,21 +290,28 @@ def returned_array(
     if returns.view_of is not None:
         base = binding.value(returns.view_of)
         if isinstance(base, Array):
-            return Array(base.space, _shape(binding, returns.shape, base), base.item_bytes,
+            return Array(base.space, binding.shape(returns.shape, base), base.item_bytes,
                          base.origin, owner=False)  # fmt: skip
     space = _space(run, binding, returns.space)
     size = binding.item_bytes(returns.dtype) if returns.dtype else None
-    array = Array(space, _shape(binding, returns.shape), size, origin)
+    array = Array(space, binding.shape(returns.shape), size, origin)
     if space == "device":
-        total = nbytes(array)
-        _managed_allocation(run, binding, name, origin.origin, total)
+        target, total = binding.call.target, nbytes(array)
+        run.log(Recorder).acquired(
+            Acquired(
+                origin=origin.origin,
+                name=render(target) if target is not None else f"the result of {name}",
+                api=name,
+                family="array",
+                info=MANAGED_ARRAY,
+                filename=run.filename,
+                span=binding.call.span,
+                bytes=total if integer(total) is not None else None,
+                managed=True,
+                fallible=False,
+            )
+        )
     return array
-
-
-def _shape(
-    binding: Binding, text: str | None, base: Value | None = None
-) -> tuple[Value, ...] | None:
-    return binding.shape(text, base) if text is not None else None
 
 
 def _space(run: FunctionRun, binding: Binding, declared: str) -> str | None:
@@ -340,25 +340,3 @@ def _device(value: Value) -> str | None:
     if text is None and isinstance(value, Const):
         return "host"
     return None
-
-
-def _managed_allocation(
-    run: FunctionRun, binding: Binding, name: str, origin: str, total: Value
-) -> None:
-    target = binding.call.target
-    known = total if integer(total) is not None else None
-    run.log(Recorder).acquired(
-        Acquired(
-            origin=origin,
-            name=render(target) if target is not None else f"the result of {name}",
-            api=name,
-            family="array",
-            info=MANAGED_ARRAY,
-            filename=run.filename,
-            span=binding.call.span,
-            bytes=known,
-            bytes_text="",
-            managed=True,
-            fallible=False,
-        )
-    )

@@ -29,7 +29,7 @@ from cudalint.apis.paths import (
     parse_path,
     parse_shape,
 )
-from cudalint.program import AddressOf, Call, Dereference, Expression
+from cudalint.program import AddressOf, Call, Dereference, Expression, render
 
 
 class Binding:
@@ -53,6 +53,11 @@ class Binding:
             return self.expression(text) if text is not None else None
         except ValueError:
             return None
+
+    def text(self, amount: str | None) -> str:
+        """How an amount's argument is written; empty where it is no single argument."""
+        expression = self.amount_expression(amount)
+        return render(expression) if expression is not None else ""
 
     def root(self, path: Path) -> Expression | None:
         """The argument, receiver or target that a path starts at."""
@@ -128,9 +133,9 @@ class Binding:
         size = info.type.bytes if info else None
         return None if size is None else Const(size)
 
-    def shape(self, text: str, base: Value | None = None) -> tuple[Value, ...] | None:
+    def shape(self, text: str | None, base: Value | None = None) -> tuple[Value, ...] | None:
         """The shape that a call gives its array; ``base`` is the array that it shows anew."""
-        found = self._shape(text)
+        found = self._shape(text) if text is not None else None
         return _inferred(found, base) if found and Const(-1) in found else found
 
     def _shape(self, text: str) -> tuple[Value, ...] | None:

@@ -29,7 +29,6 @@ class LaunchSite:
     block: tuple[int | None, int | None, int | None]
     shared_bytes: int | None
     """Dynamic shared memory; ``None`` unknown, 0 when not given."""
-    shared_text: str = ""
     kernel: Kernel | None = None
     opted_in: int | None = None
     """Bytes of a ``cudaFuncSetAttribute`` for this kernel anywhere in the run; -1: unknown amount,

@@ -221,7 +221,7 @@ def _acquire(
         filename=run.filename,
         span=call.span,
         bytes=size,
-        bytes_text=_amount_text(binding, acquisition),
+        bytes_text=binding.text(acquisition.bytes) or acquisition.bytes or "",
         in_loop=bool(run.flow.enclosing.get(run.position.block)),
         managed=managed,
         at_least=acquisition.at_least,
@@ -257,11 +257,6 @@ def _acquire(
         stores.store(run, state, location, pointer, call.span, acquired.shown)
     else:
         state.escape([resource])  # nobody can say where it was put
-
-
-def _amount_text(binding: Binding, acquisition: Acquisition) -> str:
-    expression = binding.amount_expression(acquisition.bytes)
-    return render(expression) if expression is not None else acquisition.bytes or ""
 
 
 def _is_element_count(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from cudalint.analysis.domains.ordering.log import OrderingLog
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.domains.ownership.releases import attachment
+from cudalint.analysis.domains.transfers import POINTERS
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.shape.arguments import named
@@ -26,8 +27,6 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.program import AddressOf, Expression, Index, Variable
 
-_POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_pointer"})
-"""Attributes of arrays that lead to where their memory is."""
 PLAIN = ("integer", "float", "bool", "enumeration")
 """Types of variables that hold one number."""
 _OF_ONE_TYPE = re.compile(r"(?:const )?([\w:]+)<[^<>,]+>(?: &)?$")
@@ -83,9 +82,9 @@ def buffer_at(value: Value) -> Buffer | None:
             return Buffer(("place", location), None, Address(location))
         case Array(origin=origin, owner=owner):
             return Buffer(origin, None if owner else value, value)
-        case Operation(operands=(base,), operator=operator) if operator in _POINTERS:
+        case Operation(operands=(base,), operator=operator) if operator in POINTERS:
             return buffer_at(base)  # array.ctypes.data, array.data
-        case Input(location=("@", Operation() | Array() as base, last)) if last in _POINTERS:
+        case Input(location=("@", Operation() | Array() as base, last)) if last in POINTERS:
             return buffer_at(base)
         case Symbol() | Input():
             return Buffer(value, None, value)
