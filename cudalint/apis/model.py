@@ -209,6 +209,21 @@ class EmbeddedSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """The text holds host code too, and is compiled as a whole (``load_inline``)."""
 
 
+class Adoption(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """An object that owns what a pointer points to, and calls a function to end it."""
+
+    pointer: str
+    """Path of the pointer; a call without it leaves the object empty."""
+    deleter: str | None = None
+    """Path of the function, where it is given by value."""
+    argument: int | None = None
+    """Which template argument of the object's class is the class of the function."""
+    standard: str = ""
+    """The class that stands for ``default``."""
+    default: str = ""
+    """The function that ends it where no other is named."""
+
+
 class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What one API function does."""
 
@@ -234,6 +249,10 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Paths whose ownership the call takes: escape."""
     destroys: str | None = None
     """The object that this path points to ends: its destructors run first."""
+    adopts: Adoption | None = None
+    """Its receiver ends what it owned, and owns something else from now on."""
+    disowns: bool = False
+    """The receiver gives back what it owned: the result points to it."""
     aliases: str | None = None
     """The result is this path's value (an identity: ``std::move``, ``numpy.asarray``)."""
     swaps: tuple[str, ...] = ()

@@ -228,6 +228,9 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
             yield "order.uses", path, parse_path
         for name in ("stream", "records", "waits", "flags"):
             yield f"order.{name}", getattr(order, name), parse_path
+    if (adoption := function.adopts) is not None:
+        yield "adopts.pointer", adoption.pointer, parse_path
+        yield "adopts.deleter", adoption.deleter, parse_path
     if function.at not in ("", "first", "last", "end"):
         yield "at", function.at, parse_path
     for name in ("status", "destroys", "aliases", "unwraps", "invokes", "dangles", "serves_along"):

@@ -32,6 +32,9 @@ class Type(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     record: str | None = None
     """Of a record: the key of its ``Record`` (clang's USR)."""
     constant: bool = False
+    arguments: tuple[Type, ...] = ()
+    """Of a record that is made of a template: the types among the template's arguments, of records
+    their names and keys alone."""
 
 
 class Constant(msgspec.Struct, frozen=True, tag="constant"):

@@ -16,6 +16,7 @@ from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Lending, State
 from cudalint.analysis.engine.summary import Summary
 from cudalint.analysis.facts import OwnerCopy, Site
+from cudalint.analysis.interpreter import adoption
 from cudalint.analysis.interpreter.callbacks import note_call
 from cudalint.analysis.interpreter.destruction import delete
 from cudalint.analysis.interpreter.dispatch import by_class, left_open
@@ -195,6 +196,8 @@ def _by_model(
     if not model.releases and _touches_memory(model):
         for argument in operation.arguments:
             releases.check_use(run, argument.value, name, operation.span, state)
+    if model.adopts is not None and operation.receiver is not None:
+        return [*thrown, *adoption.own(run, operation, model, state)]
     states = [state]
     if model.destroys is not None:
         states = delete(run, operation, model, model.destroys, state)

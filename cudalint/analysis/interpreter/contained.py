@@ -16,6 +16,7 @@ from cudalint.analysis.values.values import (
     Const,
     Location,
     Operation,
+    Pointer,
     Value,
     bag,
     integer,
@@ -170,6 +171,9 @@ def _insert(
     if isinstance(container[0], str) and container[0].startswith("%"):
         state.escape(held)  # `blocks().push_back(p)`: somebody else has the container
         return
+    if isinstance(value, Pointer) and _holds_objects(run, model, container):
+        state.escape(held)  # the element is made of it: an owner, maybe
+        return
     some: Location = (*container, "[]")
     for resource in sorted(held):
         run.log(Recorder).named(resource.origin, f"{run.show(receiver)}[...]", some)
@@ -186,6 +190,14 @@ def _insert(
     if held:
         state.write(some, bag(held))
     state.keep_inputs((value, *(inner for _, inner in element)))
+
+
+def _holds_objects(run: FunctionRun, model: ApiFunction, container: Location) -> bool:
+    """Whether the elements of a container are of a class."""
+    info = run.evaluator.variable(str(container[0])) if len(container) == 1 else None
+    arguments = info.type.arguments if info is not None else ()
+    number = 1 if model.entries else 0
+    return number < len(arguments) and arguments[number].kind == "record"
 
 
 def _placed(

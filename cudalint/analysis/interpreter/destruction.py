@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cudalint.analysis.domains.ownership import objects
+from cudalint.analysis.domains.ownership.adoption import leave
 from cudalint.analysis.domains.ownership.escape import escape_object
 from cudalint.analysis.domains.ownership.objects import NO_OBJECTS, Owners
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.joining import settle
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
+from cudalint.analysis.interpreter.adoption import end_all
 from cudalint.analysis.interpreter.dispatch import by_class, left_open
 from cudalint.analysis.interpreter.instantiate import end_object
 from cudalint.analysis.shape.destruction import Destruction, Destructor
@@ -23,20 +25,23 @@ from cudalint.source import Span
 
 def end_scope(run: FunctionRun, symbols: tuple[str, ...], span: Span, state: State) -> list[State]:
     """Run the destructors of the variables of a scope that are alive."""
+    states = end_all(run, symbols, span, state)
     alive = state.part(NO_OBJECTS).alive
-    return _end(run, [symbol for symbol in symbols if symbol in alive], span, state)
+    return _end(run, [symbol for symbol in symbols if symbol in alive], span, states)
 
 
 def leave_all(run: FunctionRun, result: Expression | None, span: Span, state: State) -> list[State]:
     """Run the destructors of all that is alive where a path leaves; what is returned lives on."""
     whole = plain(result) if result is not None else None
     returned = whole.symbol if isinstance(whole, Variable) else None
+    if returned is not None:
+        leave(state, returned)
+    states = end_all(run, tuple(run.function.variables), span, state)
     alive = state.part(NO_OBJECTS).alive
-    return _end(run, [symbol for symbol in reversed(alive) if symbol != returned], span, state)
+    return _end(run, [symbol for symbol in reversed(alive) if symbol != returned], span, states)
 
 
-def _end(run: FunctionRun, symbols: Iterable[str], span: Span, state: State) -> list[State]:
-    states = [state]
+def _end(run: FunctionRun, symbols: Iterable[str], span: Span, states: list[State]) -> list[State]:
     for symbol in symbols:
         info = run.function.variables[symbol]
         place = Variable(info.name, symbol)

@@ -7,9 +7,11 @@ from cudalint.analysis.domains.idle import Idle
 from cudalint.analysis.domains.launches import Launches
 from cudalint.analysis.domains.native_peak import NativePeaks
 from cudalint.analysis.domains.ordering.observe import Ordering
+from cudalint.analysis.domains.ownership.adoption import Followed
 from cudalint.analysis.domains.transfers import Transfers
 from cudalint.analysis.engine.domain import Domain
 
 DOMAINS: tuple[Domain, ...] = (
     Idle(), Ordering(), Transfers(), Launches(), Dangling(), NativePeaks(),
+    Followed(),
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cudalint.analysis.domains.launches import found_kernel
 from cudalint.analysis.domains.ownership import stores
+from cudalint.analysis.domains.ownership.adoption import disown
 from cudalint.analysis.domains.ownership.escape import escape_value, guard
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
 from cudalint.analysis.domains.ownership.releases import attachment, release, reset
@@ -100,6 +101,8 @@ def apply_model(
         value = binding.value(model.aliases)
         if value is not None:
             results[None] = value
+    if model.disowns and (value := disown(run, call, state)) is not None:
+        results[None] = value
     if model.integer is not None and (whole := _whole(call, run, state)) is not None:
         results[None] = whole
     if model.elements and run.python and call.receiver is not None:

@@ -8,6 +8,7 @@ from cudalint.analysis.domains.ordering.buffers import PLAIN, Buffer, buffer_of
 from cudalint.analysis.domains.ordering.log import OrderingLog
 from cudalint.analysis.domains.ordering.order import NOTHING, Pending
 from cudalint.analysis.domains.ordering.walk import Access, accesses_of
+from cudalint.analysis.domains.ownership.adoption import adopted
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.run import FunctionRun
@@ -82,7 +83,7 @@ def _through_pointer(run: FunctionRun, access: Access, span: Span, state: State)
         if isinstance(pointer, Pointer):
             run.log(OrderingLog).harmless_accesses.add(span)
         return
-    if access.conditional or not _loads(run, access):
+    if access.conditional or not _loads(run, access, state):
         return
     text = run.show(access.place)
     _host_access(run, held, text, span, access.writes, "")
@@ -102,10 +103,10 @@ def _device_memory(run: FunctionRun, value: Value, state: State) -> Pointer | No
     return value if live(status) or status is Status.ESCAPED else None
 
 
-def _loads(run: FunctionRun, access: Access) -> bool:
+def _loads(run: FunctionRun, access: Access, state: State) -> bool:
     """Whether an access touches memory: an array within an array or a record decays to a pointer,
     which takes no more than arithmetic."""
-    pointee = _pointee(run, access.base)
+    pointee = _pointee(run, access.base, state)
     if pointee is None:
         return False
     if access.field is None:
@@ -117,7 +118,7 @@ def _loads(run: FunctionRun, access: Access) -> bool:
     return bool(kinds) and kinds[0] not in ("array", "record", "function")
 
 
-def _pointee(run: FunctionRun, base: Expression) -> Type | None:
+def _pointee(run: FunctionRun, base: Expression, state: State) -> Type | None:
     """What the variable that a pointer comes from points to, if that is what is accessed."""
     while isinstance(base, Binary) and base.operator in ("+", "-"):
         base = base.left
@@ -129,6 +130,8 @@ def _pointee(run: FunctionRun, base: Expression) -> Type | None:
     declared = info.type
     if declared.kind == "reference" and declared.pointee is not None:
         declared = declared.pointee
+    if adopted(state, base.symbol) is not None:
+        return declared.arguments[0] if declared.arguments else None
     return declared.pointee if declared.kind == "pointer" else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from cudalint.analysis.domains.ownership.adoption import adopted
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease, State
@@ -306,7 +307,8 @@ def is_own(run: FunctionRun, place: Location | None, state: State) -> bool:
             return False
     elif info.storage != "local":
         return False
-    known = run.symbols.record(info.type.record, run.filename) is not None
+    record = run.symbols.record(info.type.record, run.filename)
+    known = record is not None or adopted(state, place[0]) is not None
     return known and _is_part(place[1:])
 
 

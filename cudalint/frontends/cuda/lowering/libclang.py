@@ -269,6 +269,8 @@ class Library:
             "Cursor_getTemplateArgumentValue", ctypes.c_longlong, Cursor, unsigned
         )
         self.template_arguments = self._function("Cursor_getNumTemplateArguments", integer, Cursor)
+        self.type_arguments = self._function("Type_getNumTemplateArguments", integer, kind)
+        self.type_argument = self._function("Type_getTemplateArgumentAsType", kind, kind, unsigned)
         self.template_kind = self._function("getTemplateCursorKind", integer, Cursor)
         self.binary = self._function("getCursorBinaryOperatorKind", integer, Cursor)
         self.unary = self._function("getCursorUnaryOperatorKind", integer, Cursor)

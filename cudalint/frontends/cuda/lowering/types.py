@@ -201,4 +201,19 @@ class Types:
             elements=int(found.group(1)) if found is not None else None,
             record=key,
             constant=constant,
+            arguments=self._arguments(canonical),
         )
+
+    def _arguments(self, canonical: Any) -> tuple[Type, ...]:
+        """The types that a template is given. They are named alone: nothing may need them."""
+        found = []
+        for number in range(max(0, self._library.type_arguments(canonical))):
+            written = self._library.type_argument(canonical, number)
+            declaration = self._library.type_declaration(written)
+            name = string(self._library.type_spelling(written))
+            if declaration._kind_id in _RECORDS:
+                declaration._tu = self._unit
+                found.append(Type(name, "record", record=usr(self._templates.chosen(declaration))))
+            else:
+                found.append(Type(name))
+        return tuple(found)
