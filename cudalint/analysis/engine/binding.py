@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from cudalint.analysis.engine.evaluate import Evaluator, count, nbytes
 from cudalint.analysis.engine.state import State
-from cudalint.analysis.shape.arguments import given_at
+from cudalint.analysis.shape.arguments import given, given_at
 from cudalint.analysis.values.arithmetic import apply, divide
-from cudalint.analysis.values.element_types import ITEM_BYTES, item_bytes
+from cudalint.analysis.values.element_types import item_bytes
 from cudalint.analysis.values.projection import project
 from cudalint.analysis.values.values import (
     Array,
@@ -16,7 +18,6 @@ from cudalint.analysis.values.values import (
     Sequence,
     Value,
     constant,
-    integer,
 )
 from cudalint.apis.paths import (
     Amount,
@@ -24,6 +25,7 @@ from cudalint.apis.paths import (
     Arithmetic,
     Number,
     Path,
+    Shape,
     parse_amount,
     parse_dtype,
     parse_path,
@@ -32,14 +34,72 @@ from cudalint.apis.paths import (
 from cudalint.program import AddressOf, Call, Dereference, Expression, render
 
 
-class Binding:
+class Amounts(ABC):
+    """What a model's amounts, shapes and element types come to, over the values at its paths."""
+
+    def __init__(self, parameters: tuple[str, ...]) -> None:
+        self.parameters = parameters
+
+    @abstractmethod
+    def at(self, path: Path) -> Value | None:
+        """The value at a path; ``None`` where the call leaves the argument out."""
+
+    @abstractmethod
+    def listed(self) -> tuple[Value, ...] | None:
+        """The positional arguments; ``None`` where some are out of sight."""
+
+    def sizeof(self, path: Path) -> int | None:  # noqa: B027  # Python's values have no C type
+        """Bytes of the C type of the value at a path."""
+
+    def amount(self, text: str) -> Value | None:
+        """The value of an amount; ``None`` if an argument that it needs is left out."""
+        return self._amount(parse_amount(text, self.parameters))
+
+    def _amount(self, amount: Amount) -> Value | None:
+        match amount:
+            case Number(value=value):
+                return Const(value)
+            case Path():
+                return self.at(amount)
+            case Arithmetic(operator=operator, left=left, right=right):
+                first, second = self._amount(left), self._amount(right)
+                return None if first is None or second is None else apply(operator, first, second)
+            case Apply(function="sizeof", arguments=(Path() as path,)):
+                size = self.sizeof(path)
+                return None if size is None else Const(size)
+            case Apply(function=function, arguments=arguments):
+                values = [self._amount(argument) for argument in arguments]
+                return _function(function, [value for value in values if value is not None])
+
+    def extents(self, shape: Shape) -> tuple[Value, ...] | None:
+        """A shape that is given by its extents."""
+        if shape.kind == "arguments":
+            values = self.listed()
+            one = values[0] if values is not None and len(values) == 1 else None
+            return one.items if isinstance(one, Sequence) else values
+        extents: list[Value] = []
+        for dimension in shape.dimensions:
+            value = self._amount(dimension.amount)
+            if value is None and dimension.default is not None:
+                value = self._amount(dimension.default)
+            if value is None and shape.kind == "range":
+                continue
+            if isinstance(value, Sequence) and len(shape.dimensions) == 1:
+                return value.items
+            if value is None:
+                return None
+            extents.append(value)
+        return _range(extents) if shape.kind == "range" else tuple(extents)
+
+
+class Binding(Amounts):
     """One call, its model's parameter names, and the state to read from."""
 
     def __init__(
         self, call: Call, parameters: tuple[str, ...], evaluator: Evaluator, state: State
     ) -> None:
+        super().__init__(parameters)
         self.call = call
-        self.parameters = parameters
         self.evaluator = evaluator
         self.state = state
 
@@ -65,9 +125,13 @@ class Binding:
 
     def value(self, text: str) -> Value | None:
         """The value at a path; ``None`` where the call leaves the argument out."""
-        return self._value(parse_path(text, self.parameters))
+        return self.at(parse_path(text, self.parameters))
 
-    def _value(self, path: Path) -> Value | None:
+    def at(self, path: Path) -> Value | None:
+        """The value at a parsed path."""
+        if path.root == "template_bytes":
+            size = self.call.template_bytes
+            return None if size is None else Const(size)
         root = self.root(path)
         if root is None:
             return None
@@ -100,84 +164,39 @@ class Binding:
             return root
         return root.place if isinstance(root, AddressOf) else Dereference(root)
 
-    # Amounts ----------------------------------------------------------------------------------
+    def listed(self) -> tuple[Value, ...] | None:
+        """The positional arguments; ``None`` where some are out of sight."""
+        arguments = given(self.call)
+        values = (self.evaluator.value(value, self.state) for value in arguments.positional)
+        return None if arguments.cut else tuple(values)
 
-    def amount(self, text: str) -> Value | None:
-        """The value of an amount; ``None`` if an argument that it needs is left out."""
-        return self._amount(parse_amount(text, self.parameters))
-
-    def _amount(self, amount: Amount) -> Value | None:
-        match amount:
-            case Number(value=value):
-                return Const(value)
-            case Path(root="template_bytes"):
-                size = self.call.template_bytes
-                return None if size is None else Const(size)
-            case Path():
-                return self._value(amount)
-            case Arithmetic(operator=operator, left=left, right=right):
-                first, second = self._amount(left), self._amount(right)
-                return None if first is None or second is None else apply(operator, first, second)
-            case Apply(function="sizeof", arguments=(Path() as path,)):
-                return self._sizeof(path)
-            case Apply(function=function, arguments=arguments):
-                values = [self._amount(argument) for argument in arguments]
-                return _function(function, [value for value in values if value is not None])
-
-    def _sizeof(self, path: Path) -> Value | None:
+    def sizeof(self, path: Path) -> int | None:
+        """Bytes of the C type of the value at a path."""
         root = self.root(path)
         if isinstance(root, AddressOf) and path.dereference:
             root = root.place
         symbol = getattr(root, "symbol", None)
         info = self.evaluator.variable(symbol) if symbol else None
-        size = info.type.bytes if info else None
-        return None if size is None else Const(size)
+        return info.type.bytes if info else None
 
     def shape(self, text: str | None, base: Value | None = None) -> tuple[Value, ...] | None:
         """The shape that a call gives its array; ``base`` is the array that it shows anew."""
-        found = self._shape(text) if text is not None else None
-        return _inferred(found, base) if found and Const(-1) in found else found
-
-    def _shape(self, text: str) -> tuple[Value, ...] | None:
+        if text is None:
+            return None
         shape = parse_shape(text, self.parameters)
         if shape.kind == "function":
             return None  # the path engine does not follow arithmetic on arrays
-        if shape.kind == "like" and shape.like is not None:
-            array = self._value(shape.like)
-            return _shape_of(array)
-        if shape.kind == "arguments":
-            values = [
-                self.evaluator.value(argument.value, self.state)
-                for argument in self.call.arguments
-                if argument.keyword is None
-            ]
-            if any(argument.starred for argument in self.call.arguments):
-                return None
-            if len(values) == 1 and isinstance(values[0], Sequence):
-                return values[0].items
-            return tuple(values)
-        extents: list[Value] = []
-        for dimension in shape.dimensions:
-            value = self._amount(dimension.amount)
-            if value is None and dimension.default is not None:
-                value = self._amount(dimension.default)
-            if value is None and shape.kind == "range":
-                continue
-            if isinstance(value, Sequence) and len(shape.dimensions) == 1:
-                return value.items
-            if value is None:
-                return None
-            extents.append(value)
-        return _range(extents) if shape.kind == "range" else tuple(extents)
+        found = _shape_of(self.at(shape.like)) if shape.like is not None else self.extents(shape)
+        return _inferred(found, base) if found and Const(-1) in found else found
 
     def item_bytes(self, text: str) -> int | None:
         """Bytes of one element of the array that a call returns."""
         dtype = parse_dtype(text, self.parameters)
-        value = self._value(dtype.path) if dtype.path is not None else None
+        value = self.at(dtype.path) if dtype.path is not None else None
         if value is not None and constant(value) is None and isinstance(value, Const):
             value = None  # dtype=None: the default
         if value is None or (dtype.like and not isinstance(value, Array)):
-            return ITEM_BYTES.get(dtype.default) if dtype.default else None
+            return item_bytes(Const(dtype.default))
         return item_bytes(value)
 
 
@@ -208,10 +227,10 @@ def _range(bounds: list[Value]) -> tuple[Value, ...] | None:
         return (bounds[0],)
     if len(bounds) == 2:
         return (apply("-", bounds[1], bounds[0]),)
-    numbers = [integer(bound) for bound in bounds]
-    if len(numbers) == 3 and None not in numbers and numbers[2]:
-        return (Const(len(range(numbers[0], numbers[1], numbers[2]))),)  # type: ignore[arg-type]
-    return None
+    numbers = [number for one in bounds if isinstance(number := constant(one), int | float)]
+    if len(numbers) < 3 or not numbers[2]:
+        return None
+    return (Const(max(0, -int((numbers[1] - numbers[0]) // -numbers[2]))),)
 
 
 def _function(name: str, values: list[Value]) -> Value | None:

@@ -29,7 +29,7 @@ from cudalint.analysis.footprint.objects import (
     text_of,
     unknown,
 )
-from cudalint.analysis.footprint.results import Arguments, named_dtype
+from cudalint.analysis.footprint.results import Arguments, items_dtype, named_dtype
 from cudalint.analysis.footprint.state import Frame, State
 from cudalint.analysis.footprint.surroundings import Surroundings
 from cudalint.analysis.shape.arguments import Given, inputs
@@ -62,15 +62,14 @@ def call(machine: Surroundings, operation: Call, state: State) -> list[State]:
             cut = True
         elif not cut:
             positional.append(value)
+    given = Given(positional, keywords, cut)
     function, this = _callee(machine, operation, receiver, state)
     if function is not None:
         # The callee's variables hold the arguments now; temporaries are nobody else's.
         del state.operands[depth:]
         _forget_read(state, operation)
-        given = Given(positional, keywords, cut)
         return _enter(machine, operation, function, this, given, state)
-    arguments = Arguments(receiver, positional, keywords, ())
-    result = _result(machine, operation, receiver, arguments, state)
+    result = _result(machine, operation, receiver, Arguments(receiver, given), state)
     del state.operands[depth:]
     if operation.target is not None:
         store(machine, operation.target, result, state)
@@ -163,7 +162,7 @@ def _result(
     model = _model(machine, name, receiver)
     effect = machine.models.tensor_effect(name)
     if effect is not None and effect.backward is not None:
-        loss = receiver if isinstance(receiver, Array) else next(iter(arguments.positional), None)
+        loss = receiver if isinstance(receiver, Array) else arguments.given.at(0, None)
         if isinstance(loss, Array):
             backward(machine, state, loss)
         return NOTHING
@@ -178,7 +177,7 @@ def _result(
         return receiver
     builtin = BUILTINS.get(name.removeprefix("builtins.")) if name.startswith("builtins.") else None
     if builtin is not None:
-        return builtin(arguments.positional)
+        return builtin(list(arguments.given.positional))
     if model is None:
         return _unmodelled(machine, operation, arguments)
     arguments.parameters = model.parameters
@@ -187,14 +186,14 @@ def _result(
     _release(model, arguments)
     for path in model.inserts:
         if isinstance(receiver, Items):
-            receiver.items.append(arguments.at(path))
+            receiver.items.append(arguments.value(path))
     acquired = _acquire(machine, model, operation, arguments, state)
     if acquired is not None:
         return acquired
     if model.aliases is not None:
-        return arguments.at(model.aliases) or unknown()
+        return arguments.value(model.aliases) or unknown()
     if model.returns is None:
-        return unknown(", ".join(filter(None, map(text_of, arguments.positional))))
+        return unknown(", ".join(filter(None, map(text_of, arguments.given.positional))))
     return _returned(machine, model, operation, arguments, state)
 
 
@@ -221,7 +220,7 @@ def _release(model: ApiFunction, arguments: Arguments) -> None:
     for release in model.releases:
         if parse_path(release.handle, model.parameters).root == "current":
             continue
-        value = arguments.at(release.handle)
+        value = arguments.value(release.handle)
         if isinstance(value, Raw):
             value.released = True
 
@@ -236,8 +235,8 @@ def _acquire(
         path = parse_path(acquisition.handle, model.parameters)
         if path.root != "return":
             continue
-        size = arguments.amount(acquisition.bytes) if acquisition.bytes else None
-        texts = ", ".join(filter(None, map(text_of, arguments.positional)))
+        size = arguments.bytes(acquisition.bytes)
+        texts = ", ".join(filter(None, map(text_of, arguments.given.positional)))
         memory = Memory(
             size,
             current_span(state),
@@ -270,18 +269,20 @@ def _returned(
     returns = model.returns
     assert returns is not None
     if returns.in_place is not None:
-        return arguments.at(returns.in_place)
+        return arguments.value(returns.in_place)
     operands = _arrays(arguments)
     library = _library(operation.name, operands)
     torch = library == "torch"
-    base = arguments.at(returns.view_of) if returns.view_of else None
+    base = arguments.value(returns.view_of) if returns.view_of else None
     base = base if isinstance(base, Array) else None
-    aliased = arguments.at(returns.may_alias) if returns.may_alias else None
+    aliased = arguments.value(returns.may_alias) if returns.may_alias else None
     aliased = aliased if isinstance(aliased, Array) else None
     shape, reason = arguments.shape(returns.shape, base) if returns.shape else (None, "")
     dtype = arguments.dtype(returns.dtype, torch) if returns.dtype else None
     device = (
-        arguments.at("device") if "device" in model.parameters else arguments.keywords.get("device")
+        arguments.value("device")
+        if "device" in model.parameters
+        else arguments.given.named.get("device")
     )
     if named_dtype(device) is not None:
         dtype, device = named_dtype(device), None
@@ -297,8 +298,9 @@ def _returned(
     if dtype is None and "fill_value" in model.parameters:
         dtype = arguments.dtype("like fill_value", torch)
     if dtype is None and returns.dtype is not None and not operands:
-        dtype = _of_items(arguments, torch)
-    out = arguments.at("out") if "out" in model.parameters else None
+        lists = (value for value in arguments.given.positional if isinstance(value, Items))
+        dtype = items_dtype(next(lists, None), torch)
+    out = arguments.value("out") if "out" in model.parameters else None
     if isinstance(out, Array):
         return out
     if space != "device":
@@ -307,9 +309,9 @@ def _returned(
         return Array(None, shape, dtype, library, space, unknown=reason)
     if returns.workspace is not None and torch:
         machine.keep(state, returns.workspace)
-    temporary = arguments.amount(returns.temporary_bytes) if returns.temporary_bytes else 0
+    temporary = arguments.bytes(returns.temporary_bytes)
     name = _shown(operation)
-    wanted = returns.second_if is None or arguments.at(returns.second_if) is not None
+    wanted = returns.second_if is None or arguments.value(returns.second_if) is not None
     pair = returns.second is not None and wanted and torch
     first = 0 if pair else temporary or 0
     result = allocate(machine, state, shape, dtype, library, name, reason, first)
@@ -329,10 +331,10 @@ def _connect(
 ) -> None:
     saved: list[Memory] = []
     for path in model.saves:
-        value = result if path == "return" else arguments.at(path)
+        value = result if path == "return" else arguments.value(path)
         if isinstance(value, Array) and value.memory is not None:
             saved.append(value.memory)
-    wanted = arguments.keywords.get("requires_grad")
+    wanted = arguments.given.named.get("requires_grad")
     if isinstance(wanted, Plain) and wanted.value is True:
         size = result.memory.bytes if result.memory is not None else 0
         result.node = Node((), (), size, leaf=result)
@@ -370,12 +372,6 @@ def _space(declared: str, device: Any, operands: list[Array]) -> str | None:
         spaces = [array.space for array in operands]
         return "device" if "device" in spaces else next(iter(spaces), None)
     return None if declared == "unknown" else declared
-
-
-def _of_items(arguments: Arguments, torch: bool) -> str | None:
-    """The element type of an array made of numbers."""
-    values = [value for value in arguments.positional if isinstance(value, Items)]
-    return Arguments(None, values, {}, ("data",)).dtype("like data", torch) if values else None
 
 
 def _shown(operation: Call) -> str:

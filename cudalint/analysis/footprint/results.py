@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cudalint.analysis.engine.binding import Amounts
 from cudalint.analysis.footprint.arrays import (
     Shape,
     accumulated,
@@ -20,183 +21,139 @@ from cudalint.analysis.footprint.arrays import (
     with_scalar,
 )
 from cudalint.analysis.footprint.objects import Array, Items, Name, Plain, Range, text_of
+from cudalint.analysis.shape.arguments import Given
 from cudalint.analysis.values.element_types import dtype_of
-from cudalint.apis.paths import (
-    Amount,
-    Apply,
-    Arithmetic,
-    Number,
-    Path,
-    parse_amount,
-    parse_dtype,
-    parse_path,
-    parse_shape,
+from cudalint.analysis.values.values import (
+    NULL,
+    Const,
+    FunctionValue,
+    Symbol,
+    Value,
+    integer,
 )
+from cudalint.analysis.values.values import Array as ValueArray
+from cudalint.analysis.values.values import Sequence as ValueSequence
+from cudalint.apis.paths import Path, parse_dtype, parse_path, parse_shape
 
 _SYNONYMS = {"axis": "dim", "keepdims": "keepdim", "dim": "axis", "keepdim": "keepdims",
              "b": "other", "reps": "dims"}  # fmt: skip
 """What one library calls an argument and another library otherwise."""
 
 
-class Arguments:
+class Arguments(Amounts):
     """The evaluated arguments of one call, by the paths of its model."""
 
-    def __init__(
-        self,
-        receiver: Any,
-        positional: Sequence[Any],
-        keywords: dict[str, Any],
-        parameters: tuple[str, ...],
-    ) -> None:
+    def __init__(self, receiver: Any, given: Given[Any]) -> None:
+        super().__init__(())
         self.receiver = receiver
-        self.positional = list(positional)
-        self.keywords = keywords
-        self.parameters = parameters
+        self.given = given
 
     def all(self) -> list[Any]:
         """The receiver and every argument."""
         first = [] if self.receiver is None else [self.receiver]
-        return [*first, *self.positional, *self.keywords.values()]
+        return [*first, *self.given.positional, *self.given.named.values()]
 
-    def at(self, text: str) -> Any:
-        """The value at a path; ``None`` where it is left out."""
-        return self.value(parse_path(text, self.parameters))
+    def value(self, text: str) -> Any:
+        """What is given at a path; ``None`` where it is left out."""
+        return self.found(parse_path(text, self.parameters))
 
-    def value(self, path: Path) -> Any:
-        """The value at a parsed path."""
+    def found(self, path: Path) -> Any:
+        """What is given at a parsed path."""
         if path.root == "this":
             found = self.receiver
         elif path.root == "argument":
-            found = self._argument(path)
+            named = self.given.named
+            name = path.name if path.name in named else _SYNONYMS.get(path.name or "")
+            found = self.given.at(path.index, name)
         else:
             return None
         for step in path.steps:
-            if isinstance(found, Items) and isinstance(step, int) and step < len(found.items):
-                found = found.items[step]
-            else:
+            if not (isinstance(found, Items) and isinstance(step, int)):
                 return None
+            found = found.items[step] if step < len(found.items) else None
         return found
 
-    def _argument(self, path: Path) -> Any:
-        if path.name is not None and path.name in self.keywords:
-            return self.keywords[path.name]
-        synonym = _SYNONYMS.get(path.name or "")
-        if synonym in self.keywords:
-            return self.keywords[synonym]
-        if path.index is not None and path.index < len(self.positional):
-            return self.positional[path.index]
-        return None
+    # Amounts, shapes and element types ---------------------------------------------------------
 
-    # Amounts ----------------------------------------------------------------------------------
+    def at(self, path: Path) -> Value | None:
+        """The value at a path; ``None`` where the call leaves the argument out."""
+        return as_value(self.found(path))
 
-    def amount(self, text: str) -> int | None:
+    def listed(self) -> tuple[Value, ...]:
+        """The positional arguments."""
+        return tuple(as_value(value) or _UNKNOWN for value in self.given.positional)
+
+    def bytes(self, text: str | None) -> int | None:
         """The number that an amount comes to."""
-        return self._amount(parse_amount(text, self.parameters))
-
-    def _amount(self, amount: Amount) -> int | None:
-        match amount:
-            case Number(value=value):
-                return int(value)
-            case Path():
-                return whole(self.value(amount))
-            case Arithmetic(operator=operator, left=left, right=right):
-                first, second = self._amount(left), self._amount(right)
-                if first is None or second is None:
-                    return None
-                return _compute(operator, first, second)
-            case Apply(function=function, arguments=arguments):
-                return self._apply(function, arguments)
-        return None
-
-    def _apply(self, function: str, arguments: tuple[Amount, ...]) -> int | None:
-        if function in ("max", "min"):
-            numbers = [self._amount(argument) for argument in arguments]
-            known = [number for number in numbers if number is not None]
-            if len(known) < len(numbers):
-                return None
-            return max(known) if function == "max" else min(known)
-        value = self.value(arguments[0]) if isinstance(arguments[0], Path) else None
-        if function == "product":
-            return count(extents(value))
-        if function == "itemsize":
-            return item_bytes(value.dtype if isinstance(value, Array) else named_dtype(value))
-        if isinstance(value, Array):
-            return value.nbytes() if function == "nbytes" else count(value.shape)
-        return None
-
-    # Shapes and element types -----------------------------------------------------------------
+        return integer(self.amount(text)) if text else None
 
     def shape(self, text: str, base: Array | None) -> tuple[Shape | None, str]:
         """A shape, and what it depends on where it is not wholly known."""
         shape = parse_shape(text, self.parameters)
-        values: list[Any] = []
+        amounts = [a for one in shape.dimensions for a in (one.amount, one.default)]
+        paths = [shape.like, *shape.paths, *(a for a in amounts if isinstance(a, Path))]
+        values = [self.found(path) for path in paths if path is not None]
         found: Shape | None
-        if shape.kind == "like" and shape.like is not None:
-            values = [self.value(shape.like)]
+        if shape.kind == "like":
             found = shape_of(values[0])
-        elif shape.kind == "arguments":
-            values = list(self.positional)
-            found = extents(Items(values) if len(values) != 1 else values[0])
         elif shape.kind == "function":
-            values = [self.value(path) for path in shape.paths]
             found = _SHAPES[shape.function](values)
         else:
-            values, found = self._dimensions(shape.kind, shape.dimensions)
+            values = values or list(self.given.positional)
+            unknown = shape.kind != "range" and list(map(as_value, values)) == [_UNKNOWN]
+            found = None if unknown else as_shape(self.extents(shape))
         if found is not None and base is not None:
             found = reshaped(found, count(base.shape))
         missing = found is None or None in found
         return found, _reason(values) if missing else ""
 
-    def _dimensions(self, kind: str, dimensions: Any) -> tuple[list[Any], Shape | None]:
-        values: list[Any] = []
-        for dimension in dimensions:
-            amount = dimension.amount
-            value = self.value(amount) if isinstance(amount, Path) else None
-            if value is None and isinstance(dimension.default, Path):
-                value = self.value(dimension.default)
-            elif value is None and isinstance(dimension.default, Number):
-                value = Plain(dimension.default.value)
-            if value is None and kind == "range":
-                continue
-            values.append(value)
-        if kind == "range":
-            numbers = [_number(value) for value in values]
-            if None in numbers or not numbers:
-                return values, (None,)
-            start, stop = (0, numbers[0]) if len(numbers) == 1 else numbers[:2]
-            step = numbers[2] if len(numbers) > 2 else 1
-            return values, (max(0, -int((stop - start) // -step)) if step else None,)
-        if len(values) == 1:
-            return values, extents(values[0])
-        return values, tuple(whole(value) for value in values)
-
     def dtype(self, text: str, torch: bool) -> str | None:
         """An element type."""
         parsed = parse_dtype(text, self.parameters)
-        value = self.value(parsed.path) if parsed.path is not None else None
+        value = self.found(parsed.path) if parsed.path is not None else None
         if parsed.like:
-            return value.dtype if isinstance(value, Array) else _items_dtype(value, torch)
+            return value.dtype if isinstance(value, Array) else items_dtype(value, torch)
         named = named_dtype(value)
         if named is not None:
             return named
         if value is not None and not (isinstance(value, Plain) and value.value is None):
             return None  # given, and not known
         if parsed.function:
-            operands = [self.value(path) for path in parsed.paths]
+            operands = [self.found(path) for path in parsed.paths]
             return combine(parsed.function, operands, torch)
         return parsed.default
 
 
-def _compute(operator: str, left: int, right: int) -> int | None:
-    match operator:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
+_UNKNOWN = Symbol("unknown")
+
+
+def as_value(value: Any) -> Value | None:
+    """What amounts make of a value; ``None`` where it is left out."""
+    match value:
+        case None:
+            return None
+        case Plain(value=constant, known=True):
+            return Const(constant)
+        case Name(name=name):
+            return FunctionValue(name)
+        case Items(items=items):
+            return ValueSequence(tuple(as_value(item) or _UNKNOWN for item in items))
+        case Array(space=space, shape=shape, dtype=dtype):
+            known: list[Value] = [_UNKNOWN if e is None else Const(e) for e in shape or ()]
+            return ValueArray(
+                space, None if shape is None else tuple(known), item_bytes(dtype), _UNKNOWN
+            )
         case _:
-            return left // right if right else None
+            return _UNKNOWN
+
+
+def as_shape(extents: tuple[Value, ...] | None) -> Shape | None:
+    """A shape from its extents."""
+    if extents is None:
+        return None
+    if len(extents) == 1 and isinstance(extents[0], ValueSequence):
+        return as_shape(extents[0].items)
+    return () if extents == (NULL,) else tuple(map(integer, extents))
 
 
 def _reason(values: Sequence[Any]) -> str:
@@ -247,16 +204,8 @@ def _number(value: Any) -> Any:
 
 def extents(value: Any) -> Shape | None:
     """A shape that is given as a number or a sequence of numbers."""
-    if isinstance(value, Items):
-        items = value.items
-        if len(items) == 1 and isinstance(items[0], Items):
-            items = items[0].items
-        return tuple(whole(item) for item in items)
-    if isinstance(value, Plain):
-        if value.known and value.value is None:
-            return ()
-        return (whole(value),) if value.known else None
-    return None
+    known = as_value(value)
+    return as_shape((known,)) if isinstance(known, Const | ValueSequence) else None
 
 
 def named_dtype(value: Any) -> str | None:
@@ -280,7 +229,8 @@ def shape_of(value: Any) -> Shape | None:
     return () if isinstance(value, Plain) and value.known else None
 
 
-def _items_dtype(value: Any, torch: bool) -> str | None:
+def items_dtype(value: Any, torch: bool) -> str | None:
+    """The element type of an array that is made of nested lists."""
     while isinstance(value, Items) and value.items:
         value = value.items[0]
     if isinstance(value, Plain) and isinstance(value.value, float):
