@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from cudalint.analysis.domains.native_peak import NativePeak
@@ -50,14 +50,9 @@ def function_facts(
     """The facts of all runs, with sizes that calls with constant arguments decide, and with
     ``misuses`` (by function key) that only a view of the whole class shows. What a class does wrong
     is its own, not that of each user."""
-    abandoned = {
-        one.inside or (one.resource.filename, one.resource.span)
-        for facts in classes
-        for one in facts.abandoned()
-        if one.method_kind != "function"
-    }
     told: set[tuple[MisuseKind, str, Span]] = set()
     facts = {id(run): _facts(run, linker) for run in runs}
+    lost = _lost_by_classes(classes, facts.values())
     by_identity = {identity(run.function): run for run in runs}
     checks = LaunchChecks(linker, runs)
     undecided = _undecided(linker, runs, [facts[id(run)] for run in runs])
@@ -88,7 +83,7 @@ def function_facts(
         replace(
             facts[id(run)],
             leaks=(
-                *(one for one in facts[id(run)].leaks if one.inside not in abandoned),
+                *(one for one in facts[id(run)].leaks if one.inside not in lost),
                 *overwritten.get(identity(run.function), ()),
             ),
             misuses=(
@@ -99,6 +94,23 @@ def function_facts(
         )
         for run in runs
     )
+
+
+def _lost_by_classes(
+    classes: tuple[ClassFacts, ...], functions: Iterable[FunctionFacts]
+) -> set[tuple[str, Span]]:
+    """Where classes acquire what they do not release, or overwrite."""
+    overwritten = {(one.record.key, one.member) for facts in functions for one in facts.overwritten}
+    for facts in classes:
+        overwritten |= {(facts.record.key, one.member) for one in facts.overwritten}
+    return {
+        one.inside or (one.resource.filename, one.resource.span)
+        for facts in classes
+        for one in (
+            *(item for item in facts.abandoned() if item.method_kind != "function"),
+            *(item for item in facts.acquired if (facts.record.key, item.member) in overwritten),
+        )
+    }
 
 
 def _untold(

@@ -333,22 +333,25 @@ class _Application:
         for status, succeeded in self.outcome.settled:
             # The failure itself is on record above; here only the answer is remembered.
             state.conditions[self._symbol(status)] = succeeded
-        writes: list[tuple[Location, Value]] = []
+        writes: list[tuple[Location, Location, Value]] = []
         self.given = {}
         for location, value in self.outcome.writes:
             target = self.locate(location, state)
             translated = self.translate(value, state)
             if target is not None and self._may_write(location, target, state):
-                writes.append((target, translated))
+                writes.append((location, target, translated))
             elif location[0] == "this":
                 state.escape(state.reachable([translated]))
                 guard(self.run, translated, state)
                 if target is not None:
                     state.values[target] = translated  # what it points to is looked after too
                     self.given = {}
+        result = self._result(state)
         self.given = None
-        kept = frozenset(resource for _, value in writes for resource in resources_in(value))
-        for target, value in sorted(writes, key=lambda write: len(write[0])):  # members last
+        left = (*result.values(), *(value for _, _, value in writes))
+        kept = frozenset(resource for value in left for resource in resources_in(value))
+        writes.sort(key=lambda write: len(write[1]))  # members last
+        for location, target, value in writes:
             stores.store(
                 self.run,
                 state,
@@ -356,12 +359,20 @@ class _Application:
                 value,
                 self.call.span,
                 self._shown(target),
-                by_callee=True,
+                by_callee=not self._forgets(location, target, state),
                 kept=kept,
             )
         self._note_copy(state)
-        if self.call.target is not None:
-            self._result(state)
+        self._give_result(result, state)
+
+    def _forgets(self, location: Location, target: Location, state: State) -> bool:
+        """Whether a method overwrites a member of an object of the function without a thought of
+        what that holds."""
+        outcomes = self.summary.outcomes
+        careless = self.outcome.passes_by(location, outcomes) or not any(
+            one.releases(location) for one in outcomes
+        )
+        return location[0] == "this" and careless and is_own(self.run, target, state)
 
     def _note_copy(self, state: State) -> None:
         """A constructor may leave with another object what it takes over."""
@@ -383,24 +394,28 @@ class _Application:
         # Another object's members belong to its class (GPU105), not to this function.
         return location[0] != "this" or target[0] == "this" or is_own(self.run, target, state)
 
-    def _result(self, state: State) -> None:
-        assert self.call.target is not None
-        location = self.run.evaluator.location(self.call.target, state)
-        if location is None:
-            return
-        below = [
-            (written[1:], self.translate(value, state))
-            for written, value in self.outcome.writes
-            if written[0] == RETURN
-        ]
+    def _result(self, state: State) -> dict[Location, Value]:
+        """What is returned, as it was before anything was written, and what that holds."""
+        found: dict[Location, Value] = {}
         if self.outcome.value is None:
-            value: Value = Symbol(f"result@{self.site}")
+            found[()] = Symbol(f"result@{self.site}")
         elif _is_query(self.definition, self.summary):
-            value = Operation(f"{self.definition.key}()", ())
+            found[()] = Operation(f"{self.definition.key}()", ())
         else:
-            value = self.translate(self.outcome.value, state)
-        stores.store(self.run, state, location, value, self.call.span, render(self.call.target))
-        for rest, inner in below:
+            found[()] = self.translate(self.outcome.value, state)
+        for written, value in self.outcome.writes:
+            if written[0] == RETURN:
+                found[written[1:]] = self.translate(value, state)
+        return found
+
+    def _give_result(self, result: dict[Location, Value], state: State) -> None:
+        target = self.call.target
+        location = self.run.evaluator.location(target, state) if target is not None else None
+        if target is None or location is None:
+            return
+        value = result.pop(())
+        stores.store(self.run, state, location, value, self.call.span, render(target))
+        for rest, inner in result.items():
             state.values[(*location, *rest)] = inner
 
     def _release(self, release: InputRelease, state: State) -> None:
