@@ -13,6 +13,7 @@ from cudalint.analysis.facts import DanglingPointer
 from cudalint.analysis.values.values import Array, Operation, Symbol
 from cudalint.apis.model import ApiFunction
 from cudalint.program import Assign, Binary, Call, Expression, Index, Member, Variable, render
+from cudalint.program import Operation as ProgramOperation
 
 _ARITHMETIC = ("+", "-", "*", "true/", "//", "%", "**", "@")
 
@@ -27,19 +28,15 @@ class DanglingLog:
 class Dangling(Domain):
     """Looks at what becomes of raw pointers."""
 
-    def storing(self, run: FunctionRun, operation: Assign, state: State) -> None:
-        if run.python:
+    def operating(self, run: FunctionRun, operation: ProgramOperation, state: State) -> None:
+        if isinstance(operation, Assign) and run.python:
             _stored(run, operation, state)
-
-    def calling_modelled(
-        self, run: FunctionRun, call: Call, name: str, model: ApiFunction, state: State
-    ) -> None:
-        if model.integer is not None:
-            _converted(run, call, state)
 
     def modelled(
         self, run: FunctionRun, binding: Binding, name: str, model: ApiFunction, state: State
     ) -> None:
+        if model.integer is not None:
+            _converted(run, binding.call, state)
         if model.dangles is not None:
             _called(run, binding, model.dangles, name)
 

@@ -18,6 +18,7 @@ from cudalint.program import (
     Constant,
     Delete,
     Expression,
+    Operation,
     ScopeEnd,
     Variable,
     variables,
@@ -44,9 +45,9 @@ class IdleLog:
 class Idle(Domain):
     """Notes what a path holds where it waits."""
 
-    def calling(self, run: FunctionRun, call: Call, state: State) -> None:
-        if run.log(IdleLog).waits:
-            _waiting(run, call, state)
+    def operating(self, run: FunctionRun, operation: Operation, state: State) -> None:
+        if isinstance(operation, Call) and run.log(IdleLog).waits:
+            _waiting(run, operation, state)
 
     def keeps(self, run: FunctionRun, value: Value) -> bool:
         return isinstance(value, Array) and run.log(IdleLog).waits

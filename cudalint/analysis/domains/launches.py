@@ -23,13 +23,17 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.apis.model import ApiFunction, KernelLookup
 from cudalint.apis.paths import parse_path
-from cudalint.program import Call, Constant, Expression, Kernel, Launch, render
+from cudalint.program import Call, Constant, Expression, Kernel, Launch, Operation, render
 
 
 class Launches(Domain):
     """Records launches, and what raises their limits."""
 
-    def launched(self, run: FunctionRun, launch: Launch, state: State) -> None:
+    def operating(self, run: FunctionRun, operation: Operation, state: State) -> None:
+        if isinstance(operation, Launch):
+            self._launch(run, operation, state)
+
+    def _launch(self, run: FunctionRun, launch: Launch, state: State) -> None:
         """Its configuration is known as far as it is constant."""
         shared = run.evaluator.value(launch.shared, state) if launch.shared is not None else ZERO
         grid, block = _extent(run, launch.grid, state), _extent(run, launch.block, state)

@@ -14,7 +14,7 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.values.values import Value
 from cudalint.apis.model import ApiFunction
-from cudalint.program import Assign, Call, Expression, Function, Launch, Operation
+from cudalint.program import Call, Expression, Function, Operation
 from cudalint.source import Span
 
 
@@ -27,16 +27,10 @@ class Domain:
     def reading(self, run: FunctionRun, expression: Expression, span: Span, state: State) -> None:
         """A condition, or a value that is returned, is evaluated."""
 
-    def storing(self, run: FunctionRun, operation: Assign, state: State) -> None:
-        """A value is about to be stored."""
-
-    def calling(self, run: FunctionRun, call: Call, state: State) -> None:
-        """A call is about to be made."""
-
     def calling_modelled(
         self, run: FunctionRun, call: Call, name: str, model: ApiFunction, state: State
     ) -> None:
-        """It is one whose model says what it does."""
+        """A call is about to be made whose model says what it does."""
 
     def calling_defined(
         self, run: FunctionRun, call: Call, definition: Function, state: State
@@ -53,9 +47,6 @@ class Domain:
 
     def called(self, run: FunctionRun, call: Call, states: Sequence[State]) -> None:
         """A call came back, in some states."""
-
-    def launched(self, run: FunctionRun, launch: Launch, state: State) -> None:
-        """A kernel is launched."""
 
     def keeps(self, run: FunctionRun, value: Value) -> bool:
         """Whether a value matters though nothing reads its variable any more."""

@@ -113,8 +113,6 @@ def _any_of(run: FunctionRun, operation: Call, state: State) -> list[Next]:
 def _call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
     name = operation.name
     key = operation.key
-    for domain in DOMAINS:
-        domain.calling(run, operation, state)
     receiver_family = _receiver_family(run, operation, state)
     if operation.kind == "indirect" or (operation.callee is not None and not name):
         value = (

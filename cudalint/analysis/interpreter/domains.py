@@ -6,7 +6,7 @@ from cudalint.analysis.domains.dangling import Dangling
 from cudalint.analysis.domains.idle import Idle
 from cudalint.analysis.domains.launches import Launches
 from cudalint.analysis.domains.native_peak import NativePeaks
-from cudalint.analysis.domains.ordering.observe import Ordering
+from cudalint.analysis.domains.ordering.effects import Ordering
 from cudalint.analysis.domains.ownership.adoption import Followed
 from cudalint.analysis.domains.transfers import Transfers
 from cudalint.analysis.engine.domain import Domain

@@ -284,45 +284,31 @@ class Worklist:
         for domain in DOMAINS:
             domain.operating(self.run, operation, state)
         match operation:
-            case Assign(value=Conditional()):
+            case Assign():
                 after = self._split(operation.value, state)
                 for value, one in after:
-                    self._assign(msgspec.structs.replace(operation, value=value), one)
+                    given = operation
+                    if value is not operation.value:
+                        given = msgspec.structs.replace(operation, value=value)
+                    stores.assign(self.run, given, one)
                 return [one for _, one in after]
-            case Assign():
-                self._assign(operation, state)
-                return [state]
             case Call():
                 return self._call(operation, state)
-            case Launch():
-                for argument in operation.arguments:
-                    releases.check_use(
-                        self.run, argument.value, "a kernel launch", operation.span, state
-                    )
-                for domain in DOMAINS:
-                    domain.launched(self.run, operation, state)
-                return [state]
+            case Launch(arguments=arguments, span=span):
+                for argument in arguments:
+                    releases.check_use(self.run, argument.value, "a kernel launch", span, state)
             case Delete(place=place):
                 stores.delete(self.run, place, state)
-                return [state]
             case ScopeEnd(symbols=symbols, span=span):
                 ended = destruction.end_scope(self.run, symbols, span, state)
                 for one in ended:
                     stores.end_scope(self.run, symbols, span, one)
                 return ended
-            case Use(value=value, reason=reason, span=span):
-                if reason == "yield":
-                    self._yield(value, span, state)
-                return [state]
-            case _:
-                return [state]
+            case Use(value=value, reason="yield", span=span):
+                self._yield(value, span, state)
+        return [state]
 
     # Operations -------------------------------------------------------------------------------
-
-    def _assign(self, operation: Assign, state: State) -> None:
-        for domain in DOMAINS:
-            domain.storing(self.run, operation, state)
-        stores.assign(self.run, operation, state)
 
     def _call(self, call: Call, state: State) -> list[State]:
         returned: list[State] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import heapq
 import itertools
 from collections.abc import Iterator
 
@@ -221,24 +220,12 @@ class Flow:
                 used |= variables(end) - written
             reads[number], writes[number] = used, written
         live = {number: frozenset(reads[number]) for number in self.order}
-        before: dict[int, set[int]] = {number: set() for number in self.order}
-        for number in self.order:
-            for target in self._ways_out(number):
-                before[target].add(number)
-        queue = [(-rank, number) for number, rank in self.order.items()]
-        heapq.heapify(queue)
-        queued = set(self.order)
-        while queue:
-            _, number = heapq.heappop(queue)
-            queued.discard(number)
-            after: set[str] = set()
-            for target in self._ways_out(number):
-                after |= live[target]
-            new = frozenset(reads[number] | (after - writes[number]))
-            if new != live[number]:
+        changed = True
+        while changed:
+            changed = False
+            for number in reversed(self.order):
+                after = frozenset[str]().union(*(live[one] for one in self._ways_out(number)))
+                new = frozenset(reads[number] | (after - writes[number]))
+                changed |= new != live[number]
                 live[number] = new
-                for earlier in before[number]:
-                    if earlier not in queued:
-                        queued.add(earlier)
-                        heapq.heappush(queue, (-self.order[earlier], earlier))
         return live

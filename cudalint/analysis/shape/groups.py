@@ -8,10 +8,11 @@ The links of a file are found once, when it is lowered.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from cudalint.analysis.shape.reach import closure
 from cudalint.program import Call, Function, FunctionReference, Launch, Program, Type
 
 
@@ -58,10 +59,10 @@ def links_of(program: Program) -> Links:
             called.update(key for key in (part.key,) if key)
             used.update(key for key in (part.record,) if key)
         elif isinstance(part, Launch):
-            launched.add(_short(part.kernel))
+            launched.add(short_name(part.kernel))
             called.update(key for key in (part.kernel_key,) if key)
         elif isinstance(part, FunctionReference):
-            referred.add(_short(part.name))
+            referred.add(short_name(part.name))
             called.update(key for key in (part.key,) if key)
         elif isinstance(part, Type | Function) and part.record:
             used.add(part.record)
@@ -71,7 +72,7 @@ def links_of(program: Program) -> Links:
         functions=sorted(functions),
         records=sorted(r.key for r in program.records if r.filename == program.filename),
         header_records=sorted(r.key for r in program.records if r.filename != program.filename),
-        kernels=sorted({_short(kernel.name) for kernel in program.kernels}),
+        kernels=sorted({short_name(kernel.name) for kernel in program.kernels}),
         called=sorted(called - functions),
         used_records=sorted(used),
         launched=sorted(launched),
@@ -88,6 +89,17 @@ def shared_folders(one: str, other: str) -> int:
             break
         count += 1
     return count
+
+
+def nearest(names: Sequence[str], caller: str) -> list[str]:
+    """As the linker chooses: the definitions that share most of the path."""
+    most = max((shared_folders(name, caller) for name in names), default=0)
+    return [name for name in names if shared_folders(name, caller) == most]
+
+
+def short_name(name: str) -> str:
+    """A kernel's name without its scope and template arguments."""
+    return name.partition("<")[0].rpartition("::")[2].rpartition(".")[2].strip("&() ")
 
 
 def _implemented(program: Program) -> set[str]:
@@ -108,14 +120,17 @@ def _implemented(program: Program) -> set[str]:
 
 def groups_of(links: Mapping[str, Links]) -> list[list[str]]:
     """The files in groups that share nothing with each other; files and groups in order."""
-    union = _Union(links)
+    joined: dict[str, set[str]] = {name: set() for name in links}
+
+    def join(names: Sequence[str]) -> None:
+        for one in names[1:]:
+            joined[names[0]].add(one)
+            joined[one].add(names[0])
+
     definers = _index(links, lambda one: one.functions)
     for key, callers in _index(links, lambda one: one.called).items():
         for caller in callers if key in definers else ():
-            # As the linker chooses: the definition that shares most of the path.
-            nearest = max(shared_folders(name, caller) for name in definers[key])
-            found = [name for name in definers[key] if shared_folders(name, caller) == nearest]
-            union.join([caller, *found])
+            join([caller, *nearest(definers[key], caller)])
 
     owners = _index(links, lambda one: one.records)
     implementers = _index(links, lambda one: one.implemented)
@@ -126,9 +141,9 @@ def groups_of(links: Mapping[str, Links]) -> list[list[str]]:
         # Files that each define their own struct of the same name have nothing in common, nor have
         # files that merely include a header and use its classes as they stand there.
         owning = owners.get(key, [])
-        joined = users if owning else implementers.get(key, [])
-        if joined and set(users) - set(owning):
-            union.join(joined)
+        sharing = users if owning else implementers.get(key, [])
+        if sharing and set(users) - set(owning):
+            join(sharing)
 
     kernels = _index(links, lambda one: one.kernels)
     launchers = _index(links, lambda one: one.launched)
@@ -136,8 +151,14 @@ def groups_of(links: Mapping[str, Links]) -> list[list[str]]:
     for name in sorted(kernels.keys() | launchers.keys()):
         mentions = {*launchers.get(name, ()), *referrers.get(name, ())}
         if mentions - set(kernels.get(name, ())):
-            union.join(sorted(mentions.union(kernels.get(name, ()))))
-    return union.groups()
+            join(sorted(mentions.union(kernels.get(name, ()))))
+    found: list[list[str]] = []
+    told: set[str] = set()
+    for name in sorted(links):
+        if name not in told:
+            found.append(sorted(closure([name], joined.__getitem__)))
+            told.update(found[-1])
+    return found
 
 
 def _index(links: Mapping[str, Links], keys: Callable[[Links], list[str]]) -> dict[str, list[str]]:
@@ -146,11 +167,6 @@ def _index(links: Mapping[str, Links], keys: Callable[[Links], list[str]]) -> di
         for key in keys(one):
             found[key].append(filename)
     return found
-
-
-def _short(kernel: str) -> str:
-    """A kernel's name without its scope and template arguments."""
-    return kernel.partition("<")[0].rpartition("::")[2].rpartition(".")[2].strip("&() ")
 
 
 def _parts(program: Program) -> Iterator[object]:
@@ -165,27 +181,3 @@ def _parts(program: Program) -> Iterator[object]:
             pending.extend(part)
         elif isinstance(part, dict):
             pending.extend(part.values())
-
-
-class _Union:
-    """Disjoint sets of files."""
-
-    def __init__(self, filenames: Mapping[str, object]) -> None:
-        self._parent = {name: name for name in filenames}
-
-    def _root(self, name: str) -> str:
-        while self._parent[name] != name:
-            self._parent[name] = name = self._parent[self._parent[name]]
-        return name
-
-    def join(self, names: list[str]) -> None:
-        first, *others = names
-        for other in others:
-            low, high = sorted((self._root(first), self._root(other)))
-            self._parent[high] = low
-
-    def groups(self) -> list[list[str]]:
-        found: dict[str, list[str]] = defaultdict(list)
-        for name in sorted(self._parent):
-            found[self._root(name)].append(name)
-        return list(found.values())

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cudalint.analysis.shape.groups import Links, groups_of, shared_folders
+from cudalint.analysis.shape.groups import Links, groups_of, nearest
 
 MOST_LINKED = 96
 """Files of one part."""
@@ -86,14 +86,8 @@ class _Needs:
         for name in files:
             one = self._links[name]
             for key in one.called:
-                wanted.update(_nearest(self._functions.get(key, ()), name))
+                wanted.update(nearest(self._functions.get(key, ()), name))
             for key in {*one.used_records, *one.records}:
                 wanted.update(self._records.get(key, ()))
         ranked = sorted((-count, name) for name, count in wanted.items() if name not in own)
         return tuple(sorted(name for _, name in ranked[:MOST_CONTEXT]))
-
-
-def _nearest(names: Sequence[str], caller: str) -> list[str]:
-    """As the linker chooses: the definitions that share most of the path."""
-    most = max((shared_folders(name, caller) for name in names), default=0)
-    return [name for name in names if shared_folders(name, caller) == most]

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from cudalint.analysis.facts import LaunchSite
 from cudalint.analysis.shape.flow import Flow
-from cudalint.analysis.shape.groups import shared_folders
+from cudalint.analysis.shape.groups import shared_folders, short_name
 from cudalint.analysis.shape.operations import expressions, operations, targets
 from cudalint.analysis.shape.reach import closure
 from cudalint.apis.loader import ApiModels
@@ -247,11 +247,6 @@ def mentioned(function: Function) -> set[str]:
     """All variables that a function mentions."""
     written = (target for at in operations(function) for target in targets(at.operation))
     return {symbol for part in (*expressions(function), *written) for symbol in variables(part)}
-
-
-def short_name(name: str) -> str:
-    """A kernel's name without its scope and template arguments."""
-    return name.partition("<")[0].rpartition("::")[2].rpartition(".")[2].strip("&() ")
 
 
 Candidate = TypeVar("Candidate")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cudalint.analysis.domains.ordering.accesses import host_touches, passed
+from cudalint.analysis.domains.ordering.accesses import host_touches, observe, passed
 from cudalint.analysis.domains.ordering.buffers import (
     PLAIN,
     Buffer,
@@ -28,19 +28,17 @@ from cudalint.analysis.domains.ordering.streams import (
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.domains.transfers import direction_of
 from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.domain import Domain
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts.ordering import PageableCopy, StreamHazard
 from cudalint.analysis.values.values import ZERO, Array, Const, Pointer, Value, constant, integer
 from cudalint.apis.model import ApiFunction, CopyEffect, StreamOrder
 from cudalint.findings.finding import Step
-from cudalint.program import Call, Expression, Function, Launch, render
+from cudalint.program import Call, Expression, Function, Launch, Operation, ScopeEnd, render
 from cudalint.source import Span
 
 _KINDS: dict[str, PendingKind] = {"host-to-device": "upload", "device-to-host": "download"}
-
-
-# Calls of every kind ----------------------------------------------------------------------------
 
 
 @dataclass
@@ -118,59 +116,69 @@ class _Work:
             return
 
 
-def launched(run: FunctionRun, launch: Launch, state: State) -> None:
-    """A kernel is put on a stream."""
-    work = _Work(run, state, f"kernel {launch.kernel}", launch.span, launch.stream)
-    work.passes()
-    for argument in launch.arguments:
-        work.use(argument.value)
+class Ordering(Domain):
+    """Keeps what the host has not waited for."""
+
+    def operating(self, run: FunctionRun, operation: Operation, state: State) -> None:
+        if isinstance(operation, Launch):
+            kernel, stream = f"kernel {operation.kernel}", operation.stream
+            work = _Work(run, state, kernel, operation.span, stream)
+            work.passes()
+            for argument in operation.arguments:
+                work.use(argument.value)
+        elif isinstance(operation, ScopeEnd):
+            _ended(run, operation.symbols, state)
+        else:
+            observe(run, operation, operation.span, state)
+
+    def reading(self, run: FunctionRun, expression: Expression, span: Span, state: State) -> None:
+        observe(run, expression, span, state)
+
+    def calling_modelled(
+        self, run: FunctionRun, call: Call, name: str, model: ApiFunction, state: State
+    ) -> None:
+        if model.guess:
+            self.calling_unknown(run, call, name, state)
+            return
+        binding = Binding(call, model.parameters, run.evaluator, state)
+        if model.host_reads:
+            host_touches(run, binding, model.host_reads, name, state, writes=False)
+        if model.host_writes:
+            host_touches(run, binding, model.host_writes, name, state, writes=True)
+        if model.acquires:
+            state.keep(state.part(NOTHING).drop(lambda p: at_this_position(run, p.buffer)))
+        if model.returns is not None and model.returns.space == "pinned" and model.returns.view_of:
+            locked = binding.value(model.returns.view_of)
+            if isinstance(locked, Array):
+                run.log(OrderingLog).pinned.add(locked.origin)
+        if model.copies is not None:
+            _copied(run, binding, model, model.copies, name, state)
+        elif model.order is not None:
+            _ordered(run, binding, model, model.order, name, state)
+        elif model.synchronizes or model.resets:
+            state.keep(NOTHING)
+        if model.launches is not None and model.launches.stream is not None:
+            stream = binding.expression(model.launches.stream)
+            _Work(run, state, name, call.span, stream).passes()
+
+    def calling_defined(
+        self, run: FunctionRun, call: Call, definition: Function, state: State
+    ) -> None:
+        # What it does with streams is not followed, only whether it may wait.
+        if is_calm(run.symbols, definition, checks_status(run, call, state)):
+            passed(run, call, definition, state)
+        elif state.part(NOTHING) is not NOTHING:
+            state.keep(NOTHING)
+
+    def calling_unknown(self, run: FunctionRun, call: Call, name: str, state: State) -> None:
+        # It may wait for anything.
+        if state.part(NOTHING) is NOTHING or call.kind == "copy" or run.models.never_waits(name):
+            return
+        if not checks_status(run, call, state):
+            state.keep(NOTHING)
 
 
-def modelled(run: FunctionRun, call: Call, name: str, model: ApiFunction, state: State) -> None:
-    """A call whose model says what it does."""
-    if model.guess:
-        out_of_sight(run, call, name, state)
-        return
-    binding = Binding(call, model.parameters, run.evaluator, state)
-    if model.host_reads:
-        host_touches(run, binding, model.host_reads, name, state, writes=False)
-    if model.host_writes:
-        host_touches(run, binding, model.host_writes, name, state, writes=True)
-    if model.acquires:
-        state.keep(state.part(NOTHING).drop(lambda p: at_this_position(run, p.buffer)))
-    if model.returns is not None and model.returns.space == "pinned" and model.returns.view_of:
-        locked = binding.value(model.returns.view_of)
-        if isinstance(locked, Array):
-            run.log(OrderingLog).pinned.add(locked.origin)
-    if model.copies is not None:
-        _copied(run, binding, model, model.copies, name, state)
-    elif model.order is not None:
-        _ordered(run, binding, model, model.order, name, state)
-    elif model.synchronizes or model.resets:
-        state.keep(NOTHING)
-    if model.launches is not None and model.launches.stream is not None:
-        _Work(run, state, name, call.span, binding.expression(model.launches.stream)).passes()
-
-
-def in_run(run: FunctionRun, call: Call, definition: Function, state: State) -> None:
-    """A function of the run is called: what it does with streams is not followed, only whether it
-    may wait."""
-    trusted = checks_status(run, call, state)
-    if is_calm(run.symbols, definition, trusted):
-        passed(run, call, definition, state)
-    elif state.part(NOTHING) is not NOTHING:
-        state.keep(NOTHING)
-
-
-def out_of_sight(run: FunctionRun, call: Call, name: str, state: State) -> None:
-    """Nothing is known of the callee: it may wait for anything."""
-    if state.part(NOTHING) is NOTHING or call.kind == "copy" or run.models.never_waits(name):
-        return
-    if not checks_status(run, call, state):
-        state.keep(NOTHING)
-
-
-def ended(run: FunctionRun, symbols: Iterable[str], state: State) -> None:
+def _ended(run: FunctionRun, symbols: Iterable[str], state: State) -> None:
     """Variables go out of scope: the destructor of a class may wait."""
     for symbol in symbols if state.part(NOTHING) is not NOTHING else ():
         info = run.evaluator.variable(symbol)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from cudalint.analysis.shape.operations import operands
 from cudalint.program import (
     AddressOf,
     Assign,
@@ -70,47 +71,47 @@ def accesses_of(operation: Operation | Expression, python: bool) -> Iterator[Acc
 
 
 def _within(
-    expression: Expression,
-    python: bool,
-    writes: bool = False,
-    addressed: bool = False,
-    conditional: bool = False,
+    expression: Expression, python: bool, writes: bool = False, addressed: bool = False
 ) -> Iterator[Access]:
     match expression:
         case AddressOf(place=place):
-            yield from _within(place, python, addressed=True, conditional=conditional)
+            yield from _within(place, python, addressed=True)
         case Index(base=base, index=index):
             if not addressed:
-                yield Access(expression, base, writes, conditional=conditional)
-            yield from _within(index, python, conditional=conditional)
+                yield Access(expression, base, writes)
+            yield from _within(index, python)
             # Of a[i][j] the inner a[i] is read too where it is a pointer.
-            yield from _within(base, python, addressed=addressed, conditional=conditional)
+            yield from _within(base, python, addressed=addressed)
         case Dereference(pointer=pointer):
             if not addressed:
-                yield Access(expression, pointer, writes, conditional=conditional)
-            yield from _within(pointer, python, conditional=conditional)
+                yield Access(expression, pointer, writes)
+            yield from _within(pointer, python)
         case Member(base=Dereference(pointer=pointer), field=field):
             if not addressed:
-                yield Access(expression, pointer, writes, field=field, conditional=conditional)
-            yield from _within(pointer, python, conditional=conditional)
+                yield Access(expression, pointer, writes, field=field)
+            yield from _within(pointer, python)
         case Member(base=base):
-            yield from _within(base, python, addressed=addressed, conditional=conditional)
+            yield from _within(base, python, addressed=addressed)
         case Conditional(condition=condition, then=then, otherwise=otherwise):
-            yield from _within(condition, python, conditional=conditional)
-            yield from _within(then, python, conditional=True)
-            yield from _within(otherwise, python, conditional=True)
+            yield from _within(condition, python)
+            for arm in (then, otherwise):
+                yield from _perhaps(arm, python)
         case Binary(operator=operator, left=left, right=right):
             if python and operator not in ("is", "in", "&&", "||") and _is_value(left, right):
                 for side in (left, right):
                     if isinstance(side, Variable):
-                        yield Access(expression, side, False, conditional=conditional)
-            yield from _within(left, python, conditional=conditional)
-            yield from _within(right, python, conditional=conditional or operator in ("&&", "||"))
+                        yield Access(expression, side, False)
+            yield from _within(left, python)
+            yield from (_perhaps if operator in ("&&", "||") else _within)(right, python)
         case Unary(operator="len" | "more") | Unknown():
             return
         case _:
             for part in children(expression):
-                yield from _within(part, python, conditional=conditional)
+                yield from _within(part, python)
+
+
+def _perhaps(expression: Expression, python: bool) -> Iterator[Access]:
+    return (access._replace(conditional=True) for access in _within(expression, python))
 
 
 def _is_value(left: Expression, right: Expression) -> bool:
@@ -120,15 +121,10 @@ def _is_value(left: Expression, right: Expression) -> bool:
 
 def values_read(operation: Operation | Expression) -> Iterator[str]:
     """The variables whose value is read, not only their address."""
+    pending: list[Expression]
     match operation:
-        case Assign(value=value, target=target):
-            pending = [value, *(() if isinstance(target, Variable) else (target,))]
-        case Call(arguments=arguments) | Launch(arguments=arguments):
-            pending = [argument.value for argument in arguments]
-        case Use(value=value):
-            pending = [value]
-        case Delete() | ScopeEnd():
-            pending = []
+        case Assign() | Call() | Launch() | Use() | Delete() | ScopeEnd():
+            pending = [*operands(operation)]
         case _:
             pending = [operation]
     while pending:

@@ -18,7 +18,16 @@ from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts import Site
 from cudalint.analysis.shape.symbols import mentioned
 from cudalint.analysis.values.values import NULL, Pointer, Value
-from cudalint.program import Assign, Call, Dereference, Expression, Launch, Variable, children
+from cudalint.program import (
+    Assign,
+    Call,
+    Dereference,
+    Expression,
+    Launch,
+    Operation,
+    Variable,
+    children,
+)
 from cudalint.source import Span
 
 
@@ -124,23 +133,17 @@ def disown(run: FunctionRun, call: Call, state: State) -> Value | None:
 class Followed(Domain):
     """Follows the objects no further that are passed on."""
 
-    def storing(self, run: FunctionRun, operation: Assign, state: State) -> None:
-        """The value is a copy of the object, or refers to it."""
-        _pass_on(run, [operation.value], operation.span, state)
-
-    def calling(self, run: FunctionRun, call: Call, state: State) -> None:
-        """It is given to a callee, or a method may do anything to it."""
-        given = [argument.value for argument in call.arguments]
-        model = run.models.lookup(call.name)
-        known = model is not None and (
-            model.adopts is not None or model.disowns or model.aliases == "this"
-        )
-        receiver = () if known or call.receiver is None else (call.receiver,)
-        _pass_on(run, [*given, *receiver], call.span, state)
-
-    def launched(self, run: FunctionRun, launch: Launch, state: State) -> None:
-        """It is an argument of a kernel."""
-        _pass_on(run, [argument.value for argument in launch.arguments], launch.span, state)
+    def operating(self, run: FunctionRun, operation: Operation, state: State) -> None:
+        given: list[Expression] = []
+        if isinstance(operation, Assign):
+            given = [operation.value]  # a copy of the object, or a reference to it
+        elif isinstance(operation, Call | Launch):
+            given = [argument.value for argument in operation.arguments]
+        if isinstance(operation, Call) and operation.receiver is not None:
+            model = run.models.lookup(operation.name)
+            if model is None or not (model.adopts or model.disowns or model.aliases == "this"):
+                given.append(operation.receiver)  # a method may do anything to it
+        _pass_on(run, given, operation.span, state)
 
 
 def _pass_on(run: FunctionRun, expressions: Iterable[Expression], span: Span, state: State) -> None:
