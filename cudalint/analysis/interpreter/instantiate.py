@@ -11,8 +11,7 @@ from cudalint.analysis.domains.ownership.lending import lend_values
 from cudalint.analysis.domains.ownership.objects import is_own
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, live
 from cudalint.analysis.domains.ownership.releases import Passing, Release
-from cudalint.analysis.engine.conditions import LAST_ERROR, RELEASING
-from cudalint.analysis.engine.evaluate import STATUS, is_status
+from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Holding, InputRelease, Lending, State, Status
 from cudalint.analysis.engine.summary import RETURN, Conditions, HandedOut, Outcome, Summary
@@ -20,13 +19,8 @@ from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.callbacks import run_given
 from cudalint.analysis.interpreter.dispatch import asked_class, left_open
 from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
-from cudalint.analysis.shape.arguments import given
-from cudalint.analysis.shape.walk import plain
-from cudalint.analysis.values.addresses import past_tables
-from cudalint.analysis.values.arithmetic import rewrite
-from cudalint.analysis.values.projection import project
+from cudalint.analysis.interpreter.translation import Translation
 from cudalint.analysis.values.values import (
-    Address,
     Bag,
     Const,
     Input,
@@ -42,8 +36,7 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.apis.model import ReleaseEffect
 from cudalint.findings.finding import Step
-from cudalint.program import THIS, Call, Expression, Function, Parameter, Variable, render
-from cudalint.program import Tuple as ProgramTuple
+from cudalint.program import THIS, Call, Function, render
 
 
 def apply_summary(
@@ -181,7 +174,7 @@ def end_object(
     return after
 
 
-class _Application:
+class _Application(Translation):
     """One outcome at one call."""
 
     def __init__(
@@ -194,32 +187,17 @@ class _Application:
         number: int,
         ends: bool = False,
     ) -> None:
+        site = f"{run.position.block}.{run.position.index}"
+        if ends and call.receiver is not None:
+            site += f"~{render(call.receiver)}"  # several objects may end at once
+        super().__init__(run, call, definition, site)
         self.ends = ends
         """Whether it is the destructor of an object that ends."""
         self.undecided = False
         """Whether nobody knows which of its outcomes it has."""
-        self.run = run
-        self.call = call
-        self.definition = definition
         self.summary = summary
         self.outcome = outcome
-        self.site = f"{run.position.block}.{run.position.index}"
-        if ends and call.receiver is not None:
-            self.site += f"~{render(call.receiver)}"  # several objects may end at once
         self.number = number
-        self.arguments = self._match_arguments()
-        self.out: dict[Symbol, Symbol] = {}
-        self.given: dict[Location, Value] | None = None
-        """What the inputs are in the caller, while its state stays as it is."""
-
-    def _match_arguments(self) -> dict[str, tuple[Parameter, Expression | None]]:
-        arguments = given(self.call)
-        parameters = self.definition.parameters
-        bound = arguments.bind(parameters, lambda rest: ProgramTuple(tuple(rest)))
-        return {
-            one.symbol: (one, bound.get(one.symbol, None if arguments.cut else one.default))
-            for one in parameters
-        }
 
     def apply(self, state: State) -> list[State]:
         """The caller's states after this outcome."""
@@ -317,7 +295,7 @@ class _Application:
         for location, use in self.outcome.used:
             value = self.translate(Input(location), state)
             place = self.locate(location, state)
-            shown = self._written(place) or use.api
+            shown = self.written(place) or use.api
             Passing(self.run, state, shown, self.call.name, self.call.span).use(value, use.step)
         for release in self.outcome.released:
             self._release(release, state)
@@ -332,7 +310,7 @@ class _Application:
             state.conditions[answer] = True
         for status, succeeded in self.outcome.settled:
             # The failure itself is on record above; here only the answer is remembered.
-            state.conditions[self._symbol(status)] = succeeded
+            state.conditions[self.symbol(status)] = succeeded
         writes: list[tuple[Location, Location, Value]] = []
         self.given = {}
         for location, value in self.outcome.writes:
@@ -358,7 +336,7 @@ class _Application:
                 target,
                 value,
                 self.call.span,
-                self._shown(target),
+                self.shown(target),
                 by_callee=not self._forgets(location, target, state),
                 kept=kept,
             )
@@ -431,7 +409,7 @@ class _Application:
             and not is_own(self.run, location, state)
         ):
             return
-        shown = self._written(location) or release.api
+        shown = self.written(location) or release.api
         if self.ends:
             remaining = self._to_end(value, shown, release, state)
             if remaining is None:
@@ -496,7 +474,7 @@ class _Application:
             and not self._is_owner_inside(item.location, target)
         )
         thrown_away = item.location[0] == RETURN and self.call.target is None
-        shown = self._shown(target) if target else f"the result of {self.definition.name}"
+        shown = self.shown(target) if target else f"the result of {self.definition.name}"
         run.log(Recorder).acquired(
             Acquired(
                 origin=resource.origin,
@@ -547,146 +525,3 @@ class _Application:
             for outcome in self.summary.outcomes
             for other in outcome.handed_out
         )
-
-    # Translation ------------------------------------------------------------------------------
-
-    def translate(self, value: Value, state: State) -> Value:
-        """A value of the callee, in the caller's terms."""
-
-        def change(inner: Value) -> Value | None:
-            if isinstance(inner, Input):
-                return self._given(inner.location, state)
-            if isinstance(inner, Address):
-                target = self.locate(inner.location, state)
-                return Symbol("local address") if target is None else Address(target)
-            if isinstance(inner, Pointer) and inner.resource in self.out:
-                return Pointer(self.out[inner.resource], inner.offset)
-            if isinstance(inner, Bag):
-                return bag(self.out.get(r, r) for r in inner.resources)
-            if isinstance(inner, Symbol):
-                if inner in self.out:
-                    return self.out[inner]
-                return self._symbol(inner)
-            return None
-
-        return rewrite(value, change)
-
-    def _symbol(self, symbol: Symbol) -> Symbol:
-        prefix = ""
-        for kind in (LAST_ERROR, RELEASING, STATUS):
-            if symbol.origin.startswith(kind):
-                prefix = kind
-                break
-        origin = f"{prefix}{self.definition.key}:{symbol.origin.removeprefix(prefix)}@{self.site}"
-        if prefix and origin not in self.run.conditions.calls:
-            step = Step(self.run.filename, self.call.span, "")
-            self.run.conditions.calls[origin] = (step, self.definition.name, Const(0))
-        return Symbol(origin, symbol.older)
-
-    def _given(self, location: Location, state: State) -> Value:
-        if self.given is None:
-            return self._input(location, state)
-        value = self.given.get(location)
-        if value is None:
-            value = self.given[location] = self._input(location, state)
-        return value
-
-    def _input(self, location: Location, state: State) -> Value:
-        root = location[0]
-        if isinstance(root, str) and root in self.arguments:
-            parameter, expression = self.arguments[root]
-            if expression is None:
-                return Symbol(f"argument:{root}@{self.site}")
-            if parameter.by == "reference" or len(location) > 1:
-                place = self.run.evaluator.location(plain(expression), state)
-                if place is not None:
-                    if len(location) == 1:
-                        return self.run.evaluator.value(expression, state)
-                    return state.read((*place, *location[1:]))
-            return project(self.run.evaluator.value(expression, state), location[1:])
-        if root == "@" and location[-1] == ".value" and not isinstance(location[1], str):
-            status = self.translate(location[1], state)
-            if is_status(status):
-                return status  # an enumerator's number is the status itself
-        target = self.locate(location, state)
-        if target is None:
-            return Symbol(f"input:{location!r}@{self.site}"[:200])
-        return state.read(target)
-
-    def locate(self, location: Location, state: State) -> Location | None:
-        """A location of the callee, in the caller's terms; ``None`` for what it cannot name."""
-        place = self._locate(location, state)
-        return place if place is None or self.run.python else past_tables(place, state.values)
-
-    def _locate(self, location: Location, state: State) -> Location | None:
-        root = location[0]
-        evaluator = self.run.evaluator
-        if root == RETURN:
-            return None
-        if root == "this":
-            receiver = self.call.receiver
-            if receiver is None and self.call.kind == "constructor":
-                return None  # a new object, not the one whose method makes it
-            if receiver is None or receiver == THIS:
-                return ("this", *location[1:]) if self._has_this() else None
-            if self.run.python:
-                value = evaluator.value(receiver, state)
-                return ("@", value, *location[1:])
-            place = evaluator.location(receiver, state)
-            return None if place is None else (*place, *location[1:])
-        if root == "@":
-            inner = location[1]
-            if isinstance(inner, str):
-                return None
-            pointer = self.translate(inner, state)
-            return evaluator.pointed(pointer, location[2:])
-        if isinstance(root, str) and root in self.arguments:
-            expression = self.arguments[root][1]
-            if expression is None:
-                return None
-            place = evaluator.location(plain(expression), state)
-            return None if place is None else (*place, *location[1:])
-        return location  # a global, or what a lambda captured
-
-    def _has_this(self) -> bool:
-        return self.run.function.record is not None or self.run.function.parent is not None
-
-    def _written(self, location: Location | None) -> str:
-        """A location in the words of the source: of a temporary, what it stands for."""
-        shown = self._shown(location)
-        root = str(location[0]) if location else ""
-        if not root.startswith("%"):
-            return shown
-        return self.run.show(Variable(root, root)) + shown.removeprefix(root)
-
-    def _shown(self, location: Location | None) -> str:
-        return shown_location(location, self.run) if location else ""
-
-
-def shown_location(location: Location, run: FunctionRun) -> str:
-    """A location as a person would write it: ``state->d_in``, ``streams[...]``, ``this->ptr``."""
-    root = location[0]
-    rest = "".join("[...]" if part == "[]" else str(part) for part in location[1:])
-    if root == "@":
-        pointer = location[1]
-        rest = "".join("[...]" if p == "[]" else str(p) for p in location[2:])
-        name = _pointer_name(pointer, run)
-        if not rest:
-            return f"*{name}"
-        if rest.startswith(".") and not run.python:
-            return f"{name}->{rest[1:]}"
-        return f"{name}{rest}"
-    if root == "this":
-        return f"self{rest}" if run.python else rest.removeprefix(".")
-    variable = run.evaluator.variable(str(root))
-    name = variable.name if variable else str(root).split("#")[0].lstrip(":")
-    return f"{name}{rest}"
-
-
-def _pointer_name(pointer: object, run: FunctionRun) -> str:
-    if isinstance(pointer, Input):
-        return shown_location(pointer.location, run)
-    if isinstance(pointer, Pointer):
-        acquired = run.log(Recorder).of(pointer.resource)
-        return acquired.name if acquired else "pointer"
-    return "object"
