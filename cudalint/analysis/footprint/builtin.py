@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from cudalint.analysis.footprint.objects import Array, Items, Plain, Range, text_of, unknown
+from cudalint.analysis.footprint.objects import Items, Plain, Range, text_of, unknown
 from cudalint.analysis.footprint.results import whole
 
 
@@ -22,24 +22,13 @@ def _range(values: list[Any]) -> Any:
     return Range(*numbers[:3]) if len(numbers) == 3 else unknown(_texts(values))
 
 
-def _length(values: list[Any]) -> Any:
-    value = values[0] if values else None
-    if isinstance(value, Items):
-        return Plain(len(value.items))
-    if isinstance(value, Range) and value.known:
-        return Plain(len(value))
-    if isinstance(value, Array) and value.shape and value.shape[0] is not None:
-        return Plain(value.shape[0])
-    return unknown(_texts(values))
-
-
 def _number(kind: Callable[[Any], Any]) -> Callable[[list[Any]], Any]:
     def convert(values: list[Any]) -> Any:
         value = values[0] if values else Plain(0)
         if isinstance(value, Plain) and value.known and isinstance(value.value, int | float | str):
             try:
                 return Plain(kind(value.value))
-            except (ValueError, OverflowError):
+            except (ValueError, OverflowError, TypeError):
                 return unknown()
         return unknown(_texts(values))
 
@@ -75,38 +64,29 @@ def _listed(value: Any) -> list[Any] | None:
     return made.items if isinstance(made, Items) else None
 
 
-def _enumerate(values: list[Any]) -> Any:
-    items = _listed(values[0]) if values else None
-    if items is None:
-        return unknown(_texts(values))
-    return Items([Items([Plain(number), item], "tuple") for number, item in enumerate(items)])
+def _of_lists(make: Callable[..., list[Any]]) -> Callable[[list[Any]], Any]:
+    def apply(values: list[Any]) -> Any:
+        several = [items for value in values if (items := _listed(value)) is not None]
+        return Items(make(*several)) if len(several) == len(values) else unknown(_texts(values))
+
+    return apply
 
 
-def _zip(values: list[Any]) -> Any:
-    several = [_listed(value) for value in values]
-    known = [items for items in several if items is not None]
-    if len(known) != len(several):
-        return unknown(_texts(values))
-    return Items([Items(list(pair), "tuple") for pair in zip(*known, strict=False)])
-
-
-def _reversed(values: list[Any]) -> Any:
-    items = _listed(values[0]) if values else None
-    return unknown(_texts(values)) if items is None else Items(items[::-1])
+def _pairs(*several: Iterable[Any]) -> list[Any]:
+    return [Items(list(pair), "tuple") for pair in zip(*several, strict=False)]
 
 
 BUILTINS: dict[str, Callable[[list[Any]], Any]] = {
     "range": _range,
-    "len": _length,
     "int": _number(int),
     "float": _number(float),
-    "abs": _number(lambda value: abs(value) if not isinstance(value, str) else value),
-    "round": _number(lambda value: round(value) if not isinstance(value, str) else value),
+    "abs": _number(abs),
+    "round": _number(round),
     "max": _extreme(max),
     "min": _extreme(min),
     "list": _list,
     "tuple": _list,
-    "enumerate": _enumerate,
-    "zip": _zip,
-    "reversed": _reversed,
+    "enumerate": _of_lists(lambda items: _pairs(map(Plain, range(len(items))), items)),
+    "zip": _of_lists(_pairs),
+    "reversed": _of_lists(lambda items: items[::-1]),
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from cudalint.analysis.engine.binding import Amounts
 from cudalint.analysis.footprint.arrays import (
@@ -20,7 +21,7 @@ from cudalint.analysis.footprint.arrays import (
     reshaped,
     with_scalar,
 )
-from cudalint.analysis.footprint.objects import Array, Items, Name, Plain, Range, text_of
+from cudalint.analysis.footprint.objects import NOTHING, Array, Items, Name, Plain, Range, text_of
 from cudalint.analysis.shape.arguments import Given
 from cudalint.analysis.values.element_types import dtype_of
 from cudalint.analysis.values.values import (
@@ -35,6 +36,7 @@ from cudalint.analysis.values.values import Array as ValueArray
 from cudalint.analysis.values.values import Sequence as ValueSequence
 from cudalint.apis.paths import Path, parse_dtype, parse_path, parse_shape
 
+_Thing = TypeVar("_Thing")
 _SYNONYMS = {"axis": "dim", "keepdims": "keepdim", "dim": "axis", "keepdim": "keepdims",
              "b": "other", "reps": "dims"}  # fmt: skip
 """What one library calls an argument and another library otherwise."""
@@ -93,11 +95,12 @@ class Arguments(Amounts):
         amounts = [a for one in shape.dimensions for a in (one.amount, one.default)]
         paths = [shape.like, *shape.paths, *(a for a in amounts if isinstance(a, Path))]
         values = [self.found(path) for path in paths if path is not None]
-        found: Shape | None
+        found: Shape | None = None
         if shape.kind == "like":
             found = shape_of(values[0])
         elif shape.kind == "function":
-            found = _SHAPES[shape.function](values)
+            with contextlib.suppress(_OpenError):
+                found = _SHAPES[shape.function](_Operands(values))
         else:
             values = values or list(self.given.positional)
             unknown = shape.kind != "range" and list(map(as_value, values)) == [_UNKNOWN]
@@ -190,16 +193,7 @@ def combine(function: str, operands: Sequence[Any], torch: bool) -> str | None:
 
 def whole(value: Any) -> int | None:
     """The integer that a value is known to be."""
-    number = _number(value)
-    if isinstance(number, float):
-        return int(number) if number.is_integer() else None
-    return number if isinstance(number, int) else None
-
-
-def _number(value: Any) -> Any:
-    if isinstance(value, Plain) and value.known and isinstance(value.value, int | float):
-        return value.value
-    return None
+    return integer(Const(value.value)) if isinstance(value, Plain) and value.known else None
 
 
 def extents(value: Any) -> Shape | None:
@@ -241,178 +235,138 @@ def items_dtype(value: Any, torch: bool) -> str | None:
 # Shape functions --------------------------------------------------------------------------------
 
 
-def _axes(value: Any) -> list[int] | bool | None:
-    """Axes that are given as a number or several; ``False`` where they are not known."""
-    if value is None or (isinstance(value, Plain) and value.known and value.value is None):
-        return None
-    numbers = [whole(item) for item in value.items] if isinstance(value, Items) else [whole(value)]
-    return False if None in numbers else [number for number in numbers if number is not None]
+class _OpenError(Exception):
+    """Something that a shape depends on is not known."""
 
 
-def _get(values: Sequence[Any], position: int) -> Any:
-    return values[position] if position < len(values) else None
+class _Operands:
+    """What a shape function is applied to."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = values
+        self.given = [value for value in values[1:] if value is not None]
+
+    def at(self, position: int) -> Any:
+        """One of them; ``None`` where it is left out."""
+        return self.values[position] if position < len(self.values) else None
+
+    def shape(self, position: int = 0) -> Shape:
+        """The shape of an array."""
+        return _known(shape_of(self.at(position)))
+
+    def axis(self, position: int, default: int = 0) -> int:
+        """An axis, or how many times."""
+        value = self.at(position)
+        return default if value is None else _known(whole(value))
+
+    def axes(self, position: int) -> list[int] | None:
+        """Axes that are given as a number or several; ``None`` where none are."""
+        value = self.at(position)
+        if value is None or value == NOTHING:
+            return None
+        return [
+            _known(whole(one)) for one in (value.items if isinstance(value, Items) else [value])
+        ]
+
+    def parts(self) -> list[Any]:
+        """The arrays of a sequence."""
+        return self.values[0].items if isinstance(self.values[0], Items) else []
 
 
-def _reduce(values: list[Any]) -> Shape | None:
-    axes = _axes(_get(values, 1))
-    keep = _get(values, 2)
-    keeping = isinstance(keep, Plain) and bool(keep.value)
-    if isinstance(axes, bool):
-        return None
-    return reduced(shape_of(values[0]), axes, keeping)
+def _known(value: _Thing | None) -> _Thing:
+    if value is None:
+        raise _OpenError
+    return value
 
 
-def _sequence(value: Any) -> list[Any]:
-    return value.items if isinstance(value, Items) else []
+def _inserted(shape: Shape, axis: int, extent: int) -> Shape:
+    axis %= len(shape) + 1
+    return (*shape[:axis], extent, *shape[axis:])
 
 
-def _axis(values: list[Any], position: int, default: int = 0) -> int | None:
-    value = _get(values, position)
-    return default if value is None else whole(value)
+def _replaced(shape: Shape, axis: int, extent: int | None) -> Shape:
+    axis %= len(_known(shape or None))
+    return (*shape[:axis], extent, *shape[axis + 1 :])
 
 
-def _concatenate(values: list[Any]) -> Shape | None:
-    axis = _axis(values, 1)
-    parts = _sequence(values[0])
-    return None if axis is None else joined([shape_of(part) for part in parts], axis)
+def _times(extent: int | None, times: int | None) -> int | None:
+    return None if extent is None or times is None else extent * times
 
 
-def _stack(values: list[Any]) -> Shape | None:
-    axis, parts = _axis(values, 1), _sequence(values[0])
-    first = shape_of(parts[0]) if parts else None
-    if axis is None or first is None:
-        return None
-    axis %= len(first) + 1
-    return (*first[:axis], len(parts), *first[axis:])
+def _reduce(of: _Operands) -> Shape | None:
+    keep = of.at(2)
+    return reduced(of.shape(), of.axes(1), isinstance(keep, Plain) and bool(keep.value))
 
 
-def _transpose(values: list[Any]) -> Shape | None:
-    given = [value for value in values[1:] if value is not None]
-    if isinstance(values[0], Array) and values[0].torch and len(given) == 2:
-        return _swap([values[0], *given])
-    return _permute(values)
+def _transpose(of: _Operands) -> Shape | None:
+    if isinstance(of.values[0], Array) and of.values[0].torch and len(of.given) == 2:
+        return _swap(_Operands([of.values[0], *of.given]))
+    return _permute(of)
 
 
-def _permute(values: list[Any]) -> Shape | None:
-    shape = shape_of(values[0])
-    given = [value for value in values[1:] if value is not None]
+def _permute(of: _Operands) -> Shape | None:
+    shape, given = of.shape(), of.given
     if len(given) == 1 and isinstance(given[0], Items):
         given = given[0].items
-    if shape is None or not given or _axes(given[0]) is None:
-        return None if shape is None else shape[::-1]
-    numbers = [whole(value) for value in given]
-    order = [number % len(shape) for number in numbers if number is not None] if shape else []
+    if not given or given[0] == NOTHING:
+        return shape[::-1]
+    order = [number % len(shape) for one in given if (number := whole(one)) is not None and shape]
     return tuple(shape[number] for number in order) if len(order) == len(shape) else None
 
 
-def _swap(values: list[Any]) -> Shape | None:
-    shape, one, other = shape_of(values[0]), _axis(values, 1), _axis(values, 2)
-    if not shape or one is None or other is None:
-        return None
-    if not all(-len(shape) <= axis < len(shape) for axis in (one, other)):
-        return None  # a method of that name, of something else
-    changed = list(shape)
+def _swap(of: _Operands) -> Shape | None:
+    changed, one, other = list(of.shape()), of.axis(1), of.axis(2)
     if not all(-len(changed) <= axis < len(changed) for axis in (one, other)):
-        return None
+        return None  # a method of that name, of something else
     changed[one], changed[other] = changed[other], changed[one]
     return tuple(changed)
 
 
-def _squeeze(values: list[Any]) -> Shape | None:
-    shape, axes = shape_of(values[0]), _axes(_get(values, 1))
-    if shape is None or isinstance(axes, bool):
-        return None
-    gone = {axis % len(shape) for axis in axes} if axes is not None and shape else None
-    return tuple(
-        extent
-        for axis, extent in enumerate(shape)
-        if extent != 1 or (gone is not None and axis not in gone)
-    )
+def _squeeze(of: _Operands) -> Shape | None:
+    shape, axes = of.shape(), of.axes(1)
+    gone = range(len(shape)) if axes is None else {axis % len(shape) for axis in axes if shape}
+    return tuple(extent for axis, extent in enumerate(shape) if extent != 1 or axis not in gone)
 
 
-def _unsqueeze(values: list[Any]) -> Shape | None:
-    shape, axis = shape_of(values[0]), _axis(values, 1)
-    if shape is None or axis is None:
-        return None
-    axis %= len(shape) + 1
-    return (*shape[:axis], 1, *shape[axis:])
-
-
-def _flatten(values: list[Any]) -> Shape | None:
-    return (count(shape_of(values[0])),)
-
-
-def _outer(values: list[Any]) -> Shape | None:
-    return (count(shape_of(values[0])), count(shape_of(values[1])))
-
-
-def _repeat(values: list[Any]) -> Shape | None:
-    shape, times = shape_of(values[0]), whole(_get(values, 1))
-    axes = _axes(_get(values, 2))
-    if shape is None or times is None or isinstance(axes, bool):
-        return None
+def _repeat(of: _Operands) -> Shape | None:
+    shape, times, axes = of.shape(), _known(whole(of.at(1))), of.axes(2)
     if axes is None:
-        total = count(shape)
-        return (None if total is None else total * times,)
-    return _scaled(shape, axes[0], times)
+        return (_times(count(shape), times),)
+    axis = axes[0] % len(_known(shape or None))
+    return _replaced(shape, axis, _times(shape[axis], times))
 
 
-def _scaled(shape: Shape, axis: int, times: int) -> Shape:
-    axis %= len(shape)
-    extent = shape[axis]
-    return (*shape[:axis], None if extent is None else extent * times, *shape[axis + 1 :])
-
-
-def _tile(values: list[Any]) -> Shape | None:
-    shape, times = shape_of(values[0]), extents(_get(values, 1))
-    if shape is None or times is None:
-        return None
+def _tile(of: _Operands) -> Shape | None:
+    shape, times = of.shape(), _known(extents(of.at(1)))
     rank = max(len(shape), len(times))
     padded = (1,) * (rank - len(shape)) + shape
-    factors = (1,) * (rank - len(times)) + times
-    return tuple(
-        None if a is None or b is None else a * b for a, b in zip(padded, factors, strict=True)
-    )
+    return tuple(map(_times, padded, (1,) * (rank - len(times)) + times))
 
 
-def _resize(values: list[Any]) -> Shape | None:
-    shape, extent, axis = shape_of(values[0]), whole(_get(values, 1)), _axis(values, 2, -1)
-    if not shape or axis is None:
-        return None
-    axis %= len(shape)
-    return (*shape[:axis], extent, *shape[axis + 1 :])
-
-
-def _expand(values: list[Any]) -> Shape | None:
-    given = [value for value in values[1:] if value is not None]
-    wanted = extents(Items(given))
-    shape = shape_of(values[0])
-    if wanted is None or shape is None:
-        return None
+def _expand(of: _Operands) -> Shape | None:
+    wanted, shape = _known(extents(Items(of.given))), of.shape()
     padded = (1,) * (len(wanted) - len(shape)) + shape
     return tuple(b if a == -1 else a for a, b in zip(wanted, padded, strict=False))
 
 
-def _select(values: list[Any]) -> Shape | None:
-    return broadcast(map(shape_of, values)) if None not in values else None
-
-
-_SHAPES = {
-    "broadcast": lambda values: broadcast(shape_of(v) for v in values if v is not None),
+_SHAPES: dict[str, Callable[[_Operands], Shape | None]] = {
+    "broadcast": lambda of: broadcast(shape_of(v) for v in of.values if v is not None),
     "reduce": _reduce,
-    "matmul": lambda values: multiplied(shape_of(values[0]), shape_of(_get(values, 1))),
-    "concatenate": _concatenate,
-    "stack": _stack,
+    "matmul": lambda of: multiplied(of.shape(), of.shape(1)),
+    "concatenate": lambda of: joined([shape_of(part) for part in of.parts()], of.axis(1)),
+    "stack": lambda of: _inserted(
+        _known(shape_of(next(iter(of.parts()), None))), of.axis(1), len(of.parts())
+    ),
     "transpose": _transpose,
     "permute": _permute,
     "swap": _swap,
     "squeeze": _squeeze,
-    "unsqueeze": _unsqueeze,
-    "flatten": _flatten,
-    "outer": _outer,
+    "unsqueeze": lambda of: _inserted(of.shape(), of.axis(1), 1),
+    "flatten": lambda of: (count(shape_of(of.values[0])),),
+    "outer": lambda of: (count(shape_of(of.values[0])), count(shape_of(of.values[1]))),
     "repeat": _repeat,
     "tile": _tile,
-    "resize": _resize,
+    "resize": lambda of: _replaced(of.shape(), of.axis(2, -1), whole(of.at(1))),
     "expand": _expand,
-    "select": _select,
+    "select": lambda of: broadcast(map(shape_of, of.values)) if None not in of.values else None,
 }

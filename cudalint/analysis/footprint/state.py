@@ -142,15 +142,8 @@ class Peaks:
     def __init__(self, filename: str) -> None:
         self.filename = filename
         self.bytes = -1
-        self._recorded = -8192
-        self.span = Span(1, 1, 1, 1)
-        self.where = filename
-        self.function = ""
-        self.steps: tuple[Step, ...] = ()
-        self.holders: tuple[Holder, ...] = ()
         self.unknown: dict[str, None] = {}
-        self.avoidable: Holder | None = None
-        self.hint = ""
+        self.recorded = Peak(-8192, Span(1, 1, 1, 1))
 
     def observe(self, state: State, span: Span, extra: int = 0, what: str = "") -> None:
         """Memory was allocated: is this the most so far?"""
@@ -159,19 +152,10 @@ class Peaks:
         for memory in live:
             if memory.unknown:
                 self.unknown.setdefault(memory.unknown)
-        if total <= self.bytes:
-            return
-        self.bytes = total
-        if total - self._recorded <= max(4096, total // 1000):
+        self.bytes = max(self.bytes, total)
+        if total - self.recorded.bytes <= max(4096, total // 1000):
             return  # what tipped it over is not what fills the device
-        self._recorded = total
-        self.span = span
-        self.where = state.frame.function.filename
-        self.function = state.frame.function.name
-        self.steps = tuple(
-            Step(frame.function.filename, _called_at(frame), f"`{inner.function.name}` is called")
-            for frame, inner in pairwise(state.frames)
-        )
+        function = state.frame.function
         held: dict[tuple[str, Span], Holder] = {}
         for memory, name in live.items():
             if memory.bytes:
@@ -187,65 +171,64 @@ class Peaks:
                 )
         holders = list(held.values())
         if extra:
-            holders.append(Holder(what or "workspace", extra, span, True, self.where))
+            holders.append(Holder(what or "workspace", extra, span, True, function.filename))
         holders.sort(key=lambda holder: (-holder.bytes, holder.span))
-        self.holders = tuple(holders[:MOST_HOLDERS])
-        self._advise(state, live)
-
-    def _advise(self, state: State, live: dict[Memory, str]) -> None:
-        """The largest piece that is alive for no good reason."""
-        self.avoidable, self.hint = None, ""
-        frame = state.frame
-        dead: list[tuple[Memory, str]] = []
-        for symbol, value in frame.env.items():
-            if symbol.startswith(("%", "::")) or symbol == "this" or frame.live_after(symbol):
-                continue
-            if frame.flow.last_read[frame.block].get(symbol, -1) == frame.index:
-                continue  # the operation itself still needs it
-            if frame.function.kind == "module":
-                continue
-            held = [m for m in memory_in([value]) if m.bytes]
-            dead += [(memory, _shown(frame, symbol)) for memory in held]
-        others = memory_in(
-            [
-                value
-                for one in state.frames
-                for symbol, value in one.env.items()
-                if one is not frame or frame.live_after(symbol) or symbol == "this"
-            ]
+        avoidable, hint = _avoidable(state, live, total // 20)
+        self.recorded = Peak(
+            total,
+            span,
+            tuple(holders[:MOST_HOLDERS]),
+            avoidable=avoidable,
+            hint=hint,
+            filename=function.filename if function.filename != self.filename else "",
+            steps=tuple(
+                Step(one.function.filename, _called_at(one), f"`{inner.function.name}` is called")
+                for one, inner in pairwise(state.frames)
+            ),
+            function=function.name,
         )
-        operands = memory_in(state.operands)
-        enough = self.bytes // 20
-        free = [(m, n) for m, n in dead if m not in others and m not in operands]
-        free = [(m, n) for m, n in free if m.bytes > enough]
-        if free:
-            memory, name = max(free, key=lambda pair: pair[0].bytes)
-            self.avoidable = Holder(name, memory.bytes, memory.span, filename=memory.filename)
-            self.hint = f"`{name}` is not used any more: `del {name}` before"
-            return
-        made = memory_in(state.operands[-1:])
-        temporary = [
-            memory
-            for memory, name in live.items()
-            if not name and memory in operands and memory not in made and memory.bytes > enough
-        ]
-        if temporary:
-            memory = max(temporary, key=lambda m: m.bytes)
-            self.avoidable = Holder(memory.name, memory.bytes, memory.span, True, memory.filename)
-            self.hint = f"`{memory.name}` is a temporary: compute it in place (`out=`, `+=`)"
 
     def peak(self) -> Peak | None:
         """What was found; ``None`` where nothing was allocated."""
         if self.bytes <= 0 and not self.unknown:
             return None
-        return Peak(
-            max(self.bytes, 0),
-            self.span,
-            self.holders,
-            tuple(self.unknown),
-            self.avoidable,
-            self.hint,
-            filename=self.where if self.where != self.filename else "",
-            steps=self.steps,
-            function=self.function,
-        )
+        return replace(self.recorded, bytes=max(self.bytes, 0), unknown=tuple(self.unknown))
+
+
+def _avoidable(state: State, live: dict[Memory, str], enough: int) -> tuple[Holder | None, str]:
+    """The largest piece that is alive for no good reason, and what helps."""
+    frame = state.frame
+    dead: list[tuple[Memory, str]] = []
+    for symbol, value in frame.env.items():
+        if symbol.startswith(("%", "::")) or symbol == "this" or frame.live_after(symbol):
+            continue
+        if frame.flow.last_read[frame.block].get(symbol, -1) == frame.index:
+            continue  # the operation itself still needs it
+        if frame.function.kind == "module":
+            continue
+        dead += [(m, _shown(frame, symbol)) for m in memory_in([value]) if m.bytes > enough]
+    others = memory_in(
+        [
+            value
+            for one in state.frames
+            for symbol, value in one.env.items()
+            if one is not frame or frame.live_after(symbol) or symbol == "this"
+        ]
+    )
+    operands = memory_in(state.operands)
+    free = [(m, n) for m, n in dead if m not in others and m not in operands]
+    if free:
+        memory, name = max(free, key=lambda pair: pair[0].bytes)
+        held = Holder(name, memory.bytes, memory.span, filename=memory.filename)
+        return held, f"`{name}` is not used any more: `del {name}` before"
+    made = memory_in(state.operands[-1:])
+    temporary = [
+        memory
+        for memory, name in live.items()
+        if not name and memory in operands and memory not in made and memory.bytes > enough
+    ]
+    if temporary:
+        memory = max(temporary, key=lambda m: m.bytes)
+        held = Holder(memory.name, memory.bytes, memory.span, True, memory.filename)
+        return held, f"`{memory.name}` is a temporary: compute it in place (`out=`, `+=`)"
+    return None, ""
