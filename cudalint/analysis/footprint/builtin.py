@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from cudalint.analysis.footprint.objects import Items, Plain, Range, text_of, unknown
+from cudalint.analysis.footprint.objects import Items, Plain, Range, texts_of, unknown
 from cudalint.analysis.footprint.results import whole
-
-
-def _texts(values: list[Any]) -> str:
-    return ", ".join(dict.fromkeys(text for value in values if (text := text_of(value))))
 
 
 def _range(values: list[Any]) -> Any:
@@ -19,7 +15,7 @@ def _range(values: list[Any]) -> Any:
         return Range(0, numbers[0], 1)
     if len(numbers) == 2:
         return Range(numbers[0], numbers[1], 1)
-    return Range(*numbers[:3]) if len(numbers) == 3 else unknown(_texts(values))
+    return Range(*numbers[:3]) if len(numbers) == 3 else unknown(texts_of(*values))
 
 
 def _number(kind: Callable[[Any], Any]) -> Callable[[list[Any]], Any]:
@@ -30,7 +26,7 @@ def _number(kind: Callable[[Any], Any]) -> Callable[[list[Any]], Any]:
                 return Plain(kind(value.value))
             except (ValueError, OverflowError, TypeError):
                 return unknown()
-        return unknown(_texts(values))
+        return unknown(texts_of(*values))
 
     return convert
 
@@ -45,7 +41,7 @@ def _extreme(choose: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
             and all(isinstance(n, int | float) for n in numbers)
         ):
             return Plain(choose(numbers))
-        return unknown(_texts(items))
+        return unknown(texts_of(*items))
 
     return extreme
 
@@ -56,7 +52,7 @@ def _list(values: list[Any]) -> Any:
         return Items(list(value.items))
     if isinstance(value, Range) and value.known and len(value) <= 64:
         return Items([Plain(value.start + k * value.step) for k in range(len(value))])  # type: ignore[operator]
-    return Items() if value is None else unknown(_texts(values))
+    return Items() if value is None else unknown(texts_of(*values))
 
 
 def _listed(value: Any) -> list[Any] | None:
@@ -67,7 +63,7 @@ def _listed(value: Any) -> list[Any] | None:
 def _of_lists(make: Callable[..., list[Any]]) -> Callable[[list[Any]], Any]:
     def apply(values: list[Any]) -> Any:
         several = [items for value in values if (items := _listed(value)) is not None]
-        return Items(make(*several)) if len(several) == len(values) else unknown(_texts(values))
+        return Items(make(*several)) if len(several) == len(values) else unknown(texts_of(*values))
 
     return apply
 

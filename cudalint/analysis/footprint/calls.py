@@ -26,7 +26,7 @@ from cudalint.analysis.footprint.objects import (
     Node,
     Plain,
     Raw,
-    text_of,
+    texts_of,
     unknown,
 )
 from cudalint.analysis.footprint.results import Arguments, items_dtype, named_dtype
@@ -193,7 +193,7 @@ def _result(
     if model.aliases is not None:
         return arguments.value(model.aliases) or unknown()
     if model.returns is None:
-        return unknown(", ".join(filter(None, map(text_of, arguments.given.positional))))
+        return unknown(texts_of(*arguments.given.positional))
     return _returned(machine, model, operation, arguments, state)
 
 
@@ -212,8 +212,7 @@ def _unmodelled(machine: Surroundings, operation: Call, arguments: Arguments) ->
         text = operation.name.lstrip(".").rpartition(".")[2]
         if text:
             machine.peaks.unknown.setdefault(f"{text}(...)")
-    texts = [text for value in arguments.all() if (text := text_of(value))]
-    return unknown(", ".join(dict.fromkeys(texts)))
+    return unknown(texts_of(*arguments.all()))
 
 
 def _release(model: ApiFunction, arguments: Arguments) -> None:
@@ -236,13 +235,12 @@ def _acquire(
         if path.root != "return":
             continue
         size = arguments.bytes(acquisition.bytes)
-        texts = ", ".join(filter(None, map(text_of, arguments.given.positional)))
         memory = Memory(
             size,
             current_span(state),
             render(operation.target) if operation.target is not None else operation.name,
             state.frame.function.filename,
-            texts or operation.name,
+            texts_of(*arguments.given.positional) or operation.name,
         )
         raw = Raw(memory)
         if acquisition.managed or family.managed:
@@ -317,11 +315,10 @@ def _returned(
     result = allocate(machine, state, shape, dtype, library, name, reason, first)
     _connect(model, result, arguments, operands, state)
     if pair:
-        state.operands.append(result)
-        second = allocate(
-            machine, state, shape, returns.second, library, name, reason, temporary or 0
-        )
-        state.operands.pop()
+        with state.holding(result):
+            second = allocate(
+                machine, state, shape, returns.second, library, name, reason, temporary or 0
+            )
         return Items([result, second], "tuple")
     return result
 

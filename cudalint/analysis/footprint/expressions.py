@@ -17,6 +17,7 @@ from cudalint.analysis.footprint.objects import (
     Plain,
     Range,
     text_of,
+    texts_of,
     unknown,
 )
 from cudalint.analysis.footprint.results import combine, shape_of, whole
@@ -43,7 +44,7 @@ from cudalint.program import (
 from cudalint.source import Span
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
-_ELEMENTWISE = frozenset({"+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>"})
+_ELEMENTWISE = frozenset({"+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>", "~"})
 _SAVING = frozenset({"*", "/", "**", "@"})
 
 
@@ -64,16 +65,15 @@ def allocate(
     name: str,
     reason: str = "",
     temporary: int = 0,
+    space: str | None = "device",
 ) -> Array:
-    """A new array on the device, and the most that is alive while it is made."""
-    array = Array(None, shape, dtype, library, "device", unknown=reason)
-    memory = Memory(
-        array.nbytes(), current_span(state), name, state.frame.function.filename, reason or name
-    )
-    array.memory = memory
-    state.operands.append(array)
-    machine.peaks.observe(state, memory.span, temporary, "what the call needs while it runs")
-    state.operands.pop()
+    """A new array, and the most that is alive on the device while it is made."""
+    array = Array(None, shape, dtype, library, space, unknown=reason)
+    if space == "device":
+        span, filename = current_span(state), state.frame.function.filename
+        array.memory = Memory(array.nbytes(), span, name, filename, reason or name)
+        with state.holding(array):
+            machine.peaks.observe(state, span, temporary, "what the call needs while it runs")
     return array
 
 
@@ -93,8 +93,8 @@ def evaluate(machine: Surroundings, expression: Expression, state: State) -> Any
             return _index(machine, base, index, state)
         case Slice():
             return _slice(machine, expression, state)
-        case Unary(operator=operator, operand=operand):
-            return _unary(machine, expression, operator, evaluate(machine, operand, state), state)
+        case Unary(operand=operand):
+            return _unary(machine, expression, evaluate(machine, operand, state), state)
         case Binary():
             return _binary(machine, expression, state)
         case Conditional(condition=condition, then=then, otherwise=otherwise):
@@ -118,11 +118,11 @@ def evaluate(machine: Surroundings, expression: Expression, state: State) -> Any
 
 
 def _items(machine: Surroundings, items: tuple[Expression, ...], kind: str, state: State) -> Items:
-    depth = len(state.operands)
-    for item in items:
-        state.operands.append(evaluate(machine, item, state))
-    values = state.operands[depth:]
-    del state.operands[depth:]
+    with state.holding():
+        depth = len(state.operands)
+        for item in items:
+            state.operands.append(evaluate(machine, item, state))
+        values = state.operands[depth:]
     return Items(values[1::2] if kind == "dict" else values, kind)
 
 
@@ -180,9 +180,8 @@ def _index(machine: Surroundings, base: Expression, index: Expression, state: St
     if isinstance(index, Unknown) and index.text == "each":
         symbol = base.symbol if isinstance(base, Variable) else ""
         return _element(value, state.frame.elements.get(symbol, 0))
-    state.operands.append(value)
-    at = evaluate(machine, index, state)
-    state.operands.pop()
+    with state.holding(value):
+        at = evaluate(machine, index, state)
     if isinstance(value, Items):
         number = whole(at)
         if number is not None and -len(value.items) <= number < len(value.items):
@@ -223,9 +222,9 @@ def _part(machine: Surroundings, state: State, base: Array, at: Any, text: str) 
         if not mask and len(keys) == 1:
             inner = shape_of(selecting[0])
             shape = None if inner is None else (*inner, *base.shape[1:])
-        if base.space != "device":
-            return Array(None, shape, base.dtype, base.library, base.space)
-        return allocate(machine, state, shape, base.dtype, base.library, text, f"`{text}`")
+        return allocate(
+            machine, state, shape, base.dtype, base.library, text, f"`{text}`", space=base.space
+        )
     shape_left: list[int | None] = []
     extents = list(base.shape)
     for key in keys:
@@ -272,15 +271,12 @@ def _subscript(machine: Surroundings, part: Expression, state: State) -> Any:
 
 def _slice(machine: Surroundings, expression: Slice, state: State) -> Any:
     base = evaluate(machine, expression.base, state)
-    state.operands.append(base)
-    bounds = _bounds(machine, expression, state)
-    if expression.subscripts and isinstance(base, Array):
+    with state.holding(base):
+        bounds = _bounds(machine, expression, state)
         keys = [_subscript(machine, part, state) for part in expression.subscripts]
-        state.operands.pop()
-        return _part(machine, state, base, Items(keys, "tuple"), machine.show(state, expression))
-    state.operands.pop()
     if isinstance(base, Array):
-        return _part(machine, state, base, bounds, machine.show(state, expression))
+        at = Items(keys, "tuple") if keys else bounds
+        return _part(machine, state, base, at, machine.show(state, expression))
     if isinstance(base, Items):
         if None in (bounds.start, bounds.stop, bounds.step):
             return Items(list(base.items), base.kind)
@@ -291,7 +287,8 @@ def _slice(machine: Surroundings, expression: Slice, state: State) -> Any:
 # Operators --------------------------------------------------------------------------------------
 
 
-def _unary(machine: Surroundings, whole_: Unary, operator: str, value: Any, state: State) -> Any:
+def _unary(machine: Surroundings, expression: Unary, value: Any, state: State) -> Any:
+    operator = expression.operator
     if operator == "len":
         if isinstance(value, Items | Range) and not (isinstance(value, Range) and not value.known):
             return Plain(len(value.items) if isinstance(value, Items) else len(value))
@@ -299,14 +296,8 @@ def _unary(machine: Surroundings, whole_: Unary, operator: str, value: Any, stat
             return _known(value.shape[0], value.unknown)
         return unknown(text_of(value))
     if isinstance(value, Array) and operator in ("-", "~"):
-        if value.space != "device":
-            return Array(None, value.shape, value.dtype, value.library, value.space)
-        state.operands.append(value)
-        result = allocate(machine, state, value.shape, value.dtype, value.library,
-                          machine.show(state, whole_), value.unknown)  # fmt: skip
-        state.operands.pop()
-        result.node = connected(state, result, [value], ())
-        return result
+        with state.holding(value):
+            return _array_operation(machine, expression, [value], state)
     if isinstance(value, Plain) and value.known:
         folded = fold(operator, Const(value.value))
         return Plain(constant(folded)) if isinstance(folded, Const) else unknown()
@@ -315,15 +306,12 @@ def _unary(machine: Surroundings, whole_: Unary, operator: str, value: Any, stat
 
 def _binary(machine: Surroundings, expression: Binary, state: State) -> Any:
     left = evaluate(machine, expression.left, state)
-    state.operands.append(left)
-    right = evaluate(machine, expression.right, state)
-    state.operands.append(right)
-    try:
-        if isinstance(left, Array) or isinstance(right, Array):
-            return _array_operation(machine, expression, left, right, state)
-        return _plain_operation(expression.operator, left, right)
-    finally:
-        del state.operands[-2:]
+    with state.holding(left):
+        right = evaluate(machine, expression.right, state)
+        with state.holding(right):
+            if isinstance(left, Array) or isinstance(right, Array):
+                return _array_operation(machine, expression, [left, right], state)
+    return _plain_operation(expression.operator, left, right)
 
 
 def _plain_operation(operator: str, left: Any, right: Any) -> Any:
@@ -338,35 +326,33 @@ def _plain_operation(operator: str, left: Any, right: Any) -> Any:
             return Plain(folded.value)
     if isinstance(left, Name) and isinstance(right, Name) and operator in ("==", "is", "!="):
         return Plain((left.name == right.name) == (operator != "!="))
-    texts = dict.fromkeys(text for value in (left, right) if (text := text_of(value)))
-    return unknown(", ".join(texts))
+    return unknown(texts_of(left, right))
 
 
 def _array_operation(
-    machine: Surroundings, expression: Binary, left: Any, right: Any, state: State
+    machine: Surroundings, expression: Unary | Binary, values: list[Any], state: State
 ) -> Any:
     operator = expression.operator
-    arrays = [value for value in (left, right) if isinstance(value, Array)]
+    arrays = [value for value in values if isinstance(value, Array)]
     library = next((array.library for array in arrays if array.library != "numpy"), "numpy")
     torch = library == "torch"
     if operator == "@":
-        shape = multiplied(shape_of(left), shape_of(right))
+        shape = multiplied(*map(shape_of, values))
     elif operator in _COMPARISONS or operator in _ELEMENTWISE:
-        shape = broadcast(map(_operand_shape, (left, right)))
+        shape = broadcast(map(_operand_shape, values))
     else:
         return unknown()
     if operator in _COMPARISONS:
         dtype: str | None = "bool"
     else:
         function = "floating" if operator == "/" else "promote"
-        dtype = combine(function, [left, right], torch)
+        dtype = combine(function, values, torch)
     if not any(array.space == "device" for array in arrays):
         return Array(None, shape, dtype, library, arrays[0].space)
-    reason = ", ".join(dict.fromkeys(t for v in (left, right) if (t := text_of(v))))
     if operator == "@" and torch:
         machine.keep(state, "cuBLAS workspace:33554432")
     result = allocate(
-        machine, state, shape, dtype, library, machine.show(state, expression), reason
+        machine, state, shape, dtype, library, machine.show(state, expression), texts_of(*values)
     )
     saved = [array.memory for array in arrays] if operator in _SAVING else []
     result.node = connected(state, result, arrays, tuple(m for m in saved if m is not None))

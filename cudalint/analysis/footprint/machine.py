@@ -271,8 +271,7 @@ class Machine(Surroundings):
             old = evaluate(self, operation.target, state)
             right = getattr(operation.value, "right", None)
             if isinstance(old, Array) and right is not None:
-                state.operands.append(evaluate(self, right, state))
-                state.operands.pop()
+                evaluate(self, right, state)
                 return  # in place: no memory
         store(self, operation.target, evaluate(self, operation.value, state), state)
 

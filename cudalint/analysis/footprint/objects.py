@@ -155,6 +155,12 @@ def text_of(value: object) -> str:
     return ""
 
 
+def texts_of(*values: object) -> str:
+    """What several values depend on."""
+    parts = (part for one in values for part in (one.items if isinstance(one, Items) else [one]))
+    return ", ".join(dict.fromkeys(text for part in parts if (text := text_of(part))))
+
+
 def duplicate(value: Any, known: dict[int, Any]) -> Any:
     """A copy of a value that shares what cannot change: pieces of memory, numbers, names.
     ``known`` holds the copies made so far, by the ``id`` of what they are of."""

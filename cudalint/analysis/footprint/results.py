@@ -21,7 +21,7 @@ from cudalint.analysis.footprint.arrays import (
     reshaped,
     with_scalar,
 )
-from cudalint.analysis.footprint.objects import NOTHING, Array, Items, Name, Plain, Range, text_of
+from cudalint.analysis.footprint.objects import NOTHING, Array, Items, Name, Plain, Range, texts_of
 from cudalint.analysis.shape.arguments import Given
 from cudalint.analysis.values.element_types import dtype_of
 from cudalint.analysis.values.values import (
@@ -108,7 +108,7 @@ class Arguments(Amounts):
         if found is not None and base is not None:
             found = reshaped(found, count(base.shape))
         missing = found is None or None in found
-        return found, _reason(values) if missing else ""
+        return found, texts_of(*values) if missing else ""
 
     def dtype(self, text: str, torch: bool) -> str | None:
         """An element type."""
@@ -157,14 +157,6 @@ def as_shape(extents: tuple[Value, ...] | None) -> Shape | None:
     if len(extents) == 1 and isinstance(extents[0], ValueSequence):
         return as_shape(extents[0].items)
     return () if extents == (NULL,) else tuple(map(integer, extents))
-
-
-def _reason(values: Sequence[Any]) -> str:
-    texts: list[str] = []
-    for value in values:
-        parts = value.items if isinstance(value, Items) else [value]
-        texts += [text for part in parts if (text := text_of(part))]
-    return ", ".join(dict.fromkeys(texts))
 
 
 def combine(function: str, operands: Sequence[Any], torch: bool) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -80,6 +81,14 @@ class State:
     def frame(self) -> Frame:
         """The function that runs."""
         return self.frames[-1]
+
+    @contextmanager
+    def holding(self, *values: Any) -> Iterator[None]:
+        """While an expression has some values on its stack."""
+        depth = len(self.operands)
+        self.operands += values
+        yield
+        del self.operands[depth:]
 
     def fork(self) -> State:
         """An independent copy."""
