@@ -26,6 +26,7 @@ from cudalint.analysis.footprint.objects import (
     Node,
     Plain,
     Raw,
+    flat,
     texts_of,
     unknown,
 )
@@ -207,18 +208,15 @@ def _model(machine: Surroundings, name: str, receiver: Any) -> ApiFunction | Non
 
 def _unmodelled(machine: Surroundings, operation: Call, arguments: Arguments) -> Any:
     """Nothing is known of it: what it returns, if it is given arrays, may be another array."""
-    arrays = [value for value in arguments.all() if isinstance(value, Array)]
-    if any(array.space == "device" for array in arrays) and operation.target is not None:
-        text = operation.name.lstrip(".").rpartition(".")[2]
-        if text:
-            machine.peaks.unknown.setdefault(f"{text}(...)")
+    on_device = (isinstance(one, Array) and one.space == "device" for one in arguments.all())
+    text = operation.name.lstrip(".").rpartition(".")[2]
+    if text and operation.target is not None and any(on_device):
+        machine.peaks.unknown.setdefault(f"{text}(...)")
     return unknown(texts_of(*arguments.all()))
 
 
 def _release(model: ApiFunction, arguments: Arguments) -> None:
     for release in model.releases:
-        if parse_path(release.handle, model.parameters).root == "current":
-            continue
         value = arguments.value(release.handle)
         if isinstance(value, Raw):
             value.released = True
@@ -234,26 +232,23 @@ def _acquire(
         path = parse_path(acquisition.handle, model.parameters)
         if path.root != "return":
             continue
-        size = arguments.bytes(acquisition.bytes)
         memory = Memory(
-            size,
+            arguments.bytes(acquisition.bytes),
             current_span(state),
             render(operation.target) if operation.target is not None else operation.name,
             state.frame.function.filename,
             texts_of(*arguments.given.positional) or operation.name,
         )
-        raw = Raw(memory)
         if acquisition.managed or family.managed:
             value: Any = Array(memory, None, None, "")
             state.operands.append(value)
         else:
-            value = raw
-            state.raws.append(raw)
+            value = Raw(memory)
+            state.raws.append(value)
         machine.peaks.observe(state, memory.span)
-        if path.steps and isinstance(path.steps[0], int):
-            items: list[Any] = [unknown() for _ in range(path.steps[0] + 1)]
-            items[path.steps[0]] = value
-            return Items(items, "tuple")
+        for step in path.steps:
+            if isinstance(step, int):
+                return Items([*[unknown()] * step, value], "tuple")
         return value
     return None
 
@@ -268,13 +263,10 @@ def _returned(
     assert returns is not None
     if returns.in_place is not None:
         return arguments.value(returns.in_place)
-    operands = _arrays(arguments)
+    operands = [value for value in flat(arguments.all()) if isinstance(value, Array)]
     library = _library(operation.name, operands)
     torch = library == "torch"
-    base = arguments.value(returns.view_of) if returns.view_of else None
-    base = base if isinstance(base, Array) else None
-    aliased = arguments.value(returns.may_alias) if returns.may_alias else None
-    aliased = aliased if isinstance(aliased, Array) else None
+    base, aliased = arguments.array(returns.view_of), arguments.array(returns.may_alias)
     shape, reason = arguments.shape(returns.shape, base) if returns.shape else (None, "")
     dtype = arguments.dtype(returns.dtype, torch) if returns.dtype else None
     device = (
@@ -298,8 +290,8 @@ def _returned(
     if dtype is None and returns.dtype is not None and not operands:
         lists = (value for value in arguments.given.positional if isinstance(value, Items))
         dtype = items_dtype(next(lists, None), torch)
-    out = arguments.value("out") if "out" in model.parameters else None
-    if isinstance(out, Array):
+    out = arguments.array("out") if "out" in model.parameters else None
+    if out is not None:
         return out
     if space != "device":
         if space is None and not operands:
@@ -307,17 +299,17 @@ def _returned(
         return Array(None, shape, dtype, library, space, unknown=reason)
     if returns.workspace is not None and torch:
         machine.keep(state, returns.workspace)
-    temporary = arguments.bytes(returns.temporary_bytes)
+    temporary = arguments.bytes(returns.temporary_bytes) or 0
     name = _shown(operation)
     wanted = returns.second_if is None or arguments.value(returns.second_if) is not None
     pair = returns.second is not None and wanted and torch
-    first = 0 if pair else temporary or 0
+    first = 0 if pair else temporary
     result = allocate(machine, state, shape, dtype, library, name, reason, first)
     _connect(model, result, arguments, operands, state)
     if pair:
         with state.holding(result):
             second = allocate(
-                machine, state, shape, returns.second, library, name, reason, temporary or 0
+                machine, state, shape, returns.second, library, name, reason, temporary
             )
         return Items([result, second], "tuple")
     return result
@@ -328,8 +320,8 @@ def _connect(
 ) -> None:
     saved: list[Memory] = []
     for path in model.saves:
-        value = result if path == "return" else arguments.value(path)
-        if isinstance(value, Array) and value.memory is not None:
+        value = result if path == "return" else arguments.array(path)
+        if value is not None and value.memory is not None:
             saved.append(value.memory)
     wanted = arguments.given.named.get("requires_grad")
     if isinstance(wanted, Plain) and wanted.value is True:
@@ -337,14 +329,6 @@ def _connect(
         result.node = Node((), (), size, leaf=result)
     else:
         result.node = connected(state, result, operands, tuple(saved))
-
-
-def _arrays(arguments: Arguments) -> list[Array]:
-    found: list[Array] = []
-    for value in arguments.all():
-        values = value.items if isinstance(value, Items) else [value]
-        found += [one for one in values if isinstance(one, Array)]
-    return found
 
 
 def _library(name: str, operands: list[Array]) -> str:
@@ -355,16 +339,13 @@ def _library(name: str, operands: list[Array]) -> str:
 
 
 def _space(declared: str, device: Any, operands: list[Array]) -> str | None:
-    if isinstance(device, Array):
-        return device.space
-    if isinstance(device, Plain) and not (device.known and device.value is None):
-        if not device.known:
-            return None
+    if isinstance(device, Plain) and device.known:
         if isinstance(device.value, str):
             return "device" if device.value.startswith(("cuda", "gpu")) else "host"
-        return "device"
-    if device is not None and not isinstance(device, Plain):
-        return None
+        if device.value is not None:
+            return "device"
+    elif device is not None:
+        return device.space if isinstance(device, Array) else None
     if declared == "same":
         spaces = [array.space for array in operands]
         return "device" if "device" in spaces else next(iter(spaces), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -157,8 +157,12 @@ def text_of(value: object) -> str:
 
 def texts_of(*values: object) -> str:
     """What several values depend on."""
-    parts = (part for one in values for part in (one.items if isinstance(one, Items) else [one]))
-    return ", ".join(dict.fromkeys(text for part in parts if (text := text_of(part))))
+    return ", ".join(dict.fromkeys(text for value in values if (text := text_of(value))))
+
+
+def flat(values: Iterable[Any]) -> list[Any]:
+    """Some values, with the items of sequences in place of these."""
+    return [part for one in values for part in (one.items if isinstance(one, Items) else [one])]
 
 
 def duplicate(value: Any, known: dict[int, Any]) -> Any:

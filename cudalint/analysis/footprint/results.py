@@ -21,7 +21,16 @@ from cudalint.analysis.footprint.arrays import (
     reshaped,
     with_scalar,
 )
-from cudalint.analysis.footprint.objects import NOTHING, Array, Items, Name, Plain, Range, texts_of
+from cudalint.analysis.footprint.objects import (
+    NOTHING,
+    Array,
+    Items,
+    Name,
+    Plain,
+    Range,
+    flat,
+    texts_of,
+)
 from cudalint.analysis.shape.arguments import Given
 from cudalint.analysis.values.element_types import dtype_of
 from cudalint.analysis.values.values import (
@@ -58,6 +67,11 @@ class Arguments(Amounts):
     def value(self, text: str) -> Any:
         """What is given at a path; ``None`` where it is left out."""
         return self.found(parse_path(text, self.parameters))
+
+    def array(self, text: str | None) -> Array | None:
+        """The array at a path, if one is there."""
+        value = self.value(text) if text else None
+        return value if isinstance(value, Array) else None
 
     def found(self, path: Path) -> Any:
         """What is given at a parsed path."""
@@ -108,7 +122,7 @@ class Arguments(Amounts):
         if found is not None and base is not None:
             found = reshaped(found, count(base.shape))
         missing = found is None or None in found
-        return found, texts_of(*values) if missing else ""
+        return found, texts_of(*flat(values)) if missing else ""
 
     def dtype(self, text: str, torch: bool) -> str | None:
         """An element type."""
@@ -161,17 +175,15 @@ def as_shape(extents: tuple[Value, ...] | None) -> Shape | None:
 
 def combine(function: str, operands: Sequence[Any], torch: bool) -> str | None:
     """The element type of an operation on arrays and numbers."""
-    flat: list[Any] = []
-    for operand in operands:
-        flat += operand.items if isinstance(operand, Items) else [operand]
-    arrays = [value for value in flat if isinstance(value, Array)]
+    values = flat(operands)
+    arrays = [value for value in values if isinstance(value, Array)]
     if any(array.dtype is None for array in arrays) or not arrays:
         return None
     strong = [a for a in arrays if not (torch and a.shape == ())] or arrays
     result = strong[0].dtype or ""
     for array in strong[1:]:
         result = promote(result, array.dtype or "", torch)
-    for value in flat:
+    for value in values:
         if isinstance(value, Plain) and value.known and value.value is not None:
             result = with_scalar(result, value.value, torch)
     if function == "floating":
