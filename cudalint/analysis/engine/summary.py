@@ -17,7 +17,7 @@ from cudalint.findings.finding import Step
 from cudalint.source import Span
 
 RETURN = "return"
-MOST_OUTCOMES = 8
+MOST_OUTCOMES = 12
 MOST_WAYS = 24
 """Paths of one outcome whose conditions are kept apart."""
 Conditions = tuple[tuple[Value, bool], ...]
@@ -124,16 +124,17 @@ def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
     if elements and not any(_settled(o) or elements <= _released(o) for o in outcomes):
         # Each of several arrays is tested on its own: no path followed releases them all.
         outcomes = [_releasing(outcome, each) for outcome in outcomes]
-    found = _joined(outcomes, elements, uses=True)
+    found = _joined(outcomes, elements, fine=True)
     if len(found) > MOST_OUTCOMES:
-        found = _joined(outcomes, elements, uses=False)
+        found = _joined(outcomes, elements, fine=False)
         # What matters first: outcomes that hand out or release, then the shortest to state.
         found.sort(key=lambda o: (-len(o.handed_out) - len(o.released), len(o.conditions)))
     return tuple(found)
 
 
-def _joined(outcomes: list[Outcome], elements: set[Location], uses: bool) -> list[Outcome]:
-    """The outcomes, those that differ in no effect as one; what they use may count or not."""
+def _joined(outcomes: list[Outcome], elements: set[Location], fine: bool) -> list[Outcome]:
+    """The outcomes, those that differ in no effect as one; where it need not be ``fine``, what they
+    use and what decides for them count for nothing."""
     joined: dict[object, Outcome] = {}
     for outcome in outcomes:
         if not _settled(outcome) and not elements <= _released(outcome):
@@ -145,13 +146,13 @@ def _joined(outcomes: list[Outcome], elements: set[Location], uses: bool) -> lis
             tuple((out.location, out.family) for out in outcome.handed_out),
             tuple((release.location, release.families) for release in outcome.released),
             tuple(out.location for out in outcome.dangling),
-            tuple(location for location, _ in outcome.used) if uses else (),
+            tuple(location for location, _ in outcome.used) if fine else (),
             outcome.called,
             outcome.stored,
             outcome.lent,
             outcome.writes,
             outcome.settled,
-            outcome.foreign,
+            fine and outcome.foreign,
         )
         earlier = joined.get(key)
         if earlier is None:
@@ -162,6 +163,7 @@ def _joined(outcomes: list[Outcome], elements: set[Location], uses: bool) -> lis
             conditions=tuple(pair for pair in earlier.conditions if pair in outcome.conditions),
             failure=earlier.failure if outcome.failure else None,
             explicit=earlier.explicit or outcome.explicit,
+            foreign=earlier.foreign and outcome.foreign,
             ways=_ways(earlier, outcome),
             used=tuple(use for use in earlier.used if use[0] in dict(outcome.used)),
         )

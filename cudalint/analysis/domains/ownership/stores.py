@@ -172,10 +172,10 @@ def store(
         for resource in sorted(state.reachable([value])):  # a global outlives the function
             state.escape([resource])
             run.log(Recorder).handed_over(resource.origin, Site(run.filename, span, "is stored"))
-    for resource in sorted(before):
+    for resource in sorted(before - kept):
         if by_callee and len(location) > 1 and not _is_own(run, location, resource):
             state.set_status(resource, Status.ESCAPED)
-        elif resource not in kept and not _held(run, state, resource):
+        elif not _held(run, state, resource):
             _lose(run, state, resource, span, name, value)
 
 
