@@ -118,7 +118,8 @@ def _key(finding: Finding) -> tuple[str, str, int, int]:
 
 def _verdict(job: Job, found: Sequence[Finding]) -> Verdict:
     """Killed: a new finding of an accepted rule names an acquisition whose resource the release
-    ended. Device resets (GPU108) name it in their message or among their steps."""
+    ended. Device resets (GPU108) name it in their message or among their steps, what overwrites a
+    member (GPU104) in its message."""
 
     def original(filename: str, row: int) -> int:
         moved = job.added_rows if filename == job.release.filename and row >= job.row else 0
@@ -149,7 +150,7 @@ def _verdict(job: Job, found: Sequence[Finding]) -> Verdict:
             if finding.code == "GPU108"
         }
         shown = f"{finding.code} at {finding.filename}:{finding.span.row}"
-        is_named = finding.code == "GPU108" and any(
+        is_named = finding.code in ("GPU104", "GPU108") and any(
             f"`{name}`" in finding.message for name in names
         )
         if not places & wanted and not is_named and not anywhere:

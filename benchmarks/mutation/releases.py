@@ -41,6 +41,7 @@ from cudalint.program import (
     Throw,
     Unreachable,
     render,
+    variables,
 )
 from cudalint.source import Span
 
@@ -138,10 +139,15 @@ class _Finder:
         if found_by == "name" and self._is_empty(run, owed):
             reason = "nothing is owned there: the acquisition has failed or is still to come"
             exempt = dict.fromkeys(KINDS, reason)
+        if found_by == "family" and place is not None and self._is_unseen(run, place):
+            reason = "what it releases comes from a function out of sight"
+            exempt = dict.fromkeys(KINDS, reason)
         if isinstance(place, Member) and not run.python and place.field not in self.filled:
             exempt = dict.fromkeys(KINDS, "nothing is ever put into this member")
         targets = tuple(
-            dict.fromkeys(_target(one) for one in [*owed, *self._seen_by_callers(owed)])
+            dict.fromkeys(
+                target for one in [*owed, *self._seen_by_callers(owed)] for target in _targets(one)
+            )
         )
         return Release(
             filename=run.filename,
@@ -253,6 +259,22 @@ class _Finder:
             found += new
             makers = [(identity, one) for identity, one in callers.items() if one in new]
         return found
+
+    def _is_unseen(self, run: FunctionRun, place: Expression) -> bool:
+        """Whether a function without a body in the run was given a variable, or what its value is
+        read from, to put something there that nobody else knows of."""
+        names = {one for one in variables(place) if _is_local(run.function, one)}
+        for operation in _operations(run.function):
+            if isinstance(operation, Assign) and names & variables(operation.target):
+                names |= {one for one in variables(operation.value) if _is_local(run.function, one)}
+        return any(
+            names & variables(argument.value)
+            for call in _calls(run.function)
+            if call.key and not call.name.startswith("std::")
+            if not self._has_body(run, call) and run.models.lookup(call.name) is None
+            for argument in call.arguments
+            if argument.reference or isinstance(_plain(argument.value), AddressOf)
+        )
 
     def _is_empty(self, run: FunctionRun, named: Sequence[Acquired]) -> bool:
         """Whether paths release the function's own resource of that name elsewhere only."""
@@ -392,11 +414,20 @@ def _plain(expression: Expression) -> Expression:
     return expression
 
 
-def _calls(function: Function) -> Iterator[Call]:
+def _operations(function: Function) -> Iterator[Operation]:
     for block in function.blocks:
-        for operation in block.operations:
-            if isinstance(operation, Call):
-                yield operation
+        yield from block.operations
+
+
+def _calls(function: Function) -> Iterator[Call]:
+    for operation in _operations(function):
+        if isinstance(operation, Call):
+            yield operation
+
+
+def _is_local(function: Function, symbol: str) -> bool:
+    info = function.variables.get(symbol)
+    return info is not None and info.storage == "local"
 
 
 def _handle(call: Call, effect: ReleaseEffect, parameters: tuple[str, ...]) -> Expression | None:
@@ -434,8 +465,13 @@ def _passed(function: Function, call: Call, location: Location) -> str:
     return ""
 
 
-def _target(acquired: Acquired) -> Target:
-    return Target(acquired.filename, acquired.span.row, acquired.name, acquired.family)
+def _targets(acquired: Acquired) -> Iterator[Target]:
+    """Where a resource is acquired: the call of the function that acquires it, and the line in
+    there, where its class is told of it."""
+    yield Target(acquired.filename, acquired.span.row, acquired.name, acquired.family)
+    if acquired.from_callee is not None:
+        filename, span = acquired.from_callee
+        yield Target(filename, span.row, acquired.name, acquired.family)
 
 
 def _last_name(place: str) -> str:
