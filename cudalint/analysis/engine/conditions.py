@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from cudalint.analysis.engine.evaluate import is_status
-from cudalint.analysis.engine.state import Event, State, Status
+from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.values.values import (
     COMPARISONS,
     NULL,
@@ -205,8 +205,8 @@ class Conditions:
         call = self.calls.get(status.origin)
         if call is not None:
             step, name, _ = call
-            event = state.record("failure", step.filename, step.span, f"`{name}` fails")
-            state.failure = Event(event.kind, event.step)
+            text = f"`{name}` fails"
+            state.failure = state.record("failure", step.filename, step.span, text)
 
     def mark_checked(self, state: State, resource: Symbol) -> None:
         """The outcome of an acquisition was looked at."""

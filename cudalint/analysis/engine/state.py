@@ -64,7 +64,6 @@ class Holding(NamedTuple):
     status: Status
     condition: Value | None = None
     """While REQUESTED: the status value that decides. RELEASED: that of the release."""
-    success: Value | None = None
     released: Step | None = None
     since: int = 0
     """The length of the trace at its acquisition."""
@@ -74,11 +73,10 @@ class Holding(NamedTuple):
 
 @dataclass(frozen=True)
 class Event:
-    """A station of the path so far; ``kind`` is acquire, release, failure, condition, catch..."""
+    """A station of the path so far; ``kind`` is failure, condition, throw or may throw."""
 
     kind: str
     step: Step
-    resource: Symbol | None = None
     thrown: tuple[str, ...] = ()
     """Of an exception: of which classes one is its own; none where they are not known."""
 
@@ -216,11 +214,9 @@ class State:
 
     # The path ---------------------------------------------------------------------------------
 
-    def record(
-        self, kind: str, filename: str, span: Span, message: str, resource: Symbol | None = None
-    ) -> Event:
+    def record(self, kind: str, filename: str, span: Span, message: str) -> Event:
         """Add a station to the trace."""
-        event = Event(kind, Step(filename, span, message), resource)
+        event = Event(kind, Step(filename, span, message))
         length = self.trace.length + 1 if self.trace else 1
         self.trace = Trace(event, self.trace, length)
         return event
@@ -370,6 +366,11 @@ class State:
         return any(resource in resources_in(value) for value in self.values.values())
 
     # Resources --------------------------------------------------------------------------------
+
+    def hold(self, resource: Symbol, holding: Holding) -> None:
+        """A resource is acquired here."""
+        since = self.trace.length if self.trace else 0
+        self.resources[resource] = holding._replace(since=since)
 
     def status(self, resource: Symbol) -> Status | None:
         """Where a resource stands, ``None`` if this path did not acquire it."""

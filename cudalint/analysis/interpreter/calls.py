@@ -8,10 +8,9 @@ import msgspec
 
 from cudalint.analysis.domains.ownership import objects, releases, stores
 from cudalint.analysis.domains.ownership.escape import escape_object, escape_value, guard
+from cudalint.analysis.domains.ownership.havoc import havoc
 from cudalint.analysis.domains.ownership.lending import is_status_type, lend
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
-from cudalint.analysis.engine.containers import out_of_sight
-from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Lending, State
 from cudalint.analysis.engine.summary import Summary
@@ -21,13 +20,13 @@ from cudalint.analysis.interpreter.callbacks import note_call
 from cudalint.analysis.interpreter.destruction import delete
 from cudalint.analysis.interpreter.dispatch import by_class, left_open
 from cudalint.analysis.interpreter.domains import DOMAINS
+from cudalint.analysis.interpreter.exits import statuses_in
 from cudalint.analysis.interpreter.instantiate import apply_summary
-from cudalint.analysis.interpreter.modelled import apply_model
+from cudalint.analysis.interpreter.modelled import apply_model, unwrapped
 from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
-    NULL,
     Address,
     Array,
     Const,
@@ -219,7 +218,7 @@ def _may_throw(run: FunctionRun, operation: Call, name: str, state: State) -> li
     thrown = state.copy()
     for argument in operation.arguments:
         # A check that raises does so because what it checks has failed.
-        for status in _statuses(run.evaluator.value(argument.value, state)):
+        for status in statuses_in([run.evaluator.value(argument.value, state)]):
             if not run.conditions.settle(thrown, status, False):
                 return []
     what = f"`{_short(name)}` may raise"
@@ -228,16 +227,6 @@ def _may_throw(run: FunctionRun, operation: Call, name: str, state: State) -> li
 
 def _short(name: str) -> str:
     return name.lstrip(".").rpartition(".")[2] or name
-
-
-def _statuses(value: Value) -> list[Symbol]:
-    if isinstance(value, Symbol) and is_status(value):
-        return [value]
-    if isinstance(value, Sequence):
-        return [status for item in value.items for status in _statuses(item)]
-    if isinstance(value, Operation):
-        return [status for item in value.operands for status in _statuses(item)]
-    return []
 
 
 def _constant_arguments(
@@ -309,10 +298,10 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
             if not converted:
                 _pass(run, operation, name, argument, value, lending, one)
         if operation.target is not None:
-            unwrapped = _unwrapped(values)
+            inner = unwrapped(values[0]) if values else None
             location = run.evaluator.location(operation.target, one)
             if location is not None:
-                given = unwrapped if unwrapped is not None else result
+                given = inner if inner is not None else result
                 stores.store(run, one, location, given, operation.span)
         if operation.kind == "constructor" and operation.receiver is not None:
             location = run.evaluator.location(operation.receiver, one)
@@ -343,7 +332,7 @@ def _consume_statuses(
     for value in values:
         if isinstance(value, Input) and _is_number(run, value.location):
             run.tested.add(value.location)  # the caller's status, maybe
-        for status in _statuses(value):
+        for status in statuses_in([value]):
             run.conditions.checked.add(status.origin)
             if checks:
                 settled = (run.conditions.settle(one, status, True) for one in states)
@@ -355,18 +344,6 @@ def _is_number(run: FunctionRun, location: Location) -> bool:
     """Whether a location is a parameter that is no pointer and no object."""
     info = run.evaluator.variable(str(location[0])) if len(location) == 1 else None
     return info is not None and info.type.kind in ("integer", "enumeration")
-
-
-def _unwrapped(values: list[Value]) -> Value | None:
-    """What a check function gives back of a ``(status, value...)`` result."""
-    if not values or not isinstance(values[0], Sequence):
-        return None
-    items = values[0].items
-    if not items or not is_status(items[0]):
-        return None
-    if len(items) == 1:
-        return NULL
-    return items[1] if len(items) == 2 else Sequence(items[1:])
 
 
 def _pass(
@@ -389,9 +366,9 @@ def _pass(
     if place is not None:
         location = run.evaluator.location(place, state)
         if location is not None:
-            _pass_address(run, location, state)
+            havoc(run, state, location, state.read(location), written=True)
     elif isinstance(value, Address):
-        _pass_address(run, value.location, state)
+        havoc(run, state, value.location, state.read(value.location), written=True)
     elif operation.kind == "constructor":
         if isinstance(value, Pointer):
             run.log(Recorder).handed_over(value.resource.origin, lending.to)
@@ -410,20 +387,6 @@ def _only_borrows(run: FunctionRun, operation: Call, name: str) -> bool:
 def _addressed(expression: Expression) -> Expression | None:
     whole = plain(expression)
     return whole.place if isinstance(whole, AddressOf) else None
-
-
-def _pass_address(run: FunctionRun, location: tuple[object, ...], state: State) -> None:
-    held = [value for _, value in state.below(location)] or [state.read(location)]
-    resources = state.reachable(held)
-    state.give_away(held)
-    out_of_sight(state, location)
-    current = state.values.get(location)
-    if location[-1] == "[]":
-        return  # an iterator: what it points to stays an element
-    if not resources and (current is None or not isinstance(current, Address)):
-        fresh = run.position.symbol(f"out:{location}")
-        state.refresh(fresh)
-        state.write(location, fresh)
 
 
 # Copies of records ------------------------------------------------------------------------------

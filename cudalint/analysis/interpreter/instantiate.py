@@ -19,6 +19,7 @@ from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.callbacks import run_given
 from cudalint.analysis.interpreter.dispatch import asked_class, left_open
 from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
+from cudalint.analysis.interpreter.modelled import note_last_error
 from cudalint.analysis.interpreter.translation import Translation
 from cudalint.analysis.values.values import (
     Bag,
@@ -44,10 +45,7 @@ def apply_summary(
 ) -> list[Next]:
     """Where a call of a function of the run leads."""
     if summary.reads_last_error:
-        run.reads_last_error = True
-        for resource, holding in state.resources.items():
-            if holding.status is Status.REQUESTED:
-                run.conditions.mark_checked(state, resource)
+        note_last_error(run, state)
     after: list[State] = []
     thrown: list[Next] = []
     applications = [
@@ -494,18 +492,16 @@ class _Application(Translation):
                 kept_by_callee=item.location[0] in ("this", "@") or not returned,
             )
         )
-        state.record("acquire", run.filename, self.call.span, f"`{shown}` is acquired", resource)
-        since = state.trace.length if state.trace else 0
         condition = None if item.condition is None else self.translate(item.condition, state)
         status = Status.REQUESTED if item.requested else Status.OWNED
         if item.escaped or elsewhere or (target is None and not thrown_away):
             status = Status.ESCAPED
         if item.released is not None:
-            state.resources[resource] = Holding(Status.RELEASED, None, None, item.released, since)
+            state.hold(resource, Holding(Status.RELEASED, released=item.released))
             return
         if isinstance(condition, Symbol):
             run.log(Recorder).statuses[resource.origin] = condition.origin
-        state.resources[resource] = Holding(status, condition, since=since, lent=item.lent)
+        state.hold(resource, Holding(status, condition, lent=item.lent))
         if target is not None and is_outside(run, target) and live(status):
             # The caller's own input keeps it: the class or struct rule looks at that.
             run.log(Recorder).handed_over(

@@ -63,7 +63,7 @@ def apply_model(
     if status is not None and model.status is not None:
         results[_position(model.status)] = status
     if model.reads_last_error:
-        _last_error(run, state)
+        note_last_error(run, state)
     for effect in model.releases:
         release(run, binding, effect, name, state, status)
     for domain in DOMAINS:
@@ -171,7 +171,8 @@ def _fill_in(run: FunctionRun, call: Call, state: State) -> None:
                 state.values[location] = run.position.symbol(f"filled:{location[0]}")
 
 
-def _last_error(run: FunctionRun, state: State) -> None:
+def note_last_error(run: FunctionRun, state: State) -> None:
+    """Whoever asks for the last error looks at what every call has answered."""
     run.reads_last_error = True
     for resource, holding in state.resources.items():
         if holding.status is Status.REQUESTED:
@@ -236,13 +237,7 @@ def _acquire(
     if status is not None:
         run.log(Recorder).statuses[resource.origin] = status.origin
     fallible = condition is not None or acquisition.null_on_failure
-    state.record(
-        "acquire", run.filename, call.span, f"`{acquired.shown}` is acquired here", resource
-    )
-    since = state.trace.length if state.trace else 0
-    state.resources[resource] = Holding(
-        Status.REQUESTED if fallible else Status.OWNED, condition, None, None, since
-    )
+    state.hold(resource, Holding(Status.REQUESTED if fallible else Status.OWNED, condition))
     pointer = Pointer(resource, Const(0))
     if in_result:
         results[_position(acquisition.handle)] = pointer
@@ -375,20 +370,26 @@ def _swap(binding: Binding, paths: tuple[str, ...], state: State) -> None:
     state.replace(second, left)
 
 
+def unwrapped(value: Value) -> Value | None:
+    """What a check gives back of a ``(status, value...)`` result."""
+    if not isinstance(value, Sequence) or not value.items or not is_status(value.items[0]):
+        return None
+    rest = value.items[1:]
+    return NULL if not rest else rest[0] if len(rest) == 1 else Sequence(rest)
+
+
 def _unwrap(
     run: FunctionRun, binding: Binding, path: str, results: dict[int | None, Value], state: State
 ) -> list[State]:
     value = binding.value(path)
-    if value is None:
+    given = None if value is None else unwrapped(value)
+    if given is not None:
+        results[None] = given
+    status = value.items[0] if isinstance(value, Sequence) and value.items else value
+    if status is None or not is_status(status):
         return [state]
-    items = value.items if isinstance(value, Sequence) else (value,)
-    if items and is_status(items[0]):
-        run.conditions.checked.add(items[0].origin)
-        if isinstance(value, Sequence):
-            rest = items[1:]
-            results[None] = NULL if not rest else rest[0] if len(rest) == 1 else Sequence(rest)
-        return run.conditions.settle(state, items[0], True)
-    return [state]
+    run.conditions.checked.add(status.origin)
+    return run.conditions.settle(state, status, True)
 
 
 # Results ----------------------------------------------------------------------------------------
