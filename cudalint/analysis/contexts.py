@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from cudalint.analysis.domains.native_peak import NativePeak
 from cudalint.analysis.domains.ordering.log import OrderingLog
@@ -38,7 +39,7 @@ MOST_CONTEXTS = 4
 MOST_ROUNDS = 3
 """Calls in calls that constants are carried through."""
 
-Context = tuple[str, tuple[tuple[str, Value], ...]]
+Sized = TypeVar("Sized", Allocation, Transfer, LaunchSite)
 
 
 def function_facts(
@@ -145,12 +146,16 @@ def _undecided(
 
 def _has_open_size(facts: FunctionFacts) -> bool:
     """Whether an analysis with known arguments could tell more (``_enrich``)."""
-    return (
-        facts.capacity is not None
-        or any(one.bytes is None or one.overflow for one in facts.allocations)
-        or any(transfer.bytes is None for transfer in facts.transfers)
-        or any(None in (*site.block, site.shared_bytes) for site in facts.launches)
+    return facts.capacity is not None or any(
+        any(_is_open(one) for one in sized)
+        for sized in (facts.allocations, facts.transfers, facts.launches)
     )
+
+
+def _is_open(one: Allocation | Transfer | LaunchSite) -> bool:
+    if isinstance(one, LaunchSite):
+        return None in (*one.block, one.shared_bytes)
+    return one.bytes is None or (isinstance(one, Allocation) and one.overflow is not None)
 
 
 def _step(
@@ -190,11 +195,9 @@ def _enrich(facts: FunctionFacts, bound: FunctionFacts, steps: tuple[Step, ...])
     return replace(
         facts,
         capacity=_larger(facts.capacity, bound.capacity, steps),
-        allocations=tuple(
-            _sized_allocation(mine, bound.allocations, steps) for mine in facts.allocations
-        ),
-        transfers=tuple(_sized_transfer(mine, bound.transfers, steps) for mine in facts.transfers),
-        launches=tuple(_sized_launch(mine, bound.launches, steps) for mine in facts.launches),
+        allocations=tuple(_sized(mine, bound.allocations, steps) for mine in facts.allocations),
+        transfers=tuple(_sized(mine, bound.transfers, steps) for mine in facts.transfers),
+        launches=tuple(_sized(mine, bound.launches, steps) for mine in facts.launches),
     )
 
 
@@ -208,48 +211,30 @@ def _larger(
     return Capacity(peak=replace(bound.peak, steps=steps))
 
 
-def _sized_allocation(
-    mine: Allocation, others: tuple[Allocation, ...], steps: tuple[Step, ...]
-) -> Allocation:
-    if mine.bytes is not None and mine.overflow is None and not mine.steps:
-        return mine
-    for other in others:
-        if other.span == mine.span and other.resource.api == mine.resource.api:
-            larger = (other.bytes or 0) > (mine.bytes or 0)
-            if larger or (other.overflow and not mine.overflow):
-                return replace(
-                    other,
-                    checked=mine.checked,
-                    resource=replace(mine.resource, bytes=other.bytes),
-                    steps=steps,
-                )
-    return mine
-
-
-def _sized_transfer(
-    mine: Transfer, others: tuple[Transfer, ...], steps: tuple[Step, ...]
-) -> Transfer:
-    if mine.bytes is not None and not mine.steps:
-        return mine
-    for other in others:
-        if (
-            other.span == mine.span
-            and other.api == mine.api
-            and (other.bytes or 0) > (mine.bytes or 0)
-        ):
-            return replace(other, steps=steps)
-    return mine
-
-
-def _sized_launch(
-    mine: LaunchSite, others: tuple[LaunchSite, ...], steps: tuple[Step, ...]
-) -> LaunchSite:
-    known = None not in (*mine.block, mine.shared_bytes)
-    if known and not mine.steps:
-        return mine
-    for other in others:
-        if other.span == mine.span and (
-            (other.shared_bytes or 0) > (mine.shared_bytes or 0) or None in mine.block
-        ):
+def _sized(mine: Sized, others: tuple[Sized, ...], steps: tuple[Step, ...]) -> Sized:
+    """What the bound run tells of the same place, if it tells more."""
+    for other in others if _is_open(mine) or mine.steps else ():
+        if _place(other) != _place(mine) or not _tells_more(other, mine):
+            continue
+        if isinstance(mine, Allocation) and isinstance(other, Allocation):
+            resource = replace(mine.resource, bytes=other.bytes)
+            return replace(other, checked=mine.checked, resource=resource, steps=steps)
+        if isinstance(mine, LaunchSite) and isinstance(other, LaunchSite):
             return replace(other, opted_in=mine.opted_in, steps=steps)
+        return replace(other, steps=steps)
     return mine
+
+
+def _place(one: Allocation | Transfer | LaunchSite) -> tuple[Span, str]:
+    if isinstance(one, Allocation):
+        return one.span, one.resource.api
+    return one.span, one.api if isinstance(one, Transfer) else ""
+
+
+def _tells_more(other: Sized, mine: Sized) -> bool:
+    if isinstance(mine, LaunchSite) and isinstance(other, LaunchSite):
+        larger = (other.shared_bytes or 0) > (mine.shared_bytes or 0)
+        return larger or None in mine.block
+    if isinstance(mine, Allocation) and isinstance(other, Allocation) and not mine.overflow:
+        return bool(other.overflow) or (other.bytes or 0) > (mine.bytes or 0)
+    return (other.bytes or 0) > (mine.bytes or 0)

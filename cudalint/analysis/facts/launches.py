@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import final
 
 from cudalint.findings.finding import Step
 from cudalint.program import Kernel
@@ -19,6 +20,7 @@ class StagedMemory:
     """The size of an element is not known of some tile; 2 bytes are assumed."""
 
 
+@final
 @dataclass(frozen=True)
 class LaunchSite:
     """A kernel launch with what is known of its configuration."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import final
 
 from cudalint.analysis.facts.resources import Resource, Site
 from cudalint.findings.finding import Step
@@ -21,6 +22,7 @@ class Overflow:
     """Where it is computed, if not in the call that uses it."""
 
 
+@final
 @dataclass(frozen=True)
 class Allocation:
     """One acquisition call, reached on some path."""
@@ -60,6 +62,7 @@ class Endpoint:
     """The same, where that is the size of a type that is not known yet: ``sizeof(T)``."""
 
 
+@final
 @dataclass(frozen=True)
 class Transfer:
     """A copy, a fill (``to`` only) or an implicit host-to-device copy."""

@@ -7,8 +7,7 @@ from functools import partial
 import msgspec
 
 from cudalint.analysis.domains.ownership import objects, releases, stores
-from cudalint.analysis.domains.ownership.escape import escape_object, escape_value, guard
-from cudalint.analysis.domains.ownership.havoc import havoc
+from cudalint.analysis.domains.ownership.escape import escape_object, escape_value, guard, havoc
 from cudalint.analysis.domains.ownership.lending import is_status_type, lend
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised

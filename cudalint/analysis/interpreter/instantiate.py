@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cudalint.analysis.domains.ownership import objects, stores
-from cudalint.analysis.domains.ownership.escape import guard
-from cudalint.analysis.domains.ownership.havoc import havoc
+from cudalint.analysis.domains.ownership.escape import guard, havoc
 from cudalint.analysis.domains.ownership.lending import lend_values
 from cudalint.analysis.domains.ownership.objects import is_own
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, live

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from cudalint.analysis.domains.ownership.objects import leave_out
 from cudalint.analysis.domains.ownership.recorder import Recorder
+from cudalint.analysis.engine.containers import out_of_sight
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.shape.operations import calls
-from cudalint.analysis.values.values import FunctionValue, Location, Pointer, Value
+from cudalint.analysis.values.values import (
+    Address,
+    FunctionValue,
+    Location,
+    Pointer,
+    Uninitialized,
+    Value,
+)
 from cudalint.program import Expression, Member, Variable
 
 
@@ -31,6 +39,34 @@ def escape_object(run: FunctionRun, location: Location, state: State) -> None:
     state.give_away(held)
     for value in held:
         guard(run, value, state)
+
+
+def havoc(
+    run: FunctionRun, state: State, place: Location | None, value: Value, *, written: bool
+) -> None:
+    """All that can be reached through a place and its value may be released, kept or, where it is
+    ``written``, replaced from here on."""
+    pointed = value.location if isinstance(value, Address) else None
+    places = [one for one in (place, pointed) if one is not None]
+    state.give_away([value, *(inner for one in places for _, inner in state.below(one))])
+    for one in places:
+        out_of_sight(state, one)
+    for one in places if written else ():
+        if one[-1] != "[]":
+            _unknown(run, state, one)
+
+
+def _unknown(run: FunctionRun, state: State, place: Location) -> None:
+    """Another value may stand there; a pointer that is out of sight may as well stay."""
+    current = state.values.get(place)
+    if isinstance(current, Address) or state.reachable(inner for _, inner in state.below(place)):
+        for location, inner in state.below(place):
+            if isinstance(inner, Uninitialized):
+                del state.values[location]
+        return
+    fresh = run.position.symbol(f"out:{place}")
+    state.refresh(fresh)
+    state.write(place, fresh)
 
 
 def guard(run: FunctionRun, value: Value, state: State) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudalint.analysis.domains.ownership import containers, objects
+from cudalint.analysis.domains.ownership import objects
 from cudalint.analysis.domains.ownership.escape import escape_value
 from cudalint.analysis.domains.ownership.recorder import Recorder, is_empty, live
 from cudalint.analysis.engine.containers import advanced
@@ -12,6 +12,7 @@ from cudalint.analysis.facts import Exit, Site
 from cudalint.analysis.values.elements import exactly
 from cudalint.analysis.values.values import (
     Address,
+    Bag,
     Const,
     Input,
     Location,
@@ -24,7 +25,7 @@ from cudalint.analysis.values.values import (
     bag,
     resources_in,
 )
-from cudalint.program import FIELDS, Assign, Call, Expression, Unknown, Variable, render
+from cudalint.program import FIELDS, Assign, Binary, Call, Expression, Unknown, Variable, render
 from cudalint.program import Tuple as ProgramTuple
 from cudalint.source import Span
 
@@ -53,7 +54,7 @@ def assign(run: FunctionRun, operation: Assign, state: State) -> None:
         return
     value = run.evaluator.value(source, state)
     inner = _aggregate(run, source, value, location, state)
-    kept = containers.joined(run, operation, state)
+    kept = _joined(run, operation, state)
     if kept:
         inner.append((("[]",), bag(kept)))
         state.values[_JOINING] = bag(kept)
@@ -64,6 +65,24 @@ def assign(run: FunctionRun, operation: Assign, state: State) -> None:
         for resource in resources_in(part):
             shown = "".join(str(step) for step in rest)
             run.log(Recorder).named(resource.origin, f"{render(target)}{shown}", location)
+
+
+def _joined(run: FunctionRun, operation: Assign, state: State) -> frozenset[Symbol]:
+    """The resources in the list that ``a + b`` or ``a += b`` makes; none if these are no lists."""
+    source = operation.value
+    if not run.python or not isinstance(source, Binary) or source.operator != "+":
+        return frozenset()
+    found: set[Symbol] = set()
+    lists = False
+    for part in (source.left, source.right):
+        value = run.evaluator.value(part, state)
+        if isinstance(value, Pointer):
+            return frozenset()
+        location = run.evaluator.location(part, state)
+        inner = [] if location is None else [v for key, v in state.below(location) if key[1:]]
+        lists = lists or bool(inner) or isinstance(value, Sequence | Bag)
+        found |= state.reachable([value, *inner])
+    return frozenset(found) if lists else frozenset()
 
 
 def _initialize_array(
