@@ -168,7 +168,7 @@ def test_a_container_that_keeps_it() -> None:
         {"released_by_destructor": {"data": site(20)}},
         {"released_elsewhere": {"data": site(20)}},
         {"escaping": frozenset({"data"})},
-        {"unseen_destructor": True},
+        {"unseen": True},
     ],
 )
 def test_a_member_that_is_not_lost(more: dict[str, object]) -> None:

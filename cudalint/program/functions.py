@@ -374,6 +374,9 @@ class Program(msgspec.Struct, frozen=True, omit_defaults=True):
     dropped: tuple[Dropped, ...] = ()
     includes: tuple[str, ...] = ()
     """Files of the project that this one includes or imports (for the cache)."""
+    takers: dict[str, tuple[str, ...]] = {}
+    """By a class: the functions declared in sight, its methods too, that are given an object of it
+    or a pointer to one. Those without a body in the run may do anything with it."""
     embedded: tuple[Program, ...] = ()
     """What strings of a Python file hold: CUDA C++, with spans and file names of where it is
     written, and keys of its own."""

@@ -44,8 +44,8 @@ class ClassFacts:
     sometimes: dict[str, Site] = field(default_factory=dict)
     """Member to its release, where the destructor may get past it for a reason that has nothing to
     do with the object (a call of something unrelated decides)."""
-    unseen_destructor: bool = False
-    """It is declared but its body is not in the run: silence."""
+    unseen: bool = False
+    """What ends its objects, or may, has no body in the run: silence."""
     replaced: frozenset[str] = frozenset()
     """Members whose releases in ``released_elsewhere`` all stand in a function that acquires them:
     they make room for a new value (``resize``) or undo a failed start, and end no lifetime."""
@@ -62,7 +62,7 @@ class ClassFacts:
 
     def abandoned(self) -> Iterator[MemberAcquisition]:
         """What its members acquire and nothing releases."""
-        if not self.unseen_destructor:
+        if not self.unseen:
             for acquired in self.acquired:
                 # The elements of an array or container are one member: `streams[...]`.
                 if not self.releases(acquired.member.partition("[")[0]):

@@ -14,12 +14,12 @@ from cudalint.analysis.queries.reachable_members import (
     methods_of,
     released_by_own_methods,
 )
-from cudalint.analysis.shape.members import declaring
+from cudalint.analysis.shape.members import class_given, declaring
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Const, Input, Location, Operation, integer, resources_in
 from cudalint.findings.finding import Step
-from cudalint.program import Function, Record, Type, render, variables
+from cudalint.program import Function, Program, Record, Type, render, variables
 
 
 @dataclass
@@ -45,6 +45,10 @@ class Members:
     escaping: set[str] = field(default_factory=set)
     lent_out: set[str] = field(default_factory=set)
     """What is returned to the caller as well."""
+    programs: dict[str, Program] = field(default_factory=dict)
+    """The files that acquire them, by name."""
+    given: bool = False
+    """A function out of sight is given an object."""
     takes_back: bool = False
     """A method releases what its caller gives it."""
 
@@ -120,7 +124,7 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
                 overwritten=_overwritten(members, linker),
                 escaping=frozenset(escaping),
                 sometimes=_sometimes(members),
-                unseen_destructor=record.destructor == "declared" and members.destructor is None,
+                unseen=members.destructor is None and _ends_out_of_sight(members, linker),
                 replaced=frozenset(
                     name
                     for name, functions in members.releasing.items()
@@ -129,6 +133,20 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
             )
         )
     return tuple(found)
+
+
+def _ends_out_of_sight(members: Members, linker: Linker) -> bool:
+    """Whether a function whose body is not in the run may be given an object of a class that has
+    no destructor, or one of its base."""
+    record = members.record
+    if record.destructor in ("declared", "defined") or members.given:
+        return record.destructor == "declared" or members.given
+    return any(
+        linker.definition(taker, record.filename) is None
+        for program in members.programs.values()
+        for one in linker.classes(record.key, record.filename)
+        for taker in program.takers.get(one.key, ())
+    )
 
 
 def _lent(members: Members) -> set[str]:
@@ -227,6 +245,10 @@ def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
             members = _members(table, linker, found[0], run.filename) if found else None
             if members is not None and found is not None:
                 members.escaping.add(base_name(found[1]))
+    for key in _given(run, linker):
+        members = _members(table, linker, key, run.filename)
+        if members is not None:
+            members.given = True
     if function.record and _releases_parameter(run):
         members = _members(table, linker, function.record, run.filename)
         if members is not None:
@@ -235,6 +257,19 @@ def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
         members = _members(table, linker, function.record, run.filename)
         if members is not None and members.destructor is None:
             members.destructor = Site(function.filename, function.span, function.name)
+
+
+def _given(run: FunctionRun, linker: Linker) -> set[str]:
+    """The classes of which a function gives an object to one that is out of sight."""
+    found: set[str] = set()
+    for _, call in calls(run.function) if not run.python else ():
+        if call.kind == "function" and not (
+            run.models.lookup(call.name) or linker.definition(call.key, run.filename)
+        ):
+            for argument in call.arguments:
+                key = class_given(argument.value, run.function, run.program, linker)
+                found |= {key} if key is not None else set()
+    return found
 
 
 def _releases_parameter(run: FunctionRun) -> bool:
@@ -277,9 +312,12 @@ def _acquisition(
     if record.acquired.kept_by_callee:
         return
     if record.released and function.record is None and not run.python:
-        return  # the function's own affair, which lends it to the struct while it runs
+        succeeding = [o for o in run.outcomes if o.kind == "return" and o.failure is None]
+        if outcome not in succeeding or not all(_hands_out(o, item) for o in succeeding):
+            return  # the function's own affair, which lends it to the struct while it runs
     acquired = record.acquired
     name = found[1]
+    members.programs[run.filename] = run.program
     resource = replace(acquired.resource(), bytes=integer(item.bytes))
     kind = function.kind if function.record else "function"
     members.acquired.setdefault(
@@ -301,6 +339,10 @@ def _acquisition(
     )
     if item.location[0] == "this" and "[" not in name and not looked_at:
         members.careless.setdefault(function.key, set()).add(name)
+
+
+def _hands_out(outcome: Outcome, item: HandedOut) -> bool:
+    return any(other.resource.origin == item.resource.origin for other in outcome.handed_out)
 
 
 def _asks_first(function: Function, outcome: Outcome, member: Location) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import plain
 from cudalint.program import (
+    AddressOf,
     Dereference,
     Expression,
     Function,
@@ -29,6 +30,18 @@ def member_in(
         return None
     key = _class_of(expression.base, function, program, symbols)
     return declaring(key, expression.field, function.filename, symbols), expression.field
+
+
+def class_given(
+    argument: Expression, function: Function, program: Program, symbols: Symbols
+) -> str | None:
+    """The class of the object that an argument is, or points to."""
+    argument = plain(argument)
+    if isinstance(argument, AddressOf):
+        return _class_of(argument.place, function, program, symbols)
+    return _class_of(argument, function, program, symbols) or _class_of(
+        Dereference(argument), function, program, symbols
+    )
 
 
 def declaring(key: str | None, field: str, filename: str, symbols: Symbols) -> str | None:

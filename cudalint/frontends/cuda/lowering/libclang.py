@@ -284,6 +284,7 @@ class Library:
         self.is_bit_field = self._function("Cursor_isBitField", unsigned, Cursor)
         self.is_static = self._function("CXXMethod_isStatic", unsigned, Cursor)
         self.is_virtual = self._function("CXXMethod_isVirtual", unsigned, Cursor)
+        self.is_pure_virtual = self._function("CXXMethod_isPureVirtual", unsigned, Cursor)
         self.is_dynamic_call = self._function("Cursor_isDynamicCall", integer, Cursor)
         self.is_abstract = self._function("CXXRecord_isAbstract", unsigned, Cursor)
         cursors = ctypes.POINTER(Cursor)

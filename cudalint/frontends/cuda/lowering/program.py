@@ -105,6 +105,7 @@ class _UnitLowering:
             unit.globals,
             tuple(unit.dropped),
             positions.project_files(),
+            unit.takers(),
         )
 
     def _guarded(self, action: Callable[[Cursor], None], cursor: Cursor) -> None:
@@ -148,6 +149,8 @@ class _UnitLowering:
     def _function_declaration(self, cursor: Cursor) -> None:
         functions = library()
         if not functions.is_definition(cursor):
+            if cursor._kind_id == Kind.FUNCTION:
+                self.unit.declared.append(cursor)
             return
         identity = address(cursor)
         if identity in self.seen:
@@ -193,9 +196,13 @@ class _UnitLowering:
             for child in children(cursor):
                 self._header_declaration(child)
         elif kind in (Kind.FUNCTION, Kind.FUNCTION_TEMPLATE):
-            if not library().is_definition(cursor) or not library().has_attributes(cursor):
+            attributes = set()
+            if library().has_attributes(cursor):
+                attributes = {child._kind_id for child in children(cursor)}
+            if kind == Kind.FUNCTION and not attributes & {Kind.GLOBAL, Kind.DEVICE}:
+                self.unit.declared.append(cursor)
+            if not library().is_definition(cursor):
                 return
-            attributes = {child._kind_id for child in children(cursor)}
             if Kind.GLOBAL in attributes:
                 self.kernel_cursors.append(cursor)
             elif Kind.DEVICE in attributes:

@@ -20,6 +20,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
 from cudalint.frontends.cuda.lowering.templates import Templates
 from cudalint.program import Type
 
+_LEADING = (TypeKind.POINTER, TypeKind.LVALUE_REFERENCE, TypeKind.RVALUE_REFERENCE)
 _RECORDS = (
     Kind.STRUCT,
     Kind.CLASS,
@@ -123,6 +124,28 @@ class Types:
         written = self._library.type(function)
         number = self._library.argument_types(written)
         return [self.lower(self._library.argument_type(written, n)) for n in range(number)]
+
+    def classes_given(self, function: Cursor) -> Iterator[Cursor]:
+        """The classes of which a function is given an object, or a pointer to one."""
+        written = self._library.type(function)
+        for number in range(self._library.argument_types(written)):
+            declaration = self.class_meant(self._library.argument_type(written, number))
+            if declaration is not None:
+                yield declaration
+
+    def class_meant(self, clang_type: Any) -> Cursor | None:
+        """The class that a type is, or that it leads to."""
+        meant = self._library.canonical_type(clang_type)
+        while meant._kind_id in _LEADING or meant._kind_id in _ARRAYS:
+            inner = (
+                self._library.element_type if meant._kind_id in _ARRAYS else self._library.pointee
+            )
+            meant = self._library.canonical_type(inner(meant))
+        declaration: Cursor = self._library.type_declaration(meant)
+        if declaration._kind_id not in _RECORDS:
+            return None
+        declaration._tu = self._unit
+        return declaration
 
     def result(self, function: Cursor) -> Type:
         """What a function, or one that an expression points to, returns."""

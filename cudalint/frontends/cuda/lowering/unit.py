@@ -16,6 +16,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     is_lambda,
     library,
     name_of,
+    parts_of,
     related,
     usr,
 )
@@ -81,6 +82,8 @@ class Unit:
         lowered."""
         self.implicit: dict[str, tuple[str, Cursor]] = {}
         """Default constructors to be written out: name and class by key."""
+        self.declared: list[Cursor] = []
+        """Functions that this file or a header declares, or that a header defines."""
         self._wanted: set[str] = set()
         self._parts: dict[str, RecordParts] = {}
         self._lambda_places: dict[Expression, str] = {}
@@ -172,6 +175,50 @@ class Unit:
             for method in parts.methods:
                 if method.body is not None:
                     self._want(Body(method.body, method.key, key))
+
+    def takers(self) -> dict[str, tuple[str, ...]]:
+        """By class: the functions declared in sight that are given an object of it."""
+        found: dict[str, dict[str, None]] = {}
+        declared = list(self.declared)
+        for key, parts in self._parts.items():
+            for method in parts.methods:
+                if method.body is None and not self._has_no_body(method.declaration):
+                    declared.append(method.declaration)
+                    if not self.library.is_static(method.declaration):
+                        found.setdefault(key, {})[method.key] = None
+        known: dict[str, tuple[str, ...]] = {}
+        for function in declared if self.records else ():
+            for given in self.types.classes_given(function):
+                for key in self._classes_in(given, known):
+                    if key in self.records:
+                        found.setdefault(key, {})[usr(function)] = None
+        return {key: tuple(functions) for key, functions in found.items() if functions}
+
+    def _classes_in(
+        self, declaration: Cursor, known: dict[str, tuple[str, ...]]
+    ) -> tuple[str, ...]:
+        """A class of the project, and those of its members."""
+        key = usr(self.templates.chosen(declaration))
+        if key not in known:
+            known[key] = (key,)  # one that leads to itself
+            fields = []
+            if not self.positions.is_system(declaration):
+                fields = parts_of(declaration, self.library.visit_fields)
+            found = [self.types.class_meant(self.library.type(field)) for field in fields]
+            inner = [
+                key for one in found if one is not None for key in self._classes_in(one, known)
+            ]
+            known[key] = tuple(dict.fromkeys((key, *inner)))
+        return known[key]
+
+    def _has_no_body(self, method: Cursor) -> bool:
+        """Whether no file has a body for a member function, or none that ends an object."""
+        return bool(
+            method._kind_id != Kind.METHOD
+            or self.library.is_deleted(method)
+            or self.library.is_defaulted(method)
+            or self.library.is_pure_virtual(method)
+        )
 
     def fields_of(self, key: str | None) -> list[str]:
         """The names of a record's data members, in order."""
