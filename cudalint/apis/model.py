@@ -332,6 +332,8 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Gives the unused blocks of a caching allocator back to the driver (``empty_cache``)."""
     measures_memory: bool = False
     """Begins a measurement of peak memory: what stood before is no part of it."""
+    answer: bool | None = None
+    """What it answers wherever it matters (``sys.is_finalizing``)."""
     asks_device: bool = False
     """Tells whether there is a device: the same answer each time."""
     builds_model: bool = False

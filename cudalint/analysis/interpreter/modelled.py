@@ -428,7 +428,9 @@ def _write_result(
     if location is None:
         return
     indexed = {number: value for number, value in results.items() if number is not None}
-    if None in results:
+    if model.answer is not None:
+        value: Value = Const(model.answer)
+    elif None in results:
         value = results[None]
     elif indexed:
         unknown = Operation(f"result:{run.position.block}.{run.position.index}", ())

@@ -9,6 +9,7 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease
 from cudalint.analysis.engine.summary import HandedOut, Outcome
 from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Misuse, MisuseKind, Site
+from cudalint.analysis.queries.passed_by import gets_past
 from cudalint.analysis.queries.reachable_members import (
     forwards,
     methods_of,
@@ -20,6 +21,7 @@ from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Const, Input, Location, Operation, integer, resources_in
 from cudalint.findings.finding import Step
 from cudalint.program import Function, Program, Record, Type, render, variables
+from cudalint.source import Span
 
 
 @dataclass
@@ -33,12 +35,10 @@ class Members:
     releasing: dict[str, set[str]] = field(default_factory=dict)
     """Member to the functions that release it outside the destructor."""
     acquiring: dict[str, set[str]] = field(default_factory=dict)
-    releases: list[tuple[str, InputRelease, Function]] = field(default_factory=list)
+    releases: list[tuple[str, InputRelease, FunctionRun]] = field(default_factory=list)
     careless: dict[str, set[str]] = field(default_factory=dict)
     """Methods to the members that they acquire without a look at the earlier value."""
     sometimes: dict[str, Site] = field(default_factory=dict)
-    passed_by: dict[str, dict[str, Site]] = field(default_factory=dict)
-    """As ``sometimes``, of functions other than the destructor."""
     together: dict[str, set[str]] = field(default_factory=dict)
     """Members to others that were given the same resource."""
     destructor: Site | None = None
@@ -65,6 +65,8 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
         _collect(run, linker, table)
         fields |= _released_members(run)
     _look_after(table, linker)
+    for members in table.values():
+        members.sometimes = _sometimes(members)
     _join_bases(table, linker)
     for members in table.values():
         _join_holders(members)
@@ -83,9 +85,14 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
 def _released_members(run: FunctionRun) -> set[tuple[str | None, str]]:
     """The members that a function releases for good: what it hands out on other paths, it only
     takes back where it fails."""
-    handed = {item.resource.origin for outcome in run.outcomes for item in outcome.handed_out}
-    released = run.log(Recorder).released_members
-    return {(one.record, one.name) for one in released if one.origin not in handed}
+    handed = [item for outcome in run.outcomes for item in outcome.handed_out]
+    origins = {item.resource.origin for item in handed}
+    own = {item.location[-1] for item in handed if item.location[0] == "this"}
+    return {
+        (one.record, one.name)
+        for one in run.log(Recorder).released_members
+        if one.origin not in origins and f".{one.name}" not in own
+    }
 
 
 def _look_after(table: Table, linker: Linker) -> None:
@@ -123,7 +130,7 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
                 destructor=members.destructor,
                 overwritten=_overwritten(members, linker),
                 escaping=frozenset(escaping),
-                sometimes=_sometimes(members),
+                sometimes=members.sometimes,
                 unseen=members.destructor is None and _ends_out_of_sight(members, linker),
                 replaced=frozenset(
                     name
@@ -218,7 +225,7 @@ def base_name(member: str) -> str:
 
 def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
     function = run.function
-    ending = function.kind == "destructor" or (run.python and run.models.ends_object(function.name))
+    ending = _is_ending(run)
     for outcome in run.outcomes:
         for item in outcome.handed_out:
             _acquisition(run, linker, table, outcome, item)
@@ -230,14 +237,10 @@ def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
             step = release.step
             site = Site(step.filename, step.span, release.api)
             name = base_name(found[1])
-            members.releases.append((name, release, function))
+            members.releases.append((name, release, run))
             if ending:
                 members.by_destructor.setdefault(name, site)
-                if _is_passed_by(run, release):
-                    members.sometimes.setdefault(name, site)
             else:
-                if _is_passed_by(run, release):
-                    members.passed_by.setdefault(name, {})[function.key] = site
                 members.elsewhere.setdefault(name, site)
                 members.releasing.setdefault(name, set()).add(function.key)
         for location in sorted(outcome.stored, key=repr):
@@ -272,6 +275,12 @@ def _given(run: FunctionRun, linker: Linker) -> set[str]:
     return found
 
 
+def _is_ending(run: FunctionRun) -> bool:
+    """Whether a function ends the object that it is a method of."""
+    function = run.function
+    return function.kind == "destructor" or (run.python and run.models.ends_object(function.name))
+
+
 def _releases_parameter(run: FunctionRun) -> bool:
     parameters = {parameter.symbol for parameter in run.function.parameters}
     return any(
@@ -282,18 +291,38 @@ def _releases_parameter(run: FunctionRun) -> bool:
 
 
 def _sometimes(members: Members) -> dict[str, Site]:
-    """Members that every function which releases them may leave behind."""
-    found = dict(members.sometimes)
-    for name, functions in members.passed_by.items():
-        if name not in members.by_destructor and functions.keys() == members.releasing[name]:
-            found[name] = next(iter(functions.values()))
+    """Members that every function which releases them may leave behind: of those that end the
+    object, if any of them does."""
+    places: dict[tuple[str, str], set[Span]] = {}
+    runs: dict[str, FunctionRun] = {}
+    for name, release, run in members.releases:
+        spans = run.log(Recorder).released_inputs.get(release.location, {release.step.span})
+        places.setdefault((name, run.function.key), set()).update(spans)
+        runs[run.function.key] = run
+    passed: set[tuple[str, str]] = set()
+    grows = True
+    while grows:
+        grows = False
+        for (name, key), spans in places.items():
+            if (name, key) not in passed and _may_leave(name, runs[key], spans, passed):
+                passed.add((name, key))
+                grows = True
+    found = {}
+    for name in dict.fromkeys(name for name, _ in places):
+        keys = [key for other, key in places if other == name]
+        keys = [key for key in keys if _is_ending(runs[key])] or keys
+        if all((name, key) in passed for key in keys):
+            found[name] = members.by_destructor.get(name) or members.elsewhere[name]
     return found
 
 
-def _is_passed_by(run: FunctionRun, release: InputRelease) -> bool:
-    """Whether a function may end without a release for a reason that is not the object's: not a
-    flag or a null test of it, and not a call that failed."""
-    return any(outcome.passes_by(release.location, run.outcomes) for outcome in run.outcomes)
+def _may_leave(
+    name: str, run: FunctionRun, releases: set[Span], passed: set[tuple[str, str]]
+) -> bool:
+    """Whether a function may return without any of its releases of a member; those that it leaves
+    to others count where these do not return so."""
+    left = {call.span for _, call in calls(run.function) if (name, call.key) in passed}
+    return releases <= left or gets_past(run, releases - left)
 
 
 def _acquisition(
@@ -394,6 +423,9 @@ def _join_bases(table: Table, linker: Linker) -> None:
             if other is None or other is members:
                 continue
             for one, two in ((members, other), (other, members)):
+                own = {name for name, _, _ in one.releases}
+                passed = {n: site for n, site in two.sometimes.items() if n not in own}
+                one.sometimes = {**passed, **one.sometimes}
                 one.by_destructor = {**two.by_destructor, **one.by_destructor}
                 one.elsewhere = {**two.elsewhere, **one.elsewhere}
 
@@ -490,13 +522,13 @@ def member_misuses(table: Table) -> dict[str, list[Misuse]]:
         families: dict[str, set[str]] = {}
         for item in members.acquired.values():
             families.setdefault(base_name(item.member), set()).add(item.resource.family)
-        for name, release, function in members.releases:
+        for name, release, run in members.releases:
             kinds = families.get(name, set())
-            if release.step.filename != function.filename:
+            if release.step.filename != run.filename:
                 continue
             misuse = _mismatch(members, name, release, kinds)
             if misuse is not None:
-                found.setdefault(function.key, []).append(misuse)
+                found.setdefault(run.function.key, []).append(misuse)
     return found
 
 

@@ -150,6 +150,8 @@ class Recorder:
         self.copies: dict[Span, OwnerCopy] = {}
         self.dangling: dict[Span, DanglingPointer] = {}
         self.released_places: set[Location] = set()
+        self.released_inputs: dict[Location, set[Span]] = {}
+        """Where it releases what was there when it was entered."""
         self.borrowers: set[tuple[str, str]] = set()
         """Callees out of sight that were given something of a family, and did not keep it."""
         self.released_members: set[ReleasedMember] = set()

@@ -102,7 +102,7 @@ def _members(run: FunctionRun, expression: Expression) -> set[tuple[str | None, 
     found = set().union(*(_members(run, part) for part in children(expression)))
     if isinstance(expression, Member):
         known = member_in(expression, run.function, run.program, run.symbols)
-        found.add((None, expression.field) if known is None or run.python else known)
+        found.add((None, expression.field) if known is None else known)
     return found
 
 
@@ -266,6 +266,8 @@ class Release(Passing):
     def _note(self, entry: Location) -> None:
         release = InputRelease(entry, self.effect.families, self.step, self.name)
         self.state.inputs.setdefault(entry, release)
+        places = self.run.log(Recorder).released_inputs
+        places.setdefault(entry, set()).add(self.span)
 
 
 def _may_have_value(run: FunctionRun, state: State, symbol: object) -> bool:
