@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.domain import Domain
 from cudalint.analysis.engine.evaluate import nbytes
@@ -64,14 +66,25 @@ def _waiting(run: FunctionRun, call: Call, state: State) -> None:
         if seconds is None:
             return
     wait = Site(run.filename, call.span, call.name)
+    holds = run.log(IdleLog).holds
+    for hold in _holds(run, wait, seconds, state):
+        earlier = holds.get((hold.name, hold.span))
+        longer = earlier is None or _length(earlier.seconds) < _length(seconds)
+        if hold.bytes >= LEAST_BYTES and longer:
+            holds[(hold.name, hold.span)] = hold
+
+
+def _holds(run: FunctionRun, wait: Site, seconds: float | None, state: State) -> Iterator[IdleHold]:
+    """What a path holds of known sizes."""
     for _, acquired in run.log(Recorder).held(state):
         size = integer(acquired.bytes)
         own = acquired.through is None and not acquired.managed
         if own and acquired.info.space in _DEVICE and size is not None:
             root = acquired.location[0] if acquired.location else None
+            used = isinstance(root, str) and _used_later(run, root)
             release = run.models.release_name(acquired.api, acquired.family)
-            _note(run, acquired.name, acquired.api, acquired.span, size, wait, seconds, root,
-                  release)  # fmt: skip
+            name, api, span = acquired.name, acquired.api, acquired.span
+            yield IdleHold(name, api, span, size, wait, seconds, used, release)
     for location, value in state.values.items():
         root = location[0]
         if not isinstance(value, Array) or value.space != "device" or not isinstance(root, str):
@@ -83,35 +96,8 @@ def _waiting(run: FunctionRun, call: Call, state: State) -> None:
         name = root.removeprefix("::")
         if len(location) > 1:
             name = f"self{location[1]}" if root == "this" else f"{name}{location[1]}"
-        _note(run, name, made.name, made.span, size, wait, seconds, root, "")
-
-
-def _note(
-    run: FunctionRun,
-    name: str,
-    api: str,
-    span: Span,
-    size: int,
-    wait: Site,
-    seconds: float | None,
-    root: object,
-    release: str,
-) -> None:
-    if size < LEAST_BYTES:
-        return
-    earlier = run.log(IdleLog).holds.get((name, span))
-    if earlier is not None and _length(earlier.seconds) >= _length(seconds):
-        return
-    run.log(IdleLog).holds[(name, span)] = IdleHold(
-        name=name,
-        api=api,
-        span=span,
-        bytes=size,
-        wait=wait,
-        seconds=seconds,
-        used_later=isinstance(root, str) and _used_later(run, root),
-        release=release,
-    )
+        used = _used_later(run, root)
+        yield IdleHold(name, made.name, made.span, size, wait, seconds, used)
 
 
 def _length(seconds: float | None) -> float:

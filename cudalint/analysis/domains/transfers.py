@@ -66,10 +66,9 @@ class Transfers(Domain):
         self, run: FunctionRun, binding: Binding, name: str, model: ApiFunction, state: State
     ) -> None:
         if model.copies is not None:
-            returned = "device"
-            if model.returns is not None:
-                returned = _space(run, binding, model.returns.space) or ""
-            _copy(run, binding, model.copies, name, state, returned or None)
+            returns = model.returns
+            space = "device" if returns is None else _space(run, binding, returns.space)
+            _copy(run, binding, model.copies, name, space)
         if model.sets is not None:
             _fill(run, binding, model, name, state)
 
@@ -78,12 +77,7 @@ class Transfers(Domain):
 
 
 def _copy(
-    run: FunctionRun,
-    binding: Binding,
-    copy: CopyEffect,
-    name: str,
-    state: State,
-    returned: str | None,
+    run: FunctionRun, binding: Binding, copy: CopyEffect, name: str, returned: str | None
 ) -> None:
     size = binding.amount(copy.bytes) if copy.bytes else None
     if copy.rows is not None and size is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -119,9 +120,14 @@ class FunctionRun:
         self.calls_made: list[tuple[str, str, tuple[tuple[str, Value], ...], Span]] = []
         """Calls of functions of the run with constant arguments: key, file, arguments, where."""
         self._logs: dict[Any, Any] = {}
-        self._work = _cuda_work(self)
-        self._resets_at = _resets(self)
-        self._written = written_calls(function)
+
+    @functools.cached_property
+    def _work(self) -> list[tuple[int, int]]:
+        return _cuda_work(self)
+
+    @functools.cached_property
+    def _written(self) -> dict[str, Expression]:
+        return written_calls(self.function)
 
     def log(self, kind: Callable[[FunctionRun], Log]) -> Log:
         """What a domain gathers on all paths, begun when it is first asked for."""
@@ -155,7 +161,7 @@ class FunctionRun:
             for work in self._work
         )
         if self.function.kind == "destructor" or any(
-            self.flow.reaches(here[0], here[1], reset[0], reset[1]) for reset in self._resets_at
+            self.flow.reaches(here[0], here[1], reset[0], reset[1]) for reset in _resets(self)
         ):
             return True, after
         before = any(

@@ -131,26 +131,6 @@ PartOf = TypeVar("PartOf", bound=Part)
 class State:
     """One disjunct. Mutable while one block runs; copied at every fork."""
 
-    __slots__ = (
-        "among",
-        "called",
-        "conditions",
-        "equal",
-        "failure",
-        "guards",
-        "inputs",
-        "lent",
-        "parts",
-        "resources",
-        "skipped",
-        "stored",
-        "thrown",
-        "trace",
-        "used",
-        "values",
-        "visits",
-    )
-
     def __init__(self) -> None:
         self.values: dict[Location, Value] = {}
         self.resources: dict[Symbol, Holding] = {}
@@ -182,23 +162,10 @@ class State:
     def copy(self) -> State:
         """An independent copy."""
         other = State.__new__(State)
-        other.values = self.values.copy()
-        other.resources = self.resources.copy()
-        other.conditions = self.conditions.copy()
-        other.equal = self.equal.copy()
-        other.among = self.among.copy()
-        other.inputs = self.inputs.copy()
-        other.used = self.used.copy()
-        other.called = self.called
-        other.stored = self.stored
-        other.lent = self.lent
-        other.guards = self.guards
-        other.skipped = self.skipped
-        other.parts = self.parts
-        other.trace = self.trace
-        other.visits = self.visits.copy()
-        other.failure = self.failure
-        other.thrown = self.thrown
+        other.__dict__ = {
+            name: known.copy() if type(known) is dict else known
+            for name, known in self.__dict__.items()
+        }
         return other
 
     # The domains ------------------------------------------------------------------------------

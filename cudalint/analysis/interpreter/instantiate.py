@@ -54,7 +54,7 @@ def apply_summary(
     if applications:
         applications[0].mark_tested(state)
     ways: list[list[Next]] = []
-    emptied = _emptied(run, applications, state)
+    emptied = _emptied(applications, state)
     for application in applications:
         outcome = application.outcome
         if outcome.kind == "return" and not all(
@@ -117,7 +117,7 @@ def _blames(run: FunctionRun, call: Call, state: State) -> bool:
     )
 
 
-def _emptied(run: FunctionRun, applications: list[_Application], state: State) -> set[Location]:
+def _emptied(applications: list[_Application], state: State) -> set[Location]:
     """The containers of the caller, not empty, whose elements some outcome releases."""
     found: set[Location] = set()
     for application in applications:

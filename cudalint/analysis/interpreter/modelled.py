@@ -55,9 +55,7 @@ def apply_model(
     results: dict[int | None, Value] = {}
     repeated = _failed_before(run, call, name, state) if model.acquires else None
     if repeated is not None:
-        _write_result(
-            run, call, name, model, {_position(model.status or "return"): repeated}, state
-        )
+        _write_result(run, call, name, {_position(model.status or "return"): repeated}, state)
         return [state]
     status = _status(run, call, name, model, state)
     if status is not None and model.status is not None:
@@ -89,11 +87,11 @@ def apply_model(
         if text not in model.inserts or call.receiver is None:
             _take(run, binding, text, state)
     if model.invokes is not None:
-        _invoke(run, binding, model, state)
+        _invoke(run, binding, state)
     if len(model.swaps) == 2:
         _swap(binding, model.swaps, state)
     if len(model.assigns) == 2:
-        _assign(run, binding, model.assigns, results, state)
+        _assign(binding, model.assigns, results, state)
     states = [state]
     if model.unwraps is not None:
         states = _unwrap(run, binding, model.unwraps, results, state)
@@ -115,7 +113,7 @@ def apply_model(
             results[None] = array
     _write_other_outputs(run, call, model, state)
     for one in states:
-        _write_result(run, call, name, model, results, one)
+        _write_result(run, call, name, results, one)
     return states
 
 
@@ -321,7 +319,7 @@ def _take(run: FunctionRun, binding: Binding, text: str, state: State) -> None:
     escape_value(run, expression, value, state)
 
 
-def _invoke(run: FunctionRun, binding: Binding, model: ApiFunction, state: State) -> None:
+def _invoke(run: FunctionRun, binding: Binding, state: State) -> None:
     for argument in binding.call.arguments:
         value = run.evaluator.value(argument.value, state)
         guard(run, value, state)
@@ -346,7 +344,6 @@ def _carry(run: FunctionRun, binding: Binding, model: ApiFunction, state: State)
 
 
 def _assign(
-    run: FunctionRun,
     binding: Binding,
     paths: tuple[str, ...],
     results: dict[int | None, Value],
@@ -418,7 +415,6 @@ def _write_result(
     run: FunctionRun,
     call: Call,
     name: str,
-    model: ApiFunction,
     results: dict[int | None, Value],
     state: State,
 ) -> None:
