@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from cudalint.analysis.domains.ownership import objects
 from cudalint.analysis.domains.ownership.escape import escape_object, guard
 from cudalint.analysis.domains.ownership.recorder import Recorder
@@ -29,51 +31,14 @@ _CONTENT = ".value"
 
 
 def contain(
-    run: FunctionRun,
-    binding: Binding,
-    name: str,
-    model: ApiFunction,
-    state: State,
+    run: FunctionRun, binding: Binding, name: str, model: ApiFunction, state: State
 ) -> Value | None:
     """Do what a model says of its receiver, a container; the result, where it is part of that."""
     receiver = binding.call.receiver
     container = None if receiver is None else run.evaluator.location(receiver, state)
     if receiver is None or container is None:
         return None
-    if model.boxes:
-        _box(run, binding, model, container, state)
-    refers = run.evaluator.refers(binding.call.target)
-    if model.unboxes:
-        content = (*container, _CONTENT)
-        return Address(content) if refers else state.read(content)
-    if model.holds:
-        _make(run, binding, model, container, state)
-    for text in model.inserts:
-        _insert(run, binding, text, model, container, state)
-    selected = _selected(run, binding, model, container, state)
-    if model.removes:
-        containers.remove(state, container, selected if model.removes == "some" else model.removes)
-        if state.values.get((*container, LENGTH)) in (KEYS, OTHER_LENGTH):
-            selected = "[]"
-    if model.counts:
-        return _count(run, receiver, name, model, container, state)
-    if model.table:
-        return Address((*container, "[0]"))
-    if not (model.elements or model.iterates):
-        return None
-    if model.iterates and model.at in ("first", "end"):
-        if model.at == "first":
-            return Address(containers.first(state, container))
-        end = containers.end(state, container)
-        return (
-            Operation(f"{name}()", (run.evaluator.value(receiver, state),))
-            if end is None
-            else (Address(end))
-        )
-    place: Location = (*container, selected)
-    if model.entries and not model.iterates:
-        place = (*place, ".second")
-    return Address(place) if model.iterates or refers else state.read(place)
+    return _Contained(run, binding, name, model, state, receiver, container).result()
 
 
 def length(run: FunctionRun, container: Location, state: State) -> int | None:
@@ -83,162 +48,180 @@ def length(run: FunctionRun, container: Location, state: State) -> int | None:
     return info.type.elements if known is None and info is not None else known
 
 
-def _selected(
-    run: FunctionRun, binding: Binding, model: ApiFunction, container: Location, state: State
-) -> str:
-    """Which element is meant."""
-    if not model.at:
-        return "[]"
-    if model.at in ("first", "last", "end"):
-        number = length(run, container, state)
-        if not number or state.values.get((*container, LENGTH)) == KEYS:
+@dataclass
+class _Contained:
+    """A modelled call whose receiver is a container, on one path."""
+
+    run: FunctionRun
+    binding: Binding
+    name: str
+    model: ApiFunction
+    state: State
+    receiver: Expression
+    container: Location
+
+    def result(self) -> Value | None:
+        """Do what the model says."""
+        model, state, container = self.model, self.state, self.container
+        if model.boxes:
+            self._box()
+        refers = self.run.evaluator.refers(self.binding.call.target)
+        if model.unboxes:
+            content = (*container, _CONTENT)
+            return Address(content) if refers else state.read(content)
+        if model.holds:
+            self._make()
+        for text in model.inserts:
+            self._insert(text)
+        selected = self._selected()
+        if model.removes:
+            which = selected if model.removes == "some" else model.removes
+            containers.remove(state, container, which)
+            if self._length() in (KEYS, OTHER_LENGTH):
+                selected = "[]"
+        if model.counts:
+            number = length(self.run, container, state)
+            if number is None:
+                return self._unknown()
+            return Const(number) if model.counts == "elements" else Const(number == 0)
+        if model.table:
+            return Address((*container, "[0]"))
+        if model.iterates and model.at == "first":
+            return Address(containers.first(state, container))
+        if model.iterates and model.at == "end":
+            end = containers.end(state, container)
+            return self._unknown() if end is None else Address(end)
+        if not (model.elements or model.iterates):
+            return None
+        place: Location = (*container, selected)
+        if model.entries and not model.iterates:
+            place = (*place, ".second")
+        return Address(place) if model.iterates or refers else state.read(place)
+
+    def _length(self) -> Value | None:
+        return self.state.values.get((*self.container, LENGTH))
+
+    def _unknown(self) -> Value:
+        whole = self.run.evaluator.value(self.receiver, self.state)
+        return Operation(f"{self.name}()", (whole,))
+
+    def _selected(self) -> str:
+        """Which element is meant."""
+        at = self.model.at
+        if not at:
             return "[]"
-        return "[0]" if model.at == "first" else f"[{number - 1}]"
-    value = binding.value(model.at)
-    if isinstance(value, Address) and value.location[:-1] == container:
-        return str(value.location[-1])  # an iterator
-    return "[]" if value is None else element_part(value)
+        if at in ("first", "last", "end"):
+            number = length(self.run, self.container, self.state)
+            if not number or self._length() == KEYS:
+                return "[]"
+            return "[0]" if at == "first" else f"[{number - 1}]"
+        value = self.binding.value(at)
+        if isinstance(value, Address) and value.location[:-1] == self.container:
+            return str(value.location[-1])  # an iterator
+        return "[]" if value is None else element_part(value)
 
+    # Filling ----------------------------------------------------------------------------------
 
-def _count(
-    run: FunctionRun,
-    receiver: Expression,
-    name: str,
-    model: ApiFunction,
-    container: Location,
-    state: State,
-) -> Value:
-    number = length(run, container, state)
-    if number is not None:
-        return Const(number) if model.counts == "elements" else Const(number == 0)
-    return Operation(f"{name}()", (run.evaluator.value(receiver, state),))
+    def _element(self, expression: Expression) -> list[tuple[Location, Value]]:
+        """What a new element holds: itself, and in its members."""
+        run, state = self.run, self.state
+        location = run.evaluator.location(expression, state)
+        if location is not None and objects.ends(run, location):
+            escape_object(run, location, state)  # the container ends its elements
+        inside = list(run.evaluator.inside(expression, state))
+        if inside and (location is None or location not in state.values):
+            return inside
+        return [((), run.evaluator.value(expression, state)), *inside]
 
+    def _make(self) -> None:
+        evaluator, state, container = self.run.evaluator, self.state, self.container
+        given = [argument.value for argument in self.binding.call.arguments]
+        elements: list[Element] | None = None
+        if not given:
+            elements = []
+        elif isinstance(given[0], Tuple):
+            elements = [self._element(item) for item in given[0].items]
+        elif list(evaluator.inside(given[0], state)):
+            state.replace(container, self._element(given[0]))
+            return
+        elif (number := integer(evaluator.value(given[0], state))) is not None:
+            each = self._element(given[1]) if len(given) > 1 else []
+            elements = [each] * number if 0 <= number <= containers.MOST_ELEMENTS else None
+        held = state.reachable(evaluator.value(one, state) for one in given)
+        containers.begin(state, container, elements, self.model.entries)
+        if elements is None and held:
+            state.write((*container, "[]"), bag(held))
 
-# Filling ----------------------------------------------------------------------------------------
+    def _insert(self, text: str) -> None:
+        """The value becomes an element of the receiver."""
+        run, state, container = self.run, self.state, self.container
+        expression, value = self.binding.expression(text), self.binding.value(text)
+        if expression is None or value is None:
+            return
+        guard(run, value, state)
+        element = self._element(expression)
+        held = state.reachable([value, *(inner for _, inner in element)])
+        outside = isinstance(container[0], str) and container[0].startswith("%")
+        if outside or (isinstance(value, Pointer) and self._holds_objects()):
+            # `blocks().push_back(p)`: somebody else has the container; or the element is made of
+            # it: an owner, maybe.
+            state.escape(held)
+            return
+        some: Location = (*container, "[]")
+        for resource in sorted(held):
+            run.log(Recorder).named(resource.origin, f"{run.show(self.receiver)}[...]", some)
+        around = run.flow.enclosing.get(run.position.block)
+        several = len(self.binding.call.arguments) > 1 and self.model.at in ("first", "last")
+        if (around or several) and self._length() is not None:
+            containers.blur(state, container)  # each iteration puts another one in
+        if self._placed(text, element):
+            return
+        if self._length() is not None:
+            containers.blur(state, container)
+        else:
+            state.values[(*container, LENGTH)] = OTHER_LENGTH
+        if held:
+            state.write(some, bag(held))
+        state.keep_inputs((value, *(inner for _, inner in element)))
 
+    def _holds_objects(self) -> bool:
+        """Whether the elements are of a class."""
+        root = str(self.container[0])
+        info = self.run.evaluator.variable(root) if len(self.container) == 1 else None
+        arguments = info.type.arguments if info is not None else ()
+        number = 1 if self.model.entries else 0
+        return number < len(arguments) and arguments[number].kind == "record"
 
-def _element(
-    run: FunctionRun, expression: Expression, state: State
-) -> list[tuple[Location, Value]]:
-    """What a new element holds: itself, and in its members."""
-    location = run.evaluator.location(expression, state)
-    if location is not None and objects.ends(run, location):
-        escape_object(run, location, state)  # the container ends its elements
-    inside = list(run.evaluator.inside(expression, state))
-    if inside and (location is None or location not in state.values):
-        return inside
-    return [((), run.evaluator.value(expression, state)), *inside]
+    def _placed(self, text: str, element: list[tuple[Location, Value]]) -> bool:
+        """Whether the element has found its place among others that are known."""
+        at = self.model.at
+        if at == "last":
+            return containers.append(self.state, self.container, element)
+        if at == "first":
+            return containers.prepend(self.state, self.container, element)
+        if not at or self._length() != KEYS:
+            return False
+        key = self.binding.value(at)
+        part = "[]" if key is None else element_part(key)
+        if part == "[]" or at == text:
+            return part != "[]"
+        apart = (".second",) if at.partition(".")[0] != text else ()
+        for rest, value in element:
+            self.state.write((*self.container, part, *apart, *rest), value)
+        return True
 
+    # One value or none ------------------------------------------------------------------------
 
-def _make(
-    run: FunctionRun, binding: Binding, model: ApiFunction, container: Location, state: State
-) -> None:
-    given = [argument.value for argument in binding.call.arguments]
-    keyed = model.entries
-    elements: list[Element] | None = None
-    if not given:
-        elements = []
-    elif isinstance(given[0], Tuple):
-        elements = [_element(run, item, state) for item in given[0].items]
-    elif list(run.evaluator.inside(given[0], state)):
-        state.replace(container, _element(run, given[0], state))
-        return
-    elif (number := integer(run.evaluator.value(given[0], state))) is not None:
-        each = _element(run, given[1], state) if len(given) > 1 else []
-        elements = [each] * number if 0 <= number <= containers.MOST_ELEMENTS else None
-    held = state.reachable(run.evaluator.value(one, state) for one in given)
-    containers.begin(state, container, elements, keyed)
-    if elements is None and held:
-        state.write((*container, "[]"), bag(held))
-
-
-def _insert(
-    run: FunctionRun,
-    binding: Binding,
-    text: str,
-    model: ApiFunction,
-    container: Location,
-    state: State,
-) -> None:
-    """The value becomes an element of the receiver."""
-    expression, value = binding.expression(text), binding.value(text)
-    receiver = binding.call.receiver
-    if expression is None or value is None or receiver is None:
-        return
-    guard(run, value, state)
-    element = _element(run, expression, state)
-    held = state.reachable([value, *(inner for _, inner in element)])
-    if isinstance(container[0], str) and container[0].startswith("%"):
-        state.escape(held)  # `blocks().push_back(p)`: somebody else has the container
-        return
-    if isinstance(value, Pointer) and _holds_objects(run, model, container):
-        state.escape(held)  # the element is made of it: an owner, maybe
-        return
-    some: Location = (*container, "[]")
-    for resource in sorted(held):
-        run.log(Recorder).named(resource.origin, f"{run.show(receiver)}[...]", some)
-    around = run.flow.enclosing.get(run.position.block)
-    several = len(binding.call.arguments) > 1 and model.at in ("first", "last")
-    if (around or several) and (*container, LENGTH) in state.values:
-        containers.blur(state, container)  # each iteration puts another one in
-    if _placed(binding, text, model, container, element, state):
-        return
-    if (*container, LENGTH) in state.values:
-        containers.blur(state, container)
-    elif not str(container[0]).startswith("%"):
-        state.values[(*container, LENGTH)] = OTHER_LENGTH
-    if held:
-        state.write(some, bag(held))
-    state.keep_inputs((value, *(inner for _, inner in element)))
-
-
-def _holds_objects(run: FunctionRun, model: ApiFunction, container: Location) -> bool:
-    """Whether the elements of a container are of a class."""
-    info = run.evaluator.variable(str(container[0])) if len(container) == 1 else None
-    arguments = info.type.arguments if info is not None else ()
-    number = 1 if model.entries else 0
-    return number < len(arguments) and arguments[number].kind == "record"
-
-
-def _placed(
-    binding: Binding,
-    text: str,
-    model: ApiFunction,
-    container: Location,
-    element: list[tuple[Location, Value]],
-    state: State,
-) -> bool:
-    """Whether the element has found its place among others that are known."""
-    if model.at == "last":
-        return containers.append(state, container, element)
-    if model.at == "first":
-        return containers.prepend(state, container, element)
-    if not model.at or state.values.get((*container, LENGTH)) != KEYS:
-        return False
-    key = binding.value(model.at)
-    part = "[]" if key is None else element_part(key)
-    if part == "[]" or model.at == text:
-        return part != "[]"
-    apart = model.at.partition(".")[0] != text
-    for rest, value in element:
-        state.write((*container, part, *((".second", *rest) if apart else rest)), value)
-    return True
-
-
-# One value or none ------------------------------------------------------------------------------
-
-
-def _box(
-    run: FunctionRun, binding: Binding, model: ApiFunction, container: Location, state: State
-) -> None:
-    given = [argument.value for argument in binding.call.arguments]
-    state_of = run.evaluator.location(given[0], state) if given else None
-    if state_of is not None and (*state_of, _CONTENT) in state.values:
-        state.replace(container, state.parts_of(state_of))
-        return
-    element = _element(run, given[0], state) if given else []
-    state.forget(container)
-    nothing = not given or (isinstance(given[0], Constant) and given[0].text == model.boxes)
-    state.values[container] = Const(not nothing)
-    for rest, value in () if nothing else element:
-        state.write((*container, _CONTENT, *rest), value)
+    def _box(self) -> None:
+        state, container = self.state, self.container
+        given = [argument.value for argument in self.binding.call.arguments]
+        other = self.run.evaluator.location(given[0], state) if given else None
+        if other is not None and (*other, _CONTENT) in state.values:
+            state.replace(container, state.parts_of(other))
+            return
+        element = self._element(given[0]) if given else []
+        state.forget(container)
+        empty = not given or (isinstance(given[0], Constant) and given[0].text == self.model.boxes)
+        state.values[container] = Const(not empty)
+        for rest, value in () if empty else element:
+            state.write((*container, _CONTENT, *rest), value)
