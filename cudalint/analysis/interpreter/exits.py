@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cudalint.analysis.domains.ownership.counterparts import left_to_counterpart
@@ -79,44 +80,200 @@ def result_of(
     return Result(value, [*_members((RETURN,), value), *_parts_of_result(run, result, state)])
 
 
-def leave(
-    run: FunctionRun,
-    state: State,
-    kind: str,
-    result: Result | None,
-    span: Span,
-    *,
-    implicit: bool = False,
-    explicit: bool = True,
-) -> None:
-    """A path ends: record what it leaves behind and what it hands out."""
-    value = result.value if result is not None else None
-    outward: list[tuple[Location, Value]] = []
-    if result is not None:
-        outward = [((RETURN,), result.value), *result.parts]
-    # A constructor that throws runs no destructor of its own class ([except.ctor]).
-    # Python's has no owner that could close it, unless `__del__` does.
-    unborn = (
-        kind == "throw"
-        and run.function.kind == "constructor"
-        and (not run.python or (explicit and not run.has_finalizer))
-    )
-    for location, stored in state.values.items():
-        if is_outside(run, location) and not (unborn and location[0] == "this"):
-            outward.append((location, stored))
-    for pointer in [stored for _, stored in outward if isinstance(stored, Pointer)]:
-        # What a returned block of memory holds goes out with it.
-        outward.extend(state.below(("@", pointer)))
-    for status in statuses_in(stored for _, stored in outward):
-        run.conditions.checked.add(status.origin)  # the caller's to look at
-    outside = state.reachable(stored for _, stored in outward)
-    for key in sorted(state.guards):
-        escape_captured(run, key, state)
-    handed = _hand_out(run, state, outward, outside, span)
-    for resource, holding in list(state.resources.items()):
-        if live(holding.status) and resource not in outside:
-            _lose(run, state, resource, kind, span, implicit, explicit)
-    run.outcomes.append(_outcome(run, state, kind, value, outward, handed, explicit))
+@dataclass
+class Leaving:
+    """A path that ends: what it leaves behind, and what it hands out."""
+
+    run: FunctionRun
+    state: State
+    kind: str
+    """return or throw."""
+    span: Span
+    implicit: bool = False
+    explicit: bool = True
+    outward: list[tuple[Location, Value]] = field(default_factory=list)
+    """What stays, and where."""
+
+    def leave(self, result: Result | None) -> None:
+        """Record all of it."""
+        run, state, outward = self.run, self.state, self.outward
+        if result is not None:
+            outward += [((RETURN,), result.value), *result.parts]
+        # A constructor that throws runs no destructor of its own class ([except.ctor]).
+        # Python's has no owner that could close it, unless `__del__` does.
+        unborn = (
+            self.kind == "throw"
+            and run.function.kind == "constructor"
+            and (not run.python or (self.explicit and not run.has_finalizer))
+        )
+        for location, stored in state.values.items():
+            if is_outside(run, location) and not (unborn and location[0] == "this"):
+                outward.append((location, stored))
+        for pointer in [stored for _, stored in outward if isinstance(stored, Pointer)]:
+            # What a returned block of memory holds goes out with it.
+            outward.extend(state.below(("@", pointer)))
+        for status in statuses_in(stored for _, stored in outward):
+            run.conditions.checked.add(status.origin)  # the caller's to look at
+        outside = state.reachable(stored for _, stored in outward)
+        for key in sorted(state.guards):
+            escape_captured(run, key, state)
+        handed = self._hand_out(outside)
+        for resource, holding in list(state.resources.items()):
+            if live(holding.status) and resource not in outside:
+                self._lose(resource)
+        run.outcomes.append(self._outcome(result, handed))
+
+    def _hand_out(self, outside: set[Symbol]) -> list[tuple[Symbol, Location]]:
+        handed: dict[Symbol, Location] = {}
+        # A number that is calculated from a pointer (`last - first`) holds it least of all.
+        for location, stored in sorted(
+            self.outward, key=lambda pair: isinstance(pair[1], _CALCULATED)
+        ):
+            for resource in resources_in(stored):
+                # What an object keeps is its own, even if a pointer to it is returned too.
+                earlier = handed.get(resource)
+                if resource not in self.state.resources:
+                    continue
+                if earlier is None or (earlier[0] == RETURN and not _is_some_element(location)):
+                    handed[resource] = location
+        for resource in sorted(outside):
+            if live(self.state.status(resource)):
+                what = "is returned" if handed.get(resource, ("",))[0] == RETURN else "is stored"
+                self.run.log(Recorder).handed_over(
+                    resource.origin, Site(self.run.filename, self.span, what)
+                )
+        return list(handed.items())
+
+    def _lose(self, resource: Symbol) -> None:
+        run, state = self.run, self.state
+        record = run.log(Recorder).records.get(resource.origin)
+        if record is None or is_empty(run, state, resource):
+            return
+        acquired = record.acquired
+        root = acquired.location[0] if acquired.location else None
+        if record.released and run.skipped_work_on(state, root):
+            return
+        if not record.released and left_to_counterpart(run, state, resource, acquired.family):
+            return
+        events = state.events(state.resources[resource].since)
+        failures = [event for event in events if event.is_failure]
+        conditions = [event for event in events if event.kind == "condition"]
+        since = any(event.kind in ("throw", "may throw") for event in events)
+        thrown = state.thrown if self.kind == "throw" or since else None
+        if self.kind == "throw" or thrown is not None:
+            exit_kind = Exit.THROW
+        elif self.implicit or (self.span == run.last_return and not failures):
+            exit_kind = Exit.END
+        else:
+            exit_kind = Exit.RETURN
+        steps: list[Step] = []
+        if acquired.from_callee is not None:
+            filename, where = acquired.from_callee
+            steps.append(Step(filename, where, f"by {acquired.api}"))
+        steps += [event.step for event in (failures or conditions)[-2:]]
+        if thrown is not None and thrown.step.span != self.span:
+            steps.append(thrown.step)
+        if failures:
+            last = failures[-1].step
+            reason = f"{last.message} (line {last.span.row})"
+        elif thrown is not None:
+            reason = f"{thrown.step.message} (line {thrown.step.span.row})"
+        elif exit_kind is Exit.RETURN and conditions:
+            reason = conditions[-1].step.message
+        else:
+            reason = "the function ends"
+        leaves = "the exception leaves the function" if self.kind == "throw" else "returns"
+        if self.kind != "throw" and self.implicit:
+            leaves = "the function ends"
+        told = f"{leaves} without a release of `{acquired.shown}`"
+        explicit = self.explicit if thrown is None else thrown.kind == "throw"
+        run.log(Recorder).lost(
+            state, resource, exit_kind, self.span, reason, steps, told, explicit=explicit
+        )
+
+    def _outcome(self, result: Result | None, handed: list[tuple[Symbol, Location]]) -> Outcome:
+        run, state = self.run, self.state
+        out: list[HandedOut] = []
+        dangling: list[HandedOut] = []
+        for resource, location in handed:
+            holding = state.resources[resource]
+            acquired = run.log(Recorder).of(resource)
+            if acquired is None or holding.status is Status.ABSENT:
+                continue
+            gone = holding.status is Status.RELEASED
+            filename, where = acquired.from_callee or (acquired.filename, acquired.span)
+            (dangling if gone else out).append(
+                HandedOut(
+                    resource=resource,
+                    location=location,
+                    family=acquired.family,
+                    api=acquired.api,
+                    filename=filename,
+                    span=where,
+                    bytes=acquired.bytes,
+                    condition=holding.condition,
+                    requested=holding.status is Status.REQUESTED,
+                    managed=acquired.managed,
+                    escaped=holding.status is Status.ESCAPED or not _is_nameable(run, location),
+                    released=holding.released if gone else None,
+                    lent=tuple(Lending(to) for to in lent_to(state, holding)),
+                )
+            )
+        settled = tuple(
+            (status, succeeded)
+            for status, succeeded in state.conditions.items()
+            if is_status(status) and any(mentions(stored, status) for _, stored in self.outward)
+        )
+        absent = {r for r, h in state.resources.items() if h.status is Status.ABSENT}
+        kept = {item.resource for item in (*out, *dangling)}
+
+        def outside_view(inner: Value) -> Value | None:
+            if isinstance(inner, Pointer):
+                if inner.resource in absent:
+                    return Const(None)
+                if inner.resource not in kept:
+                    return Symbol("gone")
+            return None
+
+        conditions = tuple(
+            (condition, truth)
+            for condition, truth in state.conditions.items()
+            if _only_inputs(condition)
+        )
+        writes = [
+            (rewrite_location(location, outside_view), rewrite(stored, outside_view))
+            for location, stored in self.outward
+            if location != (RETURN,)
+            and not (isinstance(stored, Address) and not is_outside(run, stored.location))
+        ]
+        # What holds a resource is kept, whatever there is besides: else it could not be released.
+        writes.sort(key=lambda write: not any(True for _ in resources_in(write[1])))
+        held = sum(any(True for _ in resources_in(stored)) for _, stored in writes)
+        called = [
+            CalledInput(location, tuple(rewrite(one, outside_view) for one in arguments))
+            for location, arguments in state.called
+            if not _is_local(run, location)
+        ]
+        return Outcome(
+            kind=self.kind,
+            value=None if result is None else _result(run, rewrite(result.value, outside_view)),
+            conditions=conditions[:MOST_CONDITIONS],
+            handed_out=tuple(out),
+            dangling=tuple(dangling),
+            used=tuple(state.used.items()),
+            released=tuple(
+                release for entry, release in state.inputs.items() if not _is_local(run, entry)
+            ),
+            called=tuple(sorted(called, key=repr)),
+            stored=state.stored,
+            lent=state.lent,
+            writes=tuple(writes[: max(held, MOST_WRITES)]),
+            failure=state.failure.step if state.failure else None,
+            explicit=self.explicit,
+            thrown=state.thrown.thrown if self.kind == "throw" and state.thrown is not None else (),
+            foreign=any(_is_foreign(run, condition) for condition in state.conditions),
+            settled=settled,
+        )
 
 
 def _note_failed_program(run: FunctionRun, state: State, value: Value, span: Span) -> None:
@@ -209,30 +366,6 @@ def _parts_of_result(
     return found
 
 
-def _hand_out(
-    run: FunctionRun,
-    state: State,
-    outward: list[tuple[Location, Value]],
-    outside: set[Symbol],
-    span: Span,
-) -> list[tuple[Symbol, Location]]:
-    handed: dict[Symbol, Location] = {}
-    # A number that is calculated from a pointer (`last - first`) holds it least of all.
-    for location, stored in sorted(outward, key=lambda pair: isinstance(pair[1], _CALCULATED)):
-        for resource in resources_in(stored):
-            # What an object keeps is its own, even if a pointer to it is returned too.
-            earlier = handed.get(resource)
-            if resource not in state.resources:
-                continue
-            if earlier is None or (earlier[0] == RETURN and not _is_some_element(location)):
-                handed[resource] = location
-    for resource in sorted(outside):
-        if live(state.status(resource)):
-            what = "is returned" if handed.get(resource, ("",))[0] == RETURN else "is stored"
-            run.log(Recorder).handed_over(resource.origin, Site(run.filename, span, what))
-    return list(handed.items())
-
-
 def _is_some_element(location: Location) -> bool:
     """Whether a location is what one of several pointers points to, nobody knows which."""
     return (
@@ -259,158 +392,6 @@ def _is_nameable(run: FunctionRun, location: Location) -> bool:
             if info is not None and info.storage == "local":
                 return False
     return True
-
-
-def _lose(
-    run: FunctionRun,
-    state: State,
-    resource: Symbol,
-    kind: str,
-    span: Span,
-    implicit: bool,
-    explicit: bool,
-) -> None:
-    record = run.log(Recorder).records.get(resource.origin)
-    if record is None or is_empty(run, state, resource):
-        return
-    acquired = record.acquired
-    root = acquired.location[0] if acquired.location else None
-    if record.released and run.skipped_work_on(state, root):
-        return
-    if not record.released and left_to_counterpart(run, state, resource, acquired.family):
-        return
-    events = state.events(state.resources[resource].since)
-    failures = [event for event in events if event.is_failure]
-    conditions = [event for event in events if event.kind == "condition"]
-    since = any(event.kind in ("throw", "may throw") for event in events)
-    thrown = state.thrown if kind == "throw" or since else None
-    if kind == "throw" or thrown is not None:
-        exit_kind = Exit.THROW
-    elif implicit or (span == run.last_return and not failures):
-        exit_kind = Exit.END
-    else:
-        exit_kind = Exit.RETURN
-    steps: list[Step] = []
-    if acquired.from_callee is not None:
-        filename, where = acquired.from_callee
-        steps.append(Step(filename, where, f"by {acquired.api}"))
-    steps += [event.step for event in (failures or conditions)[-2:]]
-    if thrown is not None and thrown.step.span != span:
-        steps.append(thrown.step)
-    if failures:
-        last = failures[-1].step
-        reason = f"{last.message} (line {last.span.row})"
-    elif thrown is not None:
-        reason = f"{thrown.step.message} (line {thrown.step.span.row})"
-    elif exit_kind is Exit.RETURN and conditions:
-        reason = conditions[-1].step.message
-    else:
-        reason = "the function ends"
-    leaves = "the exception leaves the function" if kind == "throw" else "returns"
-    if kind != "throw" and implicit:
-        leaves = "the function ends"
-    told = f"{leaves} without a release of `{acquired.shown}`"
-    explicit = explicit if thrown is None else thrown.kind == "throw"
-    run.log(Recorder).lost(state, resource, exit_kind, span, reason, steps, told, explicit=explicit)
-
-
-def _outcome(
-    run: FunctionRun,
-    state: State,
-    kind: str,
-    value: Value | None,
-    outward: list[tuple[Location, Value]],
-    handed: list[tuple[Symbol, Location]],
-    explicit: bool,
-) -> Outcome:
-    out: list[HandedOut] = []
-    dangling: list[HandedOut] = []
-    for resource, location in handed:
-        holding = state.resources[resource]
-        record = run.log(Recorder).records.get(resource.origin)
-        if record is None or holding.status is Status.ABSENT:
-            continue
-        gone = holding.status is Status.RELEASED
-        acquired = record.acquired
-        filename, where = acquired.from_callee or (acquired.filename, acquired.span)
-        (dangling if gone else out).append(
-            HandedOut(
-                resource=resource,
-                location=location,
-                family=acquired.family,
-                api=acquired.api,
-                filename=filename,
-                span=where,
-                bytes=acquired.bytes,
-                condition=holding.condition,
-                requested=holding.status is Status.REQUESTED,
-                managed=acquired.managed,
-                escaped=holding.status is Status.ESCAPED or not _is_nameable(run, location),
-                released=holding.released if gone else None,
-                lent=tuple(Lending(to) for to in lent_to(state, holding)),
-            )
-        )
-    settled = tuple(
-        (status, succeeded)
-        for status, succeeded in state.conditions.items()
-        if is_status(status)
-        and isinstance(status, Symbol)
-        and any(mentions(stored, status) for _, stored in outward)
-    )
-    absent = {r for r, h in state.resources.items() if h.status is Status.ABSENT}
-    kept = {item.resource for item in (*out, *dangling)}
-
-    def outside_view(inner: Value) -> Value | None:
-        if isinstance(inner, Pointer):
-            if inner.resource in absent:
-                return Const(None)
-            if inner.resource not in kept:
-                return Symbol("gone")
-        return None
-
-    conditions = tuple(
-        (condition, truth)
-        for condition, truth in state.conditions.items()
-        if _only_inputs(condition)
-    )
-    writes = [
-        (rewrite_location(location, outside_view), rewrite(stored, outside_view))
-        for location, stored in outward
-        if location != (RETURN,)
-        and not (isinstance(stored, Address) and not is_outside(run, stored.location))
-    ]
-    # What holds a resource is kept, whatever there is besides: lost here, it could not be released.
-    writes.sort(key=lambda write: not any(True for _ in resources_in(write[1])))
-    held = sum(any(True for _ in resources_in(stored)) for _, stored in writes)
-    return Outcome(
-        kind=kind,
-        value=None if value is None else _result(run, rewrite(value, outside_view)),
-        conditions=conditions[:MOST_CONDITIONS],
-        handed_out=tuple(out),
-        dangling=tuple(dangling),
-        used=tuple(state.used.items()),
-        released=tuple(
-            release for entry, release in state.inputs.items() if not _is_local(run, entry)
-        ),
-        called=tuple(
-            sorted(
-                (
-                    CalledInput(location, tuple(rewrite(one, outside_view) for one in arguments))
-                    for location, arguments in state.called
-                    if not _is_local(run, location)
-                ),
-                key=repr,
-            )
-        ),
-        stored=state.stored,
-        lent=state.lent,
-        writes=tuple(writes[: max(held, MOST_WRITES)]),
-        failure=state.failure.step if state.failure else None,
-        explicit=explicit,
-        thrown=state.thrown.thrown if kind == "throw" and state.thrown is not None else (),
-        foreign=any(_is_foreign(run, condition) for condition in state.conditions),
-        settled=settled,
-    )
 
 
 def _result(run: FunctionRun, value: Value) -> Value:

@@ -22,7 +22,7 @@ from cudalint.analysis.engine.schedule import Schedule
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.interpreter import calls, destruction
 from cudalint.analysis.interpreter.domains import DOMAINS
-from cudalint.analysis.interpreter.exits import leave, result_of
+from cudalint.analysis.interpreter.exits import Leaving, result_of
 from cudalint.analysis.shape.consumers import may_stop_early
 from cudalint.analysis.shape.exceptions import Exceptions
 from cudalint.analysis.shape.operations import operations
@@ -360,7 +360,7 @@ class Worklist:
                 for given, one in self._split(value, state):
                     result = result_of(self.run, given, one, span)
                     for after in destruction.leave_all(self.run, given, span, one):
-                        leave(self.run, after, "return", result, span, implicit=implicit)
+                        Leaving(self.run, after, "return", span, implicit=implicit).leave(result)
             case Throw(span=span, rethrow=rethrow, kinds=kinds):
                 self._throw(Raised(state, span, "", not rethrow, kinds), rethrow)
 
@@ -507,4 +507,4 @@ class Worklist:
             explicit = state.thrown.kind == "throw"
             for one in destruction.leave_all(self.run, None, raised.span, state):
                 for after in destruction.unwind(self.run, raised.span, one):
-                    leave(self.run, after, "throw", None, raised.span, explicit=explicit)
+                    Leaving(self.run, after, "throw", raised.span, explicit=explicit).leave(None)
