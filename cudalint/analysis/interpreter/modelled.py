@@ -111,6 +111,8 @@ def apply_model(
         array = returned_array(run, binding, model, name, state)
         if array is not None:
             results[None] = array
+    if model.answer is not None:
+        results[None] = Const(model.answer)
     _write_other_outputs(run, call, model, state)
     for one in states:
         _write_result(run, call, name, results, one)
@@ -424,9 +426,7 @@ def _write_result(
     if location is None:
         return
     indexed = {number: value for number, value in results.items() if number is not None}
-    if model.answer is not None:
-        value: Value = Const(model.answer)
-    elif None in results:
+    if None in results:
         value = results[None]
     elif indexed:
         unknown = Operation(f"result:{run.position.block}.{run.position.index}", ())
