@@ -79,7 +79,7 @@ class DoubleFree(FunctionRule):
                 continue
             message = f"{quoted(misuse.name)} is released again by {readable(misuse.api)}"
             if misuse.at_end:
-                where = places([misuse.at_end], facts.filename)
+                where = places([misuse.at_end], misuse.filename or facts.filename)
                 message += f", the destructor of {quoted(misuse.at_end.text)}, at {where}"
             elif misuse.released:
                 where = places([misuse.released], facts.filename)

@@ -69,7 +69,14 @@ class UseAfterFree(FunctionRule):
             if misuse.kind is not MisuseKind.USE_AFTER_FREE:
                 continue
             message = f"{quoted(misuse.name)} is passed to {readable(misuse.api)} after its release"
-            if misuse.released:
+            if misuse.at_end:
+                where = places([misuse.at_end], misuse.filename or facts.filename)
+                message = (
+                    f"{quoted(misuse.name)} is released here, and still used by "
+                    f"{readable(misuse.api)} when the life of {quoted(misuse.at_end.text)} ends at "
+                    f"{where}"
+                )
+            elif misuse.released:
                 where = places([misuse.released], facts.filename)
                 message += f" at {where}"
             yield self.finding(

@@ -152,7 +152,8 @@ class Misuse:
     filename: str = ""
     """Where ``span`` is, if not in the function's file (a destructor that runs at its end)."""
     at_end: Site | None = None
-    """Where an object ends (named by ``text``) whose destructor makes the second release."""
+    """Where an object ends (named by ``text``) whose destructor makes the second release, or the
+    use."""
 
 
 @dataclass(frozen=True)

@@ -51,15 +51,14 @@ def own(run: FunctionRun, call: Call, model: ApiFunction, state: State) -> list[
                 one.values[(symbol,)] = NULL
             continue
         known = symbol is not None and deleter is not None and _is_pointer(run, value)
+        if not known and isinstance(value, Pointer):
+            site = Site(run.filename, call.span, call.name.rpartition("::")[2])
+            run.log(Recorder).handed_over(value.resource.origin, site)
         if not (known and deleter is not None and _does_nothing(run, deleter)):
             escape_value(run, expression, value, one)
-            if not known and isinstance(value, Pointer):
-                site = Site(run.filename, call.span, call.name.rpartition("::")[2])
-                run.log(Recorder).handed_over(value.resource.origin, site)
-            if known and symbol is not None and deleter is not None:
-                adopt(one, symbol, Adopted(deleter, call.span, owed))
-        if known and symbol is not None:
+        if known and symbol is not None and deleter is not None:
             one.values[(symbol,)] = value
+            adopt(one, symbol, Adopted(deleter, call.span, owed))
     return states
 
 

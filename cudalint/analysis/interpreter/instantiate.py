@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec import structs
+
 from cudalint.analysis.domains.ownership import objects, stores
 from cudalint.analysis.domains.ownership.escape import guard, havoc
 from cudalint.analysis.domains.ownership.lending import lend_values
@@ -280,10 +282,23 @@ class _Application(Translation):
                 after
                 for one in states
                 for after in run_given(
-                    self.run, function, arguments, self.call.span, one, apply_summary
+                    self.run,
+                    function,
+                    arguments,
+                    self.call.span,
+                    one,
+                    self._end_by if self.ends else apply_summary,
                 )
             ]
         return states
+
+    def _end_by(
+        self, run: FunctionRun, call: Call, definition: Function, summary: Summary, state: State
+    ) -> list[Next]:
+        """The destructor leaves it to a function that the object holds."""
+        place = self.call.receiver
+        ended = structs.replace(call, kind="destructor", receiver=place, may_throw=False)
+        return [*(end_object(run, ended, definition, summary, state) or [state])]
 
     def _effects(self, state: State) -> None:
         if self.outcome.failure is not None:
@@ -293,6 +308,10 @@ class _Application(Translation):
             value = self.translate(Input(location), state)
             place = self.locate(location, state)
             shown = self.written(place) or use.api
+            if self.ends and isinstance(value, Pointer):
+                if state.status(value.resource) is Status.RELEASED and not self.undecided:
+                    objects.released_before(self.run, self.call, value.resource, shown, use, state)
+                continue
             Passing(self.run, state, shown, self.call.name, self.call.span).use(value, use.step)
         for release in self.outcome.released:
             self._release(release, state)
@@ -354,6 +373,8 @@ class _Application(Translation):
         definition = self.definition
         given = [one for one in definition.parameters if one.symbol != "this"]
         if definition.kind != "constructor" or len(given) != 1 or self.run.python:
+            return
+        if (given[0].type.pointee or given[0].type).kind != "record" or given[0].by == "pointer":
             return
         origin, target = (self.locate((symbol,), state) for symbol in (given[0].symbol, "this"))
         if origin is not None and target is not None and is_own(self.run, target, state):

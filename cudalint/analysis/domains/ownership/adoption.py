@@ -153,6 +153,7 @@ def _pass_on(run: FunctionRun, expressions: Iterable[Expression], span: Span, st
         if isinstance(value, Pointer):
             site = Site(run.filename, span, "is moved")
             run.log(Recorder).handed_over(value.resource.origin, site)
+            state.escape([value.resource])
         state.forget((symbol,))
         leave(state, symbol)
 

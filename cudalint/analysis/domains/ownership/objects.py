@@ -9,7 +9,7 @@ from typing import NamedTuple
 from cudalint.analysis.domains.ownership.adoption import adopted
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.state import InputRelease, State
+from cudalint.analysis.engine.state import InputRelease, InputUse, State
 from cudalint.analysis.facts import Misuse, MisuseKind, Site
 from cudalint.analysis.shape.destruction import Destruction, Destructor
 from cudalint.analysis.values.values import (
@@ -192,10 +192,10 @@ def released_before(
     call: Call,
     resource: Symbol,
     shown: str,
-    release: InputRelease,
+    again: InputRelease | InputUse,
     state: State,
 ) -> None:
-    """The destructor of a variable releases what has been released already."""
+    """The destructor of a variable releases or uses what has been released already."""
     objects = state.part(NO_OBJECTS)
     earlier = state.resources[resource].released
     acquired = run.log(Recorder).of(resource)
@@ -204,12 +204,14 @@ def released_before(
     own = next((one for one in objects.ended if one.resource == resource), None)
     where = earlier
     if own is not None and own.variable == _root(call):
-        where = own.step if own.destroys else release.step  # the class itself does it twice
+        where = own.step if own.destroys else again.step  # the class itself does it twice
     elif own is not None:
         where = Step(run.filename, _later(run, own.variable, _root(call)) or earlier.span, "")
     run.log(Recorder).misuse(
         Misuse(
-            MisuseKind.DOUBLE_FREE,
+            MisuseKind.DOUBLE_FREE
+            if isinstance(again, InputRelease)
+            else MisuseKind.USE_AFTER_FREE,
             shown,
             call.name,
             where.span,
@@ -217,10 +219,10 @@ def released_before(
                 acquired.step,
                 earlier,
                 Step(run.filename, call.span, f"the life of `{shown_root(run, call)}` ends here"),
-                release.step,
+                again.step,
             ),
             acquired.resource(),
-            released=Site(earlier.filename, earlier.span, release.api),
+            released=Site(earlier.filename, earlier.span, again.api),
             filename=where.filename,
             at_end=Site(run.filename, call.span, shown_root(run, call)),
         )
