@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator
 from typing import Literal, Union, get_args
 
 import msgspec
@@ -114,6 +115,17 @@ class Apply(msgspec.Struct, frozen=True):
 
 
 Amount = Union[Number, Path, Arithmetic, Apply]
+
+
+def paths_in(amount: Amount) -> Iterator[Path]:
+    """The paths that an amount is computed from."""
+    match amount:
+        case Path():
+            yield amount
+        case Arithmetic(left=left, right=right):
+            yield from (*paths_in(left), *paths_in(right))
+        case Apply(arguments=arguments):
+            yield from (path for argument in arguments for path in paths_in(argument))
 
 
 class Dimension(msgspec.Struct, frozen=True):

@@ -42,7 +42,6 @@ class Churn:
     sizes: tuple[int, ...] = ()
     """Of ``calls``: what it is called with, in bytes or whatever unit the parameter has."""
     steps: tuple[Step, ...] = ()
-    varying: bool = True
     """Whether the size is known to change from one time to the next."""
 
 

@@ -28,8 +28,12 @@ Known = Callable[[str], bool]
 
 def innermost(flow: Flow, block: int) -> int | None:
     """The header of the smallest loop around a block."""
-    headers = flow.enclosing.get(block, frozenset())
-    return min(headers, key=lambda header: len(flow.loops[header]), default=None)
+    return next(iter(around(flow, block)), None)
+
+
+def around(flow: Flow, block: int) -> list[int]:
+    """The headers of the loops around a block, innermost first."""
+    return sorted(flow.enclosing.get(block, ()), key=lambda header: len(flow.loops[header]))
 
 
 def ordinary_blocks(flow: Flow) -> frozenset[int]:

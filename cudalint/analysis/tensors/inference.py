@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cudalint.analysis.facts.tensors import RecordedInference
-from cudalint.analysis.shape.operations import operations
+from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
@@ -39,7 +39,9 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
             continue
         if _is_detached_by_force(view, origin) or (trains and not _is_consumed(view, origin)):
             continue
-        name = view.text(call.callee) if call.callee is not None else _method(view, call)
+        name = call.name if call.receiver is None else view.text(call.receiver) + call.name
+        if call.callee is not None:
+            name = view.text(call.callee)
         found[record.callee] = RecordedInference(
             model=name,
             span=call.span,
@@ -62,14 +64,6 @@ def _may_use_device(view: View) -> bool:
     programs = [symbols.programs.get(file) for file in sorted(files)]
     models = symbols.models("python")
     return any(one is None or uses_device(one, models) for one in programs)
-
-
-def _method(view: View, call: Call) -> str:
-    if call.receiver is None:
-        return call.name
-    owner = view.text(call.receiver)
-    name = call.name.removeprefix(".")
-    return f"{'self' if owner == 'this' else owner}.{name}"
 
 
 def _evaluation(view: View, name: str, origin: int) -> Call | None:
@@ -95,14 +89,13 @@ def _last_training(modes: list[tuple[Call, bool]]) -> int:
 def _mode_calls(function: Function, run: TensorRun, name: str) -> list[tuple[Call, bool]]:
     """The calls that put a module in evaluation (true) or training mode, by row."""
     found = []
-    for _, _, operation in operations(function):
-        if isinstance(operation, Call) and operation.receiver is not None and operation.name:
-            effect = run.effect(operation.name)
+    for _, call in calls(function):
+        effect = run.effect(call.name) if call.receiver is not None else None
+        if effect is not None and (effect.evaluates or effect.trains):
             # `net = build().eval()`: it gives the module back.
-            target = place(operation.target) if operation.target is not None else None
-            named = name in (place(operation.receiver), target)
-            if effect is not None and named and (effect.evaluates or effect.trains):
-                found.append((operation, effect.evaluates))
+            named = (place(part) for part in (call.receiver, call.target) if part is not None)
+            if name in named:
+                found.append((call, effect.evaluates))
     return sorted(found, key=lambda one: one[0].span)
 
 
@@ -119,10 +112,9 @@ def _evaluated_in_constructor(view: View) -> Function | None:
         scan = view.run.scan(method)
         if scan.calls_backward or scan.steps or scan.freezes:
             return None
-        for _, _, operation in operations(method):
-            effect = view.run.effect(operation.name) if isinstance(operation, Call) else None
-            if effect is not None and effect.trains:
-                return None
+        effects = (view.run.effect(call.name) for _, call in calls(method))
+        if any(effect is not None and effect.trains for effect in effects):
+            return None
     return constructor
 
 

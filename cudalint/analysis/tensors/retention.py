@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import GraphRetention
 from cudalint.analysis.shape.arguments import given
-from cudalint.analysis.shape.operations import operations
+from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.places import ELEMENT, holder, is_inside, place
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.lattice import Kind, Recording, Value
@@ -23,9 +23,8 @@ from cudalint.program import (
     Function,
     Index,
     Member,
-    Operation,
     Tuple,
-    Variable,
+    walk,
 )
 from cudalint.source import Span
 
@@ -219,24 +218,22 @@ def _repeated(
             return None
     model, _ = view.run.hook(view.function)
     repeated = "the framework" if model is not None else "a loop"
-    if model is None:
-        for site in view.known.callers:
-            repeated = f"a loop in `{site.caller.name}`"
+    for site in view.known.callers if model is None else ():
+        repeated = f"a loop in `{site.caller.name}`"
     siblings = _siblings(view, keeping, kept, None)
     return _fact(view, keeping, value, min(calls), None, repeated, siblings)
 
 
 def _popped(view: View, record: str) -> set[str]:
     """Members whose elements some method takes out one by one (a window)."""
-    found = set()
-    for method in view.run.methods(record):
-        for _, _, operation in operations(method):
-            if isinstance(operation, Call) and operation.receiver is not None:
-                effect = view.run.effect(operation.name)
-                name = place(operation.receiver)
-                if effect is not None and effect.clears and name and "pop" in operation.name:
-                    found.add(name)
-    return found
+    return {
+        name
+        for method in view.run.methods(record)
+        for _, call in calls(method)
+        if call.receiver is not None and "pop" in call.name
+        if (effect := view.run.effect(call.name)) is not None and effect.clears
+        if (name := place(call.receiver)) is not None
+    }
 
 
 def _is_container(view: View, keeping: Keeping) -> bool:
@@ -299,13 +296,14 @@ def _is_read_by_evidence(view: View, keeping: Keeping) -> bool:
             own = isinstance(record.operation, Assign) and record.operation.augmented
             if not own and any(is_inside(read, name) for read in record.reads):
                 return True
-    for _, _, operation in view.operations():
-        effect = view.effect(operation) if isinstance(operation, Call) else None
-        if effect is not None and effect.backward and isinstance(operation, Call):
-            receiver = place(operation.receiver) if operation.receiver is not None else None
-            if receiver is not None and is_inside(receiver, name):
-                return True
-    return False
+    return any(
+        record.effect is not None
+        and record.effect.backward
+        and isinstance(call := record.operation, Call)
+        and call.receiver is not None
+        and is_inside(place(call.receiver) or "%", name)
+        for record in view.records.values()
+    )
 
 
 def _outlives(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) -> bool:
@@ -344,27 +342,14 @@ def _siblings(
 
 def _is_let_go(view: View, keeping: Keeping, value: Value) -> bool:
     """Whether a value is a tensor that was detached, or the number in one: not just any number."""
-    if not (value.is_number or value.is_detached):
-        return False
-    pending: list[Expression] = [keeping.value]
-    for _ in range(12):
-        if not pending:
-            return False
-        expression = pending.pop()
-        if isinstance(expression, Binary):
-            pending.extend((expression.left, expression.right))
-        elif isinstance(expression, Variable | Member):
-            call = view.defining_call(expression)
-            effect = view.effect(call) if call is not None else None
-            if call is not None and effect is not None and effect.gradient == "detached":
-                inner = call.receiver or (call.arguments[0].value if call.arguments else None)
-                if inner is not None and not isinstance(inner, Member):
-                    return True
-            if isinstance(expression, Member):
-                member = view.run.effect("." + expression.field)
-                if member is not None and member.gradient == "detached":
-                    return True
-    return False
+
+    def detaches(part: Expression) -> bool:
+        call = view.defining_call(part)
+        name = "." + part.field if isinstance(part, Member) else call.name if call else ""
+        effect = view.run.effect(name)
+        return effect is not None and effect.gradient == "detached"
+
+    return (value.is_number or value.is_detached) and any(map(detaches, walk(keeping.value)))
 
 
 def _fact(
@@ -377,29 +362,27 @@ def _fact(
     siblings: tuple[Site, ...],
 ) -> GraphRetention:
     name = view.text(keeping.value)
+    place = view.text(keeping.place)
     differentiated, inside = None, ""
-    direct = any(backward in view.evidence.direct.get(origin, ()) for origin in value.origins)
     steps = _steps(view, value)
-    if backward > 0:
-        record = view.records.get(backward)
-        call = record.operation if record is not None else None
-        if isinstance(call, Call):
-            if record is not None and record.differentiated:
-                inside = call.key or call.name
-            on = _differentiated_text(view, call)
-            differentiated = view.site(call.span, on)
-            said = f"the gradient of `{on}` is computed"
-            if inside:
-                said = f"`{inside.rpartition('.')[2]}` computes its gradient and returns it"
-            steps += (Step(view.function.filename, call.span, said),)
+    record = view.records.get(backward)
+    if record is not None and isinstance(call := record.operation, Call):
+        inside = (call.key or call.name) if record.differentiated else ""
+        differentiated = view.site(call.span, _differentiated_text(view, call))
+        said = f"the gradient of `{differentiated.text}` is computed"
+        if inside:
+            said = f"`{inside.rpartition('.')[2]}` computes its gradient and returns it"
+        steps += (Step(view.function.filename, call.span, said),)
+    how = "stored in" if keeping.how == "stored" else f"{keeping.how} to"
+    kept = f"`{name}` is {how} `{place}` with its graph"
     return GraphRetention(
         name=name,
         variable=view.variable(keeping.value),
-        place=view.text(keeping.place),
+        place=place,
         how=keeping.how,
         span=keeping.span,
         differentiated=differentiated,
-        direct=direct,
+        direct=any(backward in view.evidence.direct.get(one, ()) for one in value.origins),
         derived=not any(origin in view.evidence.attached for origin in value.origins),
         large=value.large,
         siblings=siblings,
@@ -407,16 +390,7 @@ def _fact(
         loop=loop,
         repeated=repeated,
         through=keeping.through,
-        steps=(
-            *steps,
-            Step(
-                view.function.filename,
-                keeping.span,
-                f"`{name}` is {keeping.how} to `{view.text(keeping.place)}` with its graph"
-                if keeping.how != "stored"
-                else f"`{name}` is stored in `{view.text(keeping.place)}` with its graph",
-            ),
-        ),
+        steps=(*steps, Step(view.function.filename, keeping.span, kept)),
     )
 
 
@@ -434,15 +408,6 @@ def _differentiated_text(view: View, call: Call) -> str:
 
 
 def _steps(view: View, value: Value) -> tuple[Step, ...]:
-    for origin in sorted(value.origins):
-        record = view.records.get(origin)
-        if record is not None:
-            operation: Operation = record.operation
-            return (
-                Step(
-                    view.function.filename,
-                    operation.span,
-                    "it is computed here, recorded for gradients",
-                ),
-            )
-    return ()
+    made = [view.records[origin] for origin in sorted(value.origins) if origin in view.records]
+    said = "it is computed here, recorded for gradients"
+    return tuple(Step(view.function.filename, one.operation.span, said) for one in made[:1])

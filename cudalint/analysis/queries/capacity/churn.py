@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
 from cudalint.analysis.engine.binding import Binding
@@ -11,18 +12,17 @@ from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import CacheFlush, Churn, Site
 from cudalint.analysis.queries.capacity.flushes import asks_device
-from cudalint.analysis.shape.loops import reads_each, varying
-from cudalint.analysis.shape.operations import calls, operations
+from cudalint.analysis.shape.loops import around, reads_each, varying
+from cudalint.analysis.shape.operations import calls, operations, terminal
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.values.values import integer
 from cudalint.apis.model import Acquisition
-from cudalint.apis.paths import Amount, Apply, Arithmetic, Path, parse_amount
+from cudalint.apis.paths import parse_amount, paths_in
 from cudalint.findings.finding import Step
 from cudalint.program import (
     Assign,
     Binary,
     Block,
-    Branch,
     Call,
     Constant,
     Delete,
@@ -61,20 +61,15 @@ def churn(
     return {key: tuple(several) for key, several in found.items() if several}
 
 
-class _Raw:
+class _Raw(NamedTuple):
     """One allocation that its function makes by itself and releases."""
 
-    def __init__(
-        self, acquired: Acquired, block: int, call: Call, size: tuple[Expression, ...],
-        released: tuple[Site, ...], leaves: bool,
-    ) -> None:  # fmt: skip
-        self.acquired = acquired
-        self.block = block
-        self.call = call
-        self.size = size
-        self.released = released
-        self.leaves = leaves
-        """On some path the function hands it out: it looks for a size that there is room for."""
+    acquired: Acquired
+    block: int
+    size: tuple[Expression, ...]
+    released: tuple[Site, ...]
+    leaves: bool
+    """On some path the function hands it out: it looks for a size that there is room for."""
 
 
 def _raw(run: FunctionRun) -> Iterator[_Raw]:
@@ -92,10 +87,8 @@ def _raw(run: FunctionRun) -> Iterator[_Raw]:
             continue
         size = tuple(_size_parts(run, call, model.parameters, model.acquires))
         if size:
-            yield _Raw(
-                acquired, place[0], call, size, tuple(record.released.values()),
-                bool(record.handed_over),
-            )  # fmt: skip
+            released = tuple(record.released.values())
+            yield _Raw(acquired, place[0], size, released, bool(record.handed_over))
 
 
 def _size_parts(
@@ -105,20 +98,9 @@ def _size_parts(
     for acquisition in acquisitions:
         if acquisition.bytes is None:
             continue
-        pending: list[Amount] = [parse_amount(acquisition.bytes, parameters)]
-        while pending:
-            amount = pending.pop()
-            match amount:
-                case Path() if amount.root == "argument":
-                    expression = binding.root(amount)
-                    if expression is not None:
-                        yield expression
-                case Arithmetic(left=left, right=right):
-                    pending += (right, left)
-                case Apply(arguments=arguments):
-                    pending += arguments
-                case _:
-                    pass
+        for path in paths_in(parse_amount(acquisition.bytes, parameters)):
+            if path.root == "argument" and (expression := binding.root(path)) is not None:
+                yield expression
 
 
 # In one loop ------------------------------------------------------------------------------------
@@ -127,9 +109,7 @@ def _size_parts(
 def _in_loop(run: FunctionRun, raw: _Raw) -> Churn | None:
     if raw.leaves:
         return None
-    for header in sorted(
-        run.flow.enclosing.get(raw.block, ()), key=lambda h: len(run.flow.loops[h])
-    ):
+    for header in around(run.flow, raw.block):
         if _counts_to_few(run, header):
             continue
         changing = varying(run.flow, header, lambda name: asks_device(run, name))
@@ -162,8 +142,7 @@ def _in_loop(run: FunctionRun, raw: _Raw) -> Churn | None:
 
 def _counts_to_few(run: FunctionRun, header: int) -> bool:
     """Whether a loop counts up to so few that there are not sizes enough for churn."""
-    branch = run.flow.blocks[header].terminator
-    match branch.condition if isinstance(branch, Branch) else None:
+    match terminal(run.flow.blocks[header]):
         case Binary(operator="<" | "!=", right=Constant(value=int(most))):
             return most < FEWEST_SIZES
         case _:
@@ -175,12 +154,12 @@ def _is_listed(
 ) -> bool:
     """Whether all sizes stand in a table of the source: a sweep, which takes each size once."""
     tables = {
-        operation.target.symbol
-        for _, _, operation in operations(run.function)
-        if isinstance(operation, Assign)
-        and isinstance(operation.target, Variable)
-        and isinstance(operation.value, Tuple)
-        and all(isinstance(item, Constant) for item in operation.value.items)
+        symbol
+        for symbol, several in run.flow.definitions.items()
+        for made in several
+        if isinstance(made, Assign)
+        and isinstance(made.value, Tuple)
+        and all(isinstance(item, Constant) for item in made.value.items)
     }
     inside = [at.operation for at in operations(run.flow.body(header))]
     pending, seen = list(size), set[str]()
@@ -221,14 +200,12 @@ def _flushed(run: FunctionRun, spans: set[Span]) -> Iterator[Churn]:
     for header in run.flow.loops if spans else ():
         body = run.flow.body(header)
         flush = [call for _, call in calls(body) if call.span in spans]
-        if not flush:
-            continue
         dead = {
             operation.place.symbol
             for _, _, operation in operations(body)
             if isinstance(operation, Delete) and isinstance(operation.place, Variable)
         }
-        for acquired, call in _made_in(run, run.flow.loops[header]):
+        for acquired, call in _made_in(run, run.flow.loops[header]) if flush else ():
             name = _holds(body, call, dead)
             if name:
                 yield Churn(
@@ -237,7 +214,6 @@ def _flushed(run: FunctionRun, spans: set[Span]) -> Iterator[Churn]:
                     acquired.span,
                     "flush",
                     released=Site(run.filename, flush[0].span, flush[0].name),
-                    varying=integer(acquired.bytes) is None,
                 )
                 break
 

@@ -14,14 +14,12 @@ from cudalint.analysis.shape.loops import (
     innermost,
     ordinary_blocks,
 )
-from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.operations import calls, terminal
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.subjects import is_module
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (
-    Branch,
     Call,
-    Expression,
     Function,
     Tuple,
     Unary,
@@ -58,7 +56,8 @@ def flushes(run: FunctionRun) -> Iterator[CacheFlush]:
             if _each_iteration(flow, header, number, tests) and not _is_phase(run, header):
                 reported.add(header)
                 head = flow.head(header) or call.span
-                unsure = _ONCE.search(_gone_over(run, header)) is not None
+                over = terminal(flow.blocks[header])
+                unsure = over is not None and _ONCE.search(run.show(over)) is not None
                 yield CacheFlush(call.name, call.span, "loop", head, through, unsure)
         elif (
             _is_called_for_batches(run)
@@ -121,12 +120,6 @@ def _is_called_for_batches(run: FunctionRun) -> bool:
     return any(run.models.each_batch(base, name) for base in bases)
 
 
-def _gone_over(run: FunctionRun, header: int) -> str:
-    """What a loop goes over, as it is written."""
-    branch = run.flow.blocks[header].terminator
-    return run.show(branch.condition) if isinstance(branch, Branch) else ""
-
-
 def _each_iteration(flow: Flow, header: int, number: int, tests: frozenset[int]) -> bool:
     """Whether the loop cannot go round without the block. A loop that it leaves at once afterwards
     does not go round at all."""
@@ -141,9 +134,9 @@ def _is_phase(run: FunctionRun, header: int) -> bool:
     """Whether one iteration is a whole phase: it has a loop over batches of its own, makes a model
     to go with it, or is measured by itself; or the loop goes over variants that stand there."""
     body = run.flow.loops[header]
-    branch = run.flow.blocks[header].terminator
-    if isinstance(branch, Branch) and _is_spelled_out(branch.condition):
-        return True
+    condition = terminal(run.flow.blocks[header])
+    if isinstance(condition, Unary) and isinstance(condition.operand, Tuple):
+        return True  # over values that stand in the source: variants, and no batches
     if _over_devices(run, header) or not _works(run, header):
         return True
     if any(inner != header and inner in body and _works(run, inner) for inner in run.flow.loops):
@@ -154,11 +147,6 @@ def _is_phase(run: FunctionRun, header: int) -> bool:
     )
 
 
-def _is_spelled_out(condition: Expression) -> bool:
-    """Whether a loop goes over values that stand in the source: variants, and no batches."""
-    return isinstance(condition, Unary) and isinstance(condition.operand, Tuple)
-
-
 def _measures(run: FunctionRun, call: Call) -> bool:
     model = model_of(run, call)
     return model is not None and model.measures_memory
@@ -166,10 +154,8 @@ def _measures(run: FunctionRun, call: Call) -> bool:
 
 def _over_devices(run: FunctionRun, header: int) -> bool:
     """Whether a loop goes over devices: each has a cache of its own."""
-    branch = run.flow.blocks[header].terminator
-    if not isinstance(branch, Branch):
-        return False
-    symbols = variables(branch.condition)
+    condition = terminal(run.flow.blocks[header])
+    symbols = variables(condition) if condition is not None else frozenset()
     for _ in range(2):  # the iterable, and what it was made from
         for _, call in calls(run.function):
             if isinstance(call.target, Variable) and call.target.symbol in symbols:

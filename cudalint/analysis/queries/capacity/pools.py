@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
@@ -13,6 +14,7 @@ from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import HeldPool, Site
 from cudalint.analysis.queries.capacity.flushes import model_of
 from cudalint.analysis.shape.operations import calls, definitions, successors
+from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.values.values import constant, integer
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (
@@ -49,7 +51,7 @@ def held_pools(run: FunctionRun) -> Iterator[HeldPool]:
     ]
     if not large:
         return
-    events = _Events(run)
+    events = _events(run, run.function)
     if not events.frees or events.trims:
         return
     for acquired, size in large:
@@ -74,76 +76,68 @@ def held_pools(run: FunctionRun) -> Iterator[HeldPool]:
                 break
 
 
+@dataclass
 class _Events:
     """What a function, and the functions of the run that it calls, do to pools."""
 
-    def __init__(self, run: FunctionRun) -> None:
-        self.frees: dict[Place, Site] = {}
-        self.waited: set[Place] = set()
-        """Frees in a callee that waits for them itself."""
-        self.waits: frozenset[Place] = frozenset()
-        self.trims = False
-        self.threshold: Site | None = None
-        self.keeps = False
-        waits: set[Place] = set()
-        for at, call in calls(run.function):
-            model = model_of(run, call)
-            if model is not None and not model.guess:
-                self._note(run, at.place, call, model, waits, run.function)
-            elif call.key:
-                callee = run.symbols.function(call.key, run.filename)
-                if callee is not None and callee.key != run.function.key:
-                    self._inside(run, at.place, callee, waits)
-        self.waits = frozenset(waits)
+    frees: dict[Place, Site] = field(default_factory=dict)
+    waited: set[Place] = field(default_factory=set)
+    """Frees in a callee that waits for them itself."""
+    waits: set[Place] = field(default_factory=set)
+    trims: bool = False
+    threshold: Site | None = None
+    keeps: bool = False
 
-    def _note(
-        self, run: FunctionRun, place: Place, call: Call, model: ApiFunction, waits: set[Place],
-        function: Function,
-    ) -> None:  # fmt: skip
-        if model.stream_ordered and model.releases:
-            self.frees.setdefault(place, Site(function.filename, call.span, call.name))
-        if model.synchronizes:
-            waits.add(place)
-        self.trims |= model.trims_pool
-        effect = model.pool_threshold
-        if effect is None:
-            return
-        binding = Binding(call, model.parameters, run.evaluator, State())
-        attribute = binding.expression(effect.attribute)
-        spelling = render(attribute) if attribute is not None else ""
-        if spelling.rpartition(".")[2].rpartition("::")[2] in effect.only:
-            self.threshold = Site(function.filename, call.span, call.name)
-            amount = _amount(run, function, call)
-            self.keeps = amount is not None and amount >= 1 << 40
 
-    def _inside(self, run: FunctionRun, place: Place, callee: Function, waits: set[Place]) -> None:
-        inner = _Events.__new__(_Events)
-        inner.frees, inner.waited, inner.trims = {}, set(), False
-        inner.threshold, inner.keeps = None, False
-        waiting: set[Place] = set()
-        for at, call in calls(callee):
-            model = model_of(run, call)
-            if model is not None and not model.guess:
-                inner._note(run, at.place, call, model, waiting, callee)
-        self.trims |= inner.trims
-        if inner.threshold is not None:
-            self.threshold, self.keeps = inner.threshold, inner.keeps
-        lasting = [
-            free for free in inner.frees if _reaches(callee.blocks, free, None, frozenset(waiting))
-        ]
-        if inner.frees:
-            self.frees[place] = next(iter(inner.frees.values()))
-            if not lasting:
-                self.waited.add(place)
-        elif waiting and not _reaches(callee.blocks, (0, -1), None, frozenset(waiting)):
-            waits.add(place)
+def _events(run: FunctionRun, function: Function, inside: bool = True) -> _Events:
+    found = _Events()
+    for at, call in calls(function):
+        model = model_of(run, call)
+        if model is not None and not model.guess:
+            _note(found, run, at.place, call, model, function)
+        elif call.key and inside:
+            callee = run.symbols.function(call.key, run.filename)
+            if callee is not None and callee.key != function.key:
+                _called(found, at.place, callee.blocks, _events(run, callee, inside=False))
+    return found
+
+
+def _note(
+    found: _Events, run: FunctionRun, place: Place, call: Call, model: ApiFunction,
+    function: Function,
+) -> None:  # fmt: skip
+    if model.stream_ordered and model.releases:
+        found.frees.setdefault(place, Site(function.filename, call.span, call.name))
+    if model.synchronizes:
+        found.waits.add(place)
+    found.trims |= model.trims_pool
+    effect = model.pool_threshold
+    if effect is None:
+        return
+    attribute = Binding(call, model.parameters, run.evaluator, State()).expression(effect.attribute)
+    spelling = render(attribute) if attribute is not None else ""
+    if spelling.rpartition(".")[2].rpartition("::")[2] in effect.only:
+        found.threshold = Site(function.filename, call.span, call.name)
+        amount = _amount(run, function, call)
+        found.keeps = amount is not None and amount >= 1 << 40
+
+
+def _called(found: _Events, place: Place, blocks: Sequence[Block], inner: _Events) -> None:
+    """Add what a callee does to pools."""
+    found.trims |= inner.trims
+    if inner.threshold is not None:
+        found.threshold, found.keeps = inner.threshold, inner.keeps
+    if inner.frees:
+        found.frees[place] = next(iter(inner.frees.values()))
+        if not any(_reaches(blocks, free, None, inner.waits) for free in inner.frees):
+            found.waited.add(place)
+    elif inner.waits and not _reaches(blocks, (0, -1), None, inner.waits):
+        found.waits.add(place)
 
 
 def _amount(run: FunctionRun, function: Function, call: Call) -> int | None:
     """The threshold, from the constant that the variable passed is set to."""
-    value = call.arguments[-1].value if call.arguments else None
-    if value is None:
-        return None
+    value = call.arguments[-1].value
     evaluator = Evaluator(
         function, run.program.language, run.program.variables, run.models.constants
     )
@@ -163,25 +157,19 @@ def _amount(run: FunctionRun, function: Function, call: Call) -> int | None:
 
 
 def _reaches(
-    blocks: Sequence[Block], start: Place, goal: Place | None, without: frozenset[Place]
+    blocks: Sequence[Block], start: Place, goal: Place | None, without: set[Place]
 ) -> bool:
     """Whether control may go from one operation to another (``None``: out of the function) past
     none of some."""
-    seen: set[int] = set()
-    pending: list[Place] = [(start[0], start[1] + 1)]
-    while pending:
-        number, index = pending.pop()
-        places = [(number, at) for at in range(index, len(blocks[number].operations) + 1)]
-        stop = next((place for place in places if place in without or place == goal), None)
-        if stop is not None and stop == goal:
-            return True
-        if stop is not None:
-            continue
-        targets = successors(blocks[number])
-        if goal is None and isinstance(blocks[number].terminator, Return):
-            return True
-        for target in targets:
-            if target not in seen:
-                seen.add(target)
-                pending.append((target, 0))
-    return False
+
+    def after(place: Place) -> list[Place]:
+        number, index = place
+        if place in without:
+            return []
+        if index < len(blocks[number].operations):
+            return [(number, index + 1)]
+        return [(target, 0) for target in successors(blocks[number])]
+
+    found = closure([(start[0], start[1] + 1)], after)
+    ends = ((b.number, len(b.operations)) for b in blocks if isinstance(b.terminator, Return))
+    return goal in found if goal is not None else not found.isdisjoint(ends)

@@ -11,7 +11,7 @@ from cudalint.analysis.facts.transfers import Transfer
 from cudalint.analysis.queries.loops.repeated import goes_to_device
 from cudalint.analysis.queries.loops.uses import Uses
 from cudalint.analysis.shape.arguments import given_at, inputs
-from cudalint.analysis.shape.loops import innermost
+from cudalint.analysis.shape.loops import around, innermost
 from cudalint.analysis.shape.operations import At, calls, targets
 from cudalint.analysis.shape.places import names
 from cudalint.apis.paths import parse_path
@@ -23,7 +23,6 @@ from cudalint.program import (
     Index,
     Member,
     Slice,
-    Tuple,
     Unary,
     Unknown,
     Variable,
@@ -161,17 +160,11 @@ def _read(uses: Uses, block: int, operand: Expression, symbol: str, result: _Rea
         expression = pending.pop()
         match expression:
             case Slice(base=Variable(symbol=base), lower=lower, upper=upper) if base == symbol:
-                _take(uses, block, expression, lower, upper, result)
+                _take(uses, block, expression, result)
                 pending += [part for part in (lower, upper) if part is not None]
-            case Index(base=Variable(symbol=base), index=Tuple(items=items)) if (
-                base == symbol and items and isinstance(items[0], Slice)
-            ):
-                _take(uses, block, expression, items[0].lower, items[0].upper, result)
-                pending += items
             case Index(base=Variable(symbol=base), index=Unknown(text="each")) if base == symbol:
                 header = innermost(uses.flow, block)
-                served = uses.flow.enclosing.get(block)
-                if header is None or not served:
+                if header is None:
                     result.whole = True
                 else:
                     result.slices.append((header, render(Variable(symbol, symbol))))
@@ -185,32 +178,14 @@ def _read(uses: Uses, block: int, operand: Expression, symbol: str, result: _Rea
                 pending += children(expression)
 
 
-def _take(
-    uses: Uses,
-    block: int,
-    expression: Expression,
-    lower: Expression | None,
-    upper: Expression | None,
-    result: _Reads,
-) -> None:
+def _take(uses: Uses, block: int, part: Slice, result: _Reads) -> None:
     """A slice: a part that moves on with a loop, or something else."""
-    header = next(
-        (
-            header
-            for header in sorted(
-                uses.flow.enclosing.get(block, ()), key=lambda h: len(uses.flow.loops[h])
-            )
-            if lower is not None
-            and upper is not None
-            and set(names(lower)) & _counting(uses, header)
-            and set(names(upper)) & _counting(uses, header)
-        ),
-        None,
-    )
-    if header is None:
-        result.whole = True
-    else:
-        result.slices.append((header, uses.run.show(expression)))
+    bounds = [bound for bound in (part.lower, part.upper) if bound is not None]
+    for header in around(uses.flow, block) if len(bounds) == 2 else ():
+        if all(_counting(uses, header) & set(names(bound)) for bound in bounds):
+            result.slices.append((header, uses.run.show(part)))
+            return
+    result.whole = True
 
 
 def _counting(uses: Uses, header: int) -> set[str]:

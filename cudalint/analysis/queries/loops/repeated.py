@@ -10,7 +10,7 @@ from cudalint.analysis.facts.loops import RepeatedTransfer
 from cudalint.analysis.queries.loops.uses import Uses, shared_names
 from cudalint.analysis.shape.arguments import given, given_at, named
 from cudalint.analysis.shape.loops import innermost
-from cudalint.analysis.shape.operations import At, definitions, operands
+from cudalint.analysis.shape.operations import At, definitions, operands, targets
 from cudalint.analysis.shape.places import names
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
@@ -37,15 +37,6 @@ def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
         if header is None or not isinstance(call, Call):
             continue
         transfer = uses.run.log(Recorder).transfers.get((call.span, call.name))
-        if transfer is None:
-            transfer = next(
-                (
-                    t
-                    for (span, _), t in uses.run.log(Recorder).transfers.items()
-                    if span == call.span
-                ),
-                None,
-            )
         model = uses.model(call)
         if transfer is None or model is None or model.copies is None:
             continue
@@ -202,25 +193,12 @@ def _resolved(uses: Uses, header: int, expression: Expression) -> Expression:
 
 def _is_scalar(uses: Uses, source: Expression) -> bool:
     """Whether what is copied was made of a single number."""
-    if not isinstance(source, Variable):
-        return False
-    made = [p.operation for p in uses.places if source in _targets(p)]
-    for operation in made:
-        if isinstance(operation, Assign) and isinstance(operation.value, Constant):
-            return True
-        if isinstance(operation, Call):
-            model = uses.model(operation)
-            shape = model.returns.shape if model is not None and model.returns else None
-            first = operation.arguments[0].value if operation.arguments else None
-            if shape is not None and shape.startswith("like ") and isinstance(first, Constant):
-                return True
-    return False
-
-
-def _targets(place: At) -> tuple[Expression, ...]:
-    operation = place.operation
-    target = operation.target if isinstance(operation, Assign | Call) else None
-    return () if target is None else (target,)
+    return any(
+        isinstance(place.operation, Assign)
+        and place.operation.target == source
+        and isinstance(place.operation.value, Constant)
+        for place in uses.places
+    )
 
 
 def _result_is_read(uses: Uses, place: At, header: int) -> bool:
@@ -268,15 +246,8 @@ def _only_read_there(uses: Uses, place: At, header: int, to: Expression) -> bool
         if other == place:
             continue
         if isinstance(operation, Launch):
-            given = [
-                position
-                for position, argument in enumerate(operation.arguments)
-                if group & set(names(argument.value))
-            ]
-            if uses.changes(operation, group):
-                return False
-            read = read or bool(given)
-        elif uses.changes(operation, group):
+            read = read or any(group & set(names(one.value)) for one in operation.arguments)
+        if uses.changes(operation, group):
             return False
     return read
 
@@ -338,8 +309,7 @@ def _left_alone(uses: Uses, header: int, array: Expression) -> bool:
             case Assign(target=Variable(), value=Variable()):
                 continue
             case _:
-                if group & {name for part in operands(operation) for name in names(part)}:
-                    return False
-                if group & {name for target in _targets(place) for name in names(target)}:
+                parts = (*operands(operation), *targets(operation))
+                if group & {name for part in parts for name in names(part)}:
                     return False
     return True
