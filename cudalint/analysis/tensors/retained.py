@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import RetainedGraph
 from cudalint.analysis.shape.arguments import named
@@ -62,18 +64,14 @@ def _other_uses(view: View, loop: Loop, origin: int) -> bool:
     """Whether something else in the loop may need the graph: a second backward call, a gradient
     that is differentiated again, a function that is given the value."""
     for other, record in view.records.items():
-        call = record.operation
+        call, effect = record.operation, record.effect
         if other == origin or record.block not in loop.body or not isinstance(call, Call):
             continue
-        effect = record.effect
-        if effect is not None and effect.backward:
+        if effect is not None and (effect.backward or named(call, effect.create) is not None):
             return True
-        if effect is not None and named(call, effect.create) is not None:
+        given = other > origin and effect is None and record.form is Form.CALL
+        if given and any(inner in view.evidence.attached for inner in record.sources):
             return True
-        if other > origin and effect is None and record.form is Form.CALL:
-            for operand in record.operands:
-                if any(inner in view.evidence.attached for inner in operand.origins):
-                    return True
     return view.calls_backward(loop)
 
 
@@ -84,31 +82,26 @@ def _is_last(view: View, loop: Loop, origin: int) -> bool:
 def _carried(view: View, value: Value, loop: Loop) -> tuple[Site, bool] | None:
     """A value with a graph that goes into another one and comes from an earlier iteration, or (then
     true) from before the loop."""
-    seen: set[int] = set()
-    pending = list(value.origins)
-    inside: list[int] = []
-    while pending:
-        origin = pending.pop()
-        if origin in seen or origin < 0:
-            continue
-        seen.add(origin)
+
+    def graph(origin: int) -> Record | None:
         record = view.records.get(origin)
-        if record is None or not record.result.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN):
-            continue
-        if record.block in loop.body:
-            inside.append(origin)
-            pending.extend(_made(view, record))
-            pending.extend(
-                inner
-                for operand in record.operands
-                if not operand.is_detached
-                for inner in operand.origins
-            )
-        elif _is_computed(view, origin):
-            operation = record.operation
-            target = getattr(operation, "target", None)
-            return view.site(operation.span, view.text(target) if target else "a value"), True
-    return _from_earlier(view, loop, inside)
+        with_graph = Gradient.ATTACHED | Gradient.UNKNOWN
+        return record if record is not None and record.result.gradient & with_graph else None
+
+    def made_from(origin: int) -> Iterator[int]:
+        record = graph(origin)
+        if record is not None and record.block in loop.body:
+            yield from _made(view, record)
+            for operand in record.operands:
+                yield from () if operand.is_detached else operand.origins
+
+    reached = {one: record for one in closure(value.origins, made_from) if (record := graph(one))}
+    for origin, record in sorted(reached.items(), key=lambda item: item[0]):
+        if record.block not in loop.body and _is_computed(view, origin):
+            target = getattr(record.operation, "target", None)
+            text = view.text(target) if target else "a value"
+            return view.site(record.operation.span, text), True
+    return _from_earlier(view, loop, sorted(o for o, r in reached.items() if r.block in loop.body))
 
 
 def _is_computed(view: View, origin: int) -> bool:
@@ -121,16 +114,9 @@ def _is_computed(view: View, origin: int) -> bool:
     call = record.operation
     if record.form is Form.CALL and isinstance(call, Call) and call.kind == "indirect":
         return bool(record.result.gradient & Gradient.UNKNOWN)
-    return (
-        record.result.may_attach
-        and record.form
-        in (
-            Form.MODEL,
-            Form.FUNCTION,
-            Form.ARITHMETIC,
-        )
-        and not (record.effect is not None and record.effect.gradient == "attached")
-    )
+    made = record.form in (Form.MODEL, Form.FUNCTION, Form.ARITHMETIC)
+    weight = record.effect is not None and record.effect.gradient == "attached"
+    return made and not weight and record.result.may_attach
 
 
 def _from_earlier(view: View, loop: Loop, inside: list[int]) -> tuple[Site, bool] | None:
@@ -140,8 +126,9 @@ def _from_earlier(view: View, loop: Loop, inside: list[int]) -> tuple[Site, bool
         return None
     for origin in inside:
         record = view.records[origin]
-        operation = record.operation
-        for name in sorted(record.reads | _receiver(operation)):
+        receiver = getattr(record.operation, "receiver", None)
+        called = place(receiver) if receiver is not None else None
+        for name in sorted(record.reads | ({called} if called else set())):
             held = entry.values.get(name)
             if held is None or name.startswith("%") or not _may_hold_graph(held):
                 continue
@@ -180,12 +167,6 @@ def _made(view: View, record: Record) -> list[int]:
         and other.operation.target is not None
         and place(other.operation.target) == name
     ]
-
-
-def _receiver(operation: object) -> frozenset[str]:
-    receiver = getattr(operation, "receiver", None)
-    name = place(receiver) if receiver is not None else None
-    return frozenset({name}) if name else frozenset()
 
 
 def _assigned_before(view: View, loop: Loop, name: str, origin: int) -> bool:

@@ -3,6 +3,7 @@ tell of them, and the classes that they belong to."""
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict, deque
 from collections.abc import Iterable
 
@@ -36,7 +37,8 @@ class TensorRun:
         self._scans: dict[Identity, Scan] = {}
         self._classes: dict[tuple[str, str], Scan] = {}
         self._methods: dict[str, list[Function]] = defaultdict(list)
-        self._modules: dict[str, bool] = {}
+        self.is_module = functools.cache(lambda record: is_module(symbols, record, ""))
+        """Whether a class is a module with weights."""
         self._active: list[Identity] = []
         self._hooks: dict[Identity, tuple[HookModel | None, str]] = {}
         for function, program in symbols.functions():
@@ -196,9 +198,9 @@ class TensorRun:
             return Recording.OFF
         mode = Recording.NOTHING
         for site in known.callers:
-            caller = self.known(site.caller)
-            if caller.solution is not None and site.caller is not known.function:
-                record = caller.solution.records.get(site.origin)
+            solution = self.known(site.caller).solution
+            if solution is not None and site.caller is not known.function:
+                record = solution.records.get(site.origin)
                 mode |= record.recording if record is not None else Recording.NOTHING
         if mode == Recording.OFF and not known.referenced:
             return mode
@@ -246,13 +248,14 @@ class TensorRun:
         model, kind = self.hook(known.function)
         if model is not None and kind == "differentiated":
             return frozenset({"", "['loss']"})
-        found = set()
-        for site in known.callers:
-            caller = self.known(site.caller)
-            for origin in caller.evidence.attached:
-                record = caller.solution.records.get(origin) if caller.solution else None
-                if record is not None and record.operation == site.call:
-                    found.add(record.part)
+        found = {
+            record.part
+            for site in known.callers
+            if (caller := self.known(site.caller)).solution is not None
+            for origin in caller.evidence.attached
+            if (record := caller.solution.records.get(origin)) is not None
+            and record.operation == site.call
+        }
         if known.solution is not None and known.solution.returned_parts:
             found.discard("")
         return frozenset(found)
@@ -327,12 +330,6 @@ class TensorRun:
             parent = self._parent(function)
             found = self.scan(parent).values.get(name) if parent is not None else None
         return found
-
-    def is_module(self, record: str) -> bool:
-        """Whether a class is a module with weights."""
-        if record not in self._modules:
-            self._modules[record] = is_module(self.symbols, record, "")
-        return self._modules[record]
 
     def scan(self, function: Function) -> Scan:
         """What the text of a function says of its places."""
