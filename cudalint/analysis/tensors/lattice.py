@@ -114,6 +114,10 @@ OBJECT = Value(Kind.OTHER, Gradient.DETACHED)
 UNKNOWN = Value(Kind.OTHER, Gradient.UNKNOWN, Device.UNKNOWN, large=True)
 
 
+MODULE = Value(Kind.MODULE, Gradient.UNKNOWN)
+LIST = Value(Kind.LIST, Gradient.DETACHED)
+
+
 def join_all(values: Iterable[Value]) -> Value:
     """Any of several values."""
     result = NOTHING

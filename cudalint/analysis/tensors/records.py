@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from cudalint.analysis.shape.flow import Flow
-from cudalint.analysis.tensors.lattice import Kind, Recording, Value
+from cudalint.analysis.tensors.lattice import (
+    LIST,
+    MODULE,
+    NUMBER,
+    OBJECT,
+    Gradient,
+    Kind,
+    Recording,
+    Value,
+)
 from cudalint.apis.model import TensorEffect
 from cudalint.program import Call, Constant, Function, Operation, Variable
 
@@ -128,6 +137,19 @@ def position_of(origin: int) -> tuple[int, int]:
 def part_origin(origin: int, number: int) -> int:
     """The number of a part of what an operation makes."""
     return _PARTS + origin * 100 + min(number, 99)
+
+
+def made_by(effect: TensorEffect) -> Value | None:
+    """What an API function returns whatever it is given, where that is so."""
+    if effect.result == "function":
+        return Value(Kind.FUNCTION, Gradient.UNKNOWN, large=effect.scalar is None)
+    fixed = {"number": NUMBER, "list": LIST, "module": MODULE, "other": OBJECT}
+    return fixed.get(effect.result or "")
+
+
+def is_off(call: Call) -> bool:
+    """Whether a call is told ``False``."""
+    return any(one.value == Constant(False) for one in call.arguments)
 
 
 def gives_gradients(call: Call) -> bool:

@@ -13,9 +13,9 @@ from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.tensors.evidence import gather
 from cudalint.analysis.tensors.knowledge import CallSite, Known
-from cudalint.analysis.tensors.lattice import Recording, Value
+from cudalint.analysis.tensors.lattice import MODULE, Recording, Value
 from cudalint.analysis.tensors.records import RETURNED, Evidence, Outcome, origin_at
-from cudalint.analysis.tensors.scan import MODULE, Scan, scan
+from cudalint.analysis.tensors.scan import Scan, scan
 from cudalint.analysis.tensors.solver import Solution, solve
 from cudalint.apis.model import HookModel, TensorEffect
 from cudalint.program import THIS, Call, Function, FunctionReference, walk

@@ -9,13 +9,10 @@ from dataclasses import dataclass, field
 from cudalint.analysis.shape.arguments import named, named_constant
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.places import place, root_of
-from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Value
+from cudalint.analysis.tensors.lattice import LIST, MODULE, Device, Gradient, Kind, Value
+from cudalint.analysis.tensors.records import is_off, made_by
 from cudalint.apis.model import TensorEffect
 from cudalint.program import Assign, Call, Constant, Function, Member, Tuple
-
-MODULE = Value(Kind.MODULE, Gradient.UNKNOWN)
-FUNCTION = Value(Kind.FUNCTION, Gradient.UNKNOWN)
-LIST = Value(Kind.LIST, Gradient.DETACHED)
 
 Effects = Callable[[str], TensorEffect | None]
 
@@ -76,18 +73,13 @@ def _scan_call(
     if call.kind == "constructor" and call.key and is_module(call.key):
         value = MODULE
     elif effect is not None:
-        if effect.result == "module" and not effect.module:
-            value = MODULE
-        elif effect.result == "function":
-            value = Value(Kind.FUNCTION, Gradient.UNKNOWN, large=effect.scalar is None)
-        elif effect.result == "list":
-            value = LIST
+        if effect.result in ("module", "function", "list") and not effect.module:
+            value = made_by(effect)
         elif effect.device in ("device", "host", "argument") and receiver in made:
             value = made[receiver]
             if effect.device == "device" and value.kind == Kind.MODULE:
                 value = Value(value.kind, value.gradient, Device.DEVICE)
-        if effect.backward:
-            found.calls_backward = True
+        found.calls_backward |= effect.backward is not None
         found.steps |= effect.steps
         found.inserts |= bool(effect.inserts) and not (receiver or "%").startswith("%")
         found.switches |= bool(effect.mode) or (named(call, effect.unrecorded) is not None)
@@ -100,12 +92,8 @@ def _scan_call(
             if effect.clears:
                 found.clears.add(receiver)
             if effect.freezes:
-                off = any(
-                    isinstance(argument.value, Constant) and argument.value.value is False
-                    for argument in call.arguments
-                )
-                found.freezes |= off
-                found.needs_gradient |= not off
+                found.freezes |= is_off(call)
+                found.needs_gradient |= not is_off(call)
         limited = named(call, effect.bound) is not None or len(call.arguments) > 1
         if effect.bound and target is not None and limited:
             found.bounded.add(target)
@@ -126,16 +114,12 @@ def _scan_assign(operation: Assign, found: Scan, made: dict[str, Value]) -> None
     value: Value | None = made.get(source) if source is not None else None
     if source in found.bounded:
         found.bounded.add(target)
-    if isinstance(operation.value, Tuple) and operation.value.kind != "tuple":
-        value = LIST
-    elif isinstance(operation.value, Tuple):
-        value = LIST if not operation.value.items else None
+    if isinstance(operation.value, Tuple):
+        value = LIST if operation.value.kind != "tuple" or not operation.value.items else None
     if isinstance(operation.target, Member) and operation.target.field == "requires_grad":
-        asked = operation.value
-        if isinstance(asked, Constant) and asked.value is False:
-            found.freezes = True
-        else:
-            found.needs_gradient = True
+        off = operation.value == Constant(False)
+        found.freezes |= off
+        found.needs_gradient |= not off
     found.assigned[target] = found.assigned.get(target, 0) + 1
     if value is not None:
         made[target] = value

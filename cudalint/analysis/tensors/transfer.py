@@ -330,9 +330,9 @@ def _switched(call: Call, effect: TensorEffect) -> Recording:
         return Recording.OFF
     if effect.mode == "enabled":
         return Recording.ON
-    given = call.arguments[0].value if call.arguments else None
-    if isinstance(given, Constant) and isinstance(given.value, bool):
-        return Recording.ON if given.value else Recording.OFF
+    match call.arguments[0].value if call.arguments else None:
+        case Constant(value=bool() as on):
+            return Recording.ON if on else Recording.OFF
     return Recording.EITHER
 
 

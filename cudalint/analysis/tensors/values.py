@@ -21,7 +21,7 @@ from cudalint.analysis.tensors.lattice import (
     computed,
     join_all,
 )
-from cudalint.analysis.tensors.records import Record, Surroundings
+from cudalint.analysis.tensors.records import Record, Surroundings, is_off, made_by
 from cudalint.apis.model import TensorEffect
 from cudalint.program import (
     Binary,
@@ -113,11 +113,7 @@ class Values:
         if name in state.values:
             found = state.values[name]
             contents = self._contents(state, name) if found.kind & Kind.LIST else NOTHING
-            if contents != NOTHING:
-                return replace(
-                    found.join(contents), kind=found.kind, origins=found.origins | contents.origins
-                )
-            return found
+            return replace(found.join(contents), kind=found.kind)
         known = self.around.kind_of(self.function, name)
         if known is not None:
             return known
@@ -131,10 +127,9 @@ class Values:
             element = inner + ELEMENT
             if element in state.values:
                 return state.values[element]
-            if name == element:
-                parts = self._contents(state, inner)
-                if parts != NOTHING:
-                    return parts
+            parts = self._contents(state, inner) if name == element else NOTHING
+            if parts != NOTHING:
+                return parts
             outer = self.value(state, expression.base)
             if outer.kind == Kind.NUMBER:
                 return NUMBER
@@ -142,10 +137,8 @@ class Values:
                 return NOTHING
             item = replace(self._viewed(outer), tensorlike=True)
             is_part = isinstance(expression.index, Constant) and not outer.kind & Kind.TENSOR
-            if is_part and not outer.may_attach:
-                # `loss, count = criterion(...)`: what is said of one says nothing of the other.
-                return item.of()
-            return item
+            # `loss, count = criterion(...)`: what is said of one says nothing of the other.
+            return item.of() if is_part and not outer.may_attach else item
         if not isinstance(expression, Member):
             return UNKNOWN
         outer = self.value(state, expression.base)
@@ -213,10 +206,9 @@ class Values:
         operands: list[Value],
         call: Call | None = None,
     ) -> Value:
-        if effect.result == "number":
-            return NUMBER
-        if effect.result == "list":
-            return Value(Kind.LIST, Gradient.DETACHED)
+        fixed = made_by(effect)
+        if fixed is not None:
+            return fixed
         gradient, device = computed(operands, state.recording)
         kinds = join_all(operands).kind
         if effect.gradient == "follows" and kinds and kinds & (Kind.MODULE | Kind.FUNCTION):
@@ -225,19 +217,10 @@ class Values:
             return replace(operands[0], device=moved) if moved else operands[0]
         if effect.gradient == "attached" and kinds & Kind.MODULE:
             return operands[0]
-        if effect.result == "module":
-            return Value(Kind.MODULE, Gradient.UNKNOWN, Device.NOTHING)
-        if effect.result == "function":
-            return Value(Kind.FUNCTION, Gradient.UNKNOWN, large=effect.scalar is None)
-        if effect.result == "other":
-            return replace(OBJECT, tensorlike=False)
         if effect.gradient == "detached":
             gradient = Gradient.DETACHED
         elif effect.gradient == "attached":
-            off = call is not None and any(
-                isinstance(argument.value, Constant) and argument.value.value is False
-                for argument in call.arguments
-            )
+            off = call is not None and is_off(call)
             gradient = Gradient.DETACHED if off else Gradient.ATTACHED
         if call is not None and named_constant(call, "requires_grad") is True:
             gradient = Gradient.ATTACHED
@@ -246,31 +229,23 @@ class Values:
         large = effect.scalar is None or call is None or len(call.arguments) > effect.scalar
         if call is not None and effect.scalar and named_constant(call, "reduction") == "none":
             large = True
-        return Value(
-            Kind.TENSOR,
-            gradient,
-            self._device(effect, call, device),
-            tensorlike=True,
-            large=large
-            and (
-                not operands or any(value.large for value in operands) or effect.device != "follows"
-            ),
-        )
+        if operands and effect.device == "follows":
+            large = large and any(value.large for value in operands)
+        placed = self._device(effect, call, device)
+        return Value(Kind.TENSOR, gradient, placed, tensorlike=True, large=large)
 
     def _device(self, effect: TensorEffect, call: Call | None, device: Device) -> Device:
         if effect.device == "device":
             return Device.DEVICE
         if effect.device == "host":
             return Device.HOST
-        if effect.device == "argument" and call is not None:
-            given = [
-                argument.value
-                for argument in call.arguments
-                if argument.keyword == "device" or (call.name == ".to" and not argument.keyword)
-            ]
-            for expression in given:
-                if isinstance(expression, Constant) and isinstance(expression.value, str):
-                    return Device.DEVICE if expression.value[:4] == "cuda" else Device.HOST
+        if effect.device != "argument" or call is None:
+            return device
+        moves = call.name == ".to"
+        for argument in call.arguments:
+            if argument.keyword == "device" or (moves and not argument.keyword):
+                match argument.value:
+                    case Constant(value=str() as name):
+                        return Device.DEVICE if name[:4] == "cuda" else Device.HOST
                 return Device.UNKNOWN
-            return Device.HOST if call.name != ".to" else device
-        return device
+        return device if moves else Device.HOST
