@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -168,52 +168,38 @@ def flat(values: Iterable[Any]) -> list[Any]:
 def duplicate(value: Any, known: dict[int, Any]) -> Any:
     """A copy of a value that shares what cannot change: pieces of memory, numbers, names.
     ``known`` holds the copies made so far, by the ``id`` of what they are of."""
-    if not isinstance(value, _CHANGING):
-        return value
-    made: Any = known.get(id(value))
-    if made is not None:
-        return made
-    made = known[id(value)] = copy.copy(value)
-    if isinstance(value, Array):
-        if value.node is not None:
-            made.node = duplicate(value.node, known)
-    elif isinstance(value, Node):
-        made.parents = tuple(duplicate(parent, known) for parent in value.parents)
-        made.leaf = duplicate(value.leaf, known)
-    elif isinstance(value, Items):
-        made.items = [duplicate(item, known) for item in value.items]
-    elif isinstance(value, Instance):
-        made.fields = {name: duplicate(one, known) for name, one in value.fields.items()}
-    elif isinstance(value, Bound):
-        made = known[id(value)] = Bound(duplicate(value.this, known), value.key)
-    return made
+    match value:
+        case list():
+            return [duplicate(one, known) for one in value]
+        case tuple():
+            return tuple([duplicate(one, known) for one in value])
+        case dict():
+            return {name: duplicate(one, known) for name, one in value.items()}
+        case Raw() | Array() | Node() | Items() | Instance() | Bound():
+            made: Any = known.get(id(value))
+            if made is None:
+                made = known[id(value)] = copy.copy(value)
+                vars(made).update(duplicate(vars(value), known))
+            return made
+        case _:
+            return value
 
 
-_CHANGING = (Array, Node, Items, Instance, Bound, Raw)
-
-
-def memory_in(values: Iterator[Any] | list[Any]) -> dict[Memory, str]:
+def memory_in(values: Iterable[Any]) -> dict[Memory, str]:
     """All memory that some values keep alive."""
     found: dict[Memory, str] = {}
     seen: set[int] = set()
     pending = list(values)
     while pending:
         value = pending.pop()
-        if isinstance(value, Plain | Name | Range) or value is None or id(value) in seen:
-            continue
-        seen.add(id(value))
-        if isinstance(value, Memory):
-            found[value] = ""
-        elif isinstance(value, Array):
-            if value.memory is not None:
-                found[value.memory] = ""
-            pending += (value.node, value.gradient)
-        elif isinstance(value, Node):
-            pending += (*value.saved, *value.parents, value.leaf)
-        elif isinstance(value, Items):
-            pending += value.items
-        elif isinstance(value, Instance):
-            pending += value.fields.values()
-        elif isinstance(value, Bound):
-            pending.append(value.this)
+        match value:
+            case Memory():
+                found[value] = ""
+            case list() | tuple():
+                pending += value
+            case dict():
+                pending += value.values()
+            case Array() | Node() | Items() | Instance() | Bound() if id(value) not in seen:
+                seen.add(id(value))
+                pending += vars(value).values()
     return found

@@ -40,13 +40,10 @@ class Frame:
         """An independent copy; ``known`` as ``duplicate`` has it."""
         return replace(
             self,
-            env={symbol: duplicate(value, known) for symbol, value in self.env.items()},
+            env=duplicate(self.env, known),
             visits=dict(self.visits),
             elements=dict(self.elements),
-            lengths={
-                header: [(duplicate(items, known), length) for items, length in lists]
-                for header, lists in self.lengths.items()
-            },
+            lengths=duplicate(self.lengths, known),
         )
 
     def live_after(self, symbol: str) -> bool:
@@ -95,9 +92,9 @@ class State:
         known: dict[int, Any] = {}
         return State(
             [frame.copy(known) for frame in self.frames],
-            [duplicate(raw, known) for raw in self.raws],
+            duplicate(self.raws, known),
             dict(self.kept),
-            [duplicate(operand, known) for operand in self.operands],
+            duplicate(self.operands, known),
             self.recording,
         )
 

@@ -7,6 +7,7 @@ import functools
 import operator
 import zlib
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -88,6 +89,14 @@ _COMPARE: dict[str, Callable[[object, object], bool]] = {
     ">": operator.gt,  # type: ignore[dict-item]
     ">=": operator.ge,  # type: ignore[dict-item]
 }
+_OF_NUMBERS: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "true/": operator.truediv, "//": operator.floordiv, "min": min, "max": max,
+}  # fmt: skip
+_OF_BITS: dict[str, Callable[[Any, Any], int]] = {
+    "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_, "|": operator.or_,
+    "^": operator.xor,
+}  # fmt: skip
 _MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
 _LARGEST = 1 << 128  # beyond this a folded value means nothing, and costs time
 
@@ -224,40 +233,22 @@ def _fold_constants(name: str, left: object, right: object) -> Const | None:
 
 def _arithmetic(name: str, left: float, right: float) -> int | float | None:
     whole = isinstance(left, int) and isinstance(right, int)
+    found: int | float | None = None
     match name:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
         case "/" if whole:
             quotient = abs(int(left)) // abs(int(right))
-            return quotient if (left < 0) == (right < 0) else -quotient
-        case "/" | "true/":
-            return left / right
-        case "//":
-            return left // right
+            found = quotient if (left < 0) == (right < 0) else -quotient
         case "%" if whole:
-            return int(left) - int(right) * int(left / right) if right else None
+            found = int(left) - int(right) * int(left / right) if right else None
         case "**" if abs(right) < 200 and abs(left) < 2**64:
-            power: int | float = left**right
-            return power
-        case "<<" if whole and 0 <= right < 128:
-            return int(left) << int(right)
-        case ">>" if whole and 0 <= right < 128:
-            return int(left) >> int(right)
-        case "&" if whole:
-            return int(left) & int(right)
-        case "|" if whole:
-            return int(left) | int(right)
-        case "^" if whole:
-            return int(left) ^ int(right)
-        case "min":
-            return min(left, right)
-        case "max":
-            return max(left, right)
-    return None
+            found = left**right
+        case "<<" | ">>" if whole and 0 <= right < 128:
+            found = _OF_BITS[name](left, right)
+        case "&" | "|" | "^" if whole:
+            found = _OF_BITS[name](left, right)
+        case _ if name in _OF_NUMBERS:
+            found = _OF_NUMBERS[name](left, right)
+    return found
 
 
 def _terms(value: Value) -> dict[tuple[Value, ...], int] | None:
