@@ -106,7 +106,7 @@ def apply_model(
     if model.elements and run.python and call.receiver is not None:
         element = run.evaluator.element(call.receiver, "[]", state)
         if element is not None:
-            results[None] = state.read(element)
+            results[1 if model.entries else None] = state.read(element)
     if model.returns is not None:
         array = returned_array(run, binding, model, name, state)
         if array is not None:
@@ -295,14 +295,10 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
     place = run.evaluator.location(expression, state) if expression is not None else None
     inner = () if place is None else tuple(part for _, part in state.below(place))
     held = state.reachable([value, *inner])
-    for resource in sorted(held):
-        run.log(Recorder).named(resource.origin, f"{run.show(receiver)}[...]", element)
-    current = state.values.get(container)
-    if isinstance(current, Sequence):
-        # From here on its length is not known, only what it holds.
-        for number, item in enumerate(current.items):
-            state.values[(*container, f"[{number}]")] = item
-        state.values[container] = run.position.symbol("list")
+    if not str(container[0]).startswith("%"):
+        for resource in sorted(held):
+            run.log(Recorder).named(resource.origin, f"{run.show(receiver)}[...]", element)
+    stores.grow(run, container, state)
     if held:
         state.write(element, bag(held))
     state.keep_inputs((value, *inner))

@@ -29,6 +29,7 @@ from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.values.elements import count, is_index
 from cudalint.analysis.values.values import (
+    NULL,
     Bag,
     Const,
     Input,
@@ -44,6 +45,7 @@ from cudalint.analysis.values.values import (
 from cudalint.program import (
     RAISES,
     Assign,
+    Binary,
     Block,
     Branch,
     Call,
@@ -398,6 +400,8 @@ class Worklist:
                 and (self._must_enter(block.number, branch.condition, counts, state))
             ):
                 continue  # there is something to release, so the loop that releases it runs
+            if not truth and self._must_hold(block.number, branch.condition, state):
+                continue  # the same for what is looked up before it is released
             fork = state.copy() if truth else state  # nothing else needs it after the second
             if truth and branch.condition == RAISES:
                 fork.thrown = None  # of what class it is, nobody says
@@ -472,6 +476,16 @@ class Worklist:
         return any(
             "[]" in location and any(live(state.status(r)) for r in resources_in(value))
             for location, value in state.values.items()
+        )
+
+    def _must_hold(self, number: int, condition: Expression, state: State) -> bool:
+        """Whether a loop that releases asks for the keys of what a container holds."""
+        if not (isinstance(condition, Binary) and condition.operator == "in"):
+            return False
+        location = self.run.evaluator.location(condition.right, state)
+        held = state.read((*location, "[]")) if location is not None else NULL
+        return not self._releasing_loops.isdisjoint(self.run.flow.enclosing[number]) and any(
+            live(state.status(resource)) for resource in resources_in(held)
         )
 
     @staticmethod

@@ -9,7 +9,8 @@ from cudalint.analysis.engine.containers import advanced
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts import Exit, Site
-from cudalint.analysis.values.elements import exactly
+from cudalint.analysis.shape.operations import successors
+from cudalint.analysis.values.elements import exactly, is_index
 from cudalint.analysis.values.values import (
     Address,
     Bag,
@@ -63,8 +64,18 @@ def assign(run: FunctionRun, operation: Assign, state: State) -> None:
     for rest, part in inner:
         state.values[(*location, *rest)] = part
         for resource in resources_in(part):
-            shown = "".join(str(step) for step in rest)
+            shown = "".join("[...]" if step == "[]" else str(step) for step in rest)
             run.log(Recorder).named(resource.origin, f"{render(target)}{shown}", location)
+
+
+def grow(run: FunctionRun, container: Location, state: State) -> None:
+    """One more element, or another one: from here on the length of a container is not known, only
+    what it holds."""
+    current = state.values.get(container)
+    if isinstance(current, Sequence):
+        for number, item in enumerate(current.items):
+            state.values[(*container, f"[{number}]")] = item
+        state.values[container] = run.position.symbol("list")
 
 
 def _joined(run: FunctionRun, operation: Assign, state: State) -> frozenset[Symbol]:
@@ -139,8 +150,12 @@ def step_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
 def _aggregate(
     run: FunctionRun, source: Expression, value: Value, location: Location, state: State
 ) -> list[tuple[Location, Value]]:
-    """What is stored below a record that is copied by value."""
-    if run.python or isinstance(value, Address):  # an array decays to its address
+    """What is stored below a record that is copied by value, or below what a display made."""
+    if run.python:
+        made = isinstance(source, Variable) and source.symbol.startswith("%")
+        origin = run.evaluator.location(source, state) if made else None
+        return [] if origin is None else state.parts_of(origin)
+    if isinstance(value, Address):  # an array decays to its address
         return []
     if run.evaluator.location(source, state) == location:
         return []
@@ -167,6 +182,10 @@ def store(
             store(run, state, (*location, field), inner, span, shown, by_callee, kept)
         return
     location = exactly(state.values, location) if "[]" in location else location
+    if run.python and is_index(location[-1]):
+        held = state.values.get(location[:-1])
+        if location[-1] == "[]" or (isinstance(held, Sequence) and held.kind == "dict"):
+            grow(run, location[:-1], state)
     before = {
         resource
         for _, old in state.below(location)
@@ -234,8 +253,10 @@ def _is_spent(run: FunctionRun, root: object) -> bool:
     """Whether a location belongs to a temporary that nothing reads any more."""
     if not isinstance(root, str) or not root.startswith("%"):
         return False
-    last = run.flow.last_read[run.position.block].get(root, -1)
-    return last <= run.position.index
+    block = run.position.block
+    if run.flow.last_read[block].get(root, -1) > run.position.index:
+        return False
+    return not any(root in run.flow.live[after] for after in successors(run.flow.blocks[block]))
 
 
 def _lose(
