@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field, replace
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease
-from cudalint.analysis.engine.summary import HandedOut, Outcome
+from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Misuse, MisuseKind, Site
 from cudalint.analysis.queries.passed_by import gets_past
 from cudalint.analysis.queries.reachable_members import (
@@ -61,8 +62,14 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
     """Everything that functions do with members, by record."""
     table: Table = {}
     fields: set[tuple[str | None, str]] = set()
+    lost = {
+        record.acquired.from_callee
+        for run in runs
+        for record in run.log(Recorder).records.values()
+        if record.exits and record.acquired.kept_by_callee
+    }
     for run in runs:
-        _collect(run, linker, table)
+        _collect(run, linker, table, lost)
         fields |= _released_members(run)
     _look_after(table, linker)
     for members in table.values():
@@ -223,12 +230,15 @@ def base_name(member: str) -> str:
     return member.partition("[")[0]
 
 
-def _collect(run: FunctionRun, linker: Linker, table: Table) -> None:
+def _collect(
+    run: FunctionRun, linker: Linker, table: Table, lost: Set[tuple[str, Span] | None]
+) -> None:
+    """Note what a function does; ``lost`` is what callers are seen to lose of what they got."""
     function = run.function
     ending = _is_ending(run)
     for outcome in run.outcomes:
         for item in outcome.handed_out:
-            _acquisition(run, linker, table, outcome, item)
+            _acquisition(run, linker, table, outcome, item, lost)
         for release in outcome.released:
             found = _place(run, linker, release.location)
             members = _members(table, linker, found[0], run.filename) if found else None
@@ -331,9 +341,15 @@ def _acquisition(
     table: Table,
     outcome: Outcome,
     item: HandedOut,
+    lost: Set[tuple[str, Span] | None],
 ) -> None:
     function = run.function
-    found = _place(run, linker, item.location)
+    place = item.location
+    if place[0] == "@" and place[1] == outcome.value:
+        if (item.filename, item.span) in lost:
+            return
+        place = (RETURN, *place[2:])  # a member of what the result points to
+    found = _place(run, linker, place)
     members = _members(table, linker, found[0], run.filename) if found else None
     record = run.log(Recorder).records.get(item.resource.origin)
     if members is None or found is None or item.managed or item.escaped or record is None:
