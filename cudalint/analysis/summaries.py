@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.summary import MOST_OUTCOMES, Summary, merge
+from cudalint.analysis.engine.summary import MOST_OUTCOMES, Summary, is_same, merge, of_any_call
 from cudalint.analysis.interpreter.worklist import follow
 from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.symbols import Symbols
@@ -15,6 +15,8 @@ from cudalint.program import Function, Program
 
 MOST_DEPTH = 12
 """Nested calls that are followed for a summary."""
+MOST_ROUNDS = 3
+"""Times that a function is followed that calls itself."""
 
 
 class Linker(Symbols):
@@ -25,6 +27,10 @@ class Linker(Symbols):
         self._summaries: dict[tuple[str, str], Summary | None] = {}
         self._runs: dict[tuple[str, str], FunctionRun] = {}
         self._in_progress: list[tuple[str, str]] = []
+        self._assumed: dict[tuple[str, str], Summary] = {}
+        """What functions that are followed are taken to do where they call themselves."""
+        self._asked: set[tuple[str, str]] = set()
+        """Those that call themselves."""
 
     def run_of(self, function: Function, program: Program) -> FunctionRun | None:
         """The analysis of a function, made once; ``None`` while it is being made."""
@@ -35,11 +41,32 @@ class Linker(Symbols):
             return None
         self._in_progress.append(identity)
         try:
-            run = follow(FunctionRun(function, program, self, self))
+            run = self._follow(FunctionRun(function, program, self, self), identity)
         finally:
             self._in_progress.pop()
+            self._assumed.pop(identity, None)
         self._runs[identity] = run
         return run
+
+    def _follow(self, run: FunctionRun, identity: tuple[str, str]) -> FunctionRun:
+        """Follow a function. Where it calls itself, this begins with the paths on which it does
+        not, and goes on until the calls add nothing new."""
+        if not run.python and run.touches_cuda:
+            self._assumed[identity] = Summary(())
+        for _ in range(MOST_ROUNDS):
+            self._asked.discard(identity)
+            run = follow(FunctionRun(run.function, run.program, self, self))
+            if identity not in self._asked:
+                return run
+            before, found = self._assumed[identity], summarize(run)
+            if found is None or not found.complete:
+                break
+            if is_same(before, found):
+                return run
+            # The conditions of a path speak of one call only, not of those before it.
+            self._assumed[identity] = of_any_call(found)
+        self._assumed.pop(identity)
+        return follow(FunctionRun(run.function, run.program, self, self))
 
     def finished_run(self, key: str, filename: str) -> FunctionRun | None:
         """The analysis of the function that a call means, if it has been made already."""
@@ -55,9 +82,15 @@ class Linker(Symbols):
         identity = (function.filename, function.key)
         if identity not in self._summaries:
             run = self.run_of(function, program)
+            if run is None and self._in_progress[-1] == identity and identity in self._assumed:
+                self._asked.add(identity)
+                return self._assumed[identity], function
             if run is None:
                 return self._cut(function, program), function
-            self._summaries[identity] = summarize(run)
+            summary = summarize(run)
+            if identity in self._asked and summary is not None:
+                summary = of_any_call(summary)
+            self._summaries[identity] = summary
         return self._summaries[identity], function
 
     def _cut(self, function: Function, program: Program) -> Summary | None:

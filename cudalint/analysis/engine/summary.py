@@ -139,21 +139,7 @@ def _joined(outcomes: list[Outcome], elements: set[Location], fine: bool) -> lis
     for outcome in outcomes:
         if not _settled(outcome) and not elements <= _released(outcome):
             continue  # a loop that releases all elements does so, however many there are
-        key = (
-            outcome.kind,
-            outcome.thrown,
-            outcome.value,
-            tuple((out.location, out.family) for out in outcome.handed_out),
-            tuple((release.location, release.families) for release in outcome.released),
-            tuple(out.location for out in outcome.dangling),
-            tuple(location for location, _ in outcome.used) if fine else (),
-            outcome.called,
-            outcome.stored,
-            outcome.lent,
-            outcome.writes,
-            outcome.settled,
-            fine and outcome.foreign,
-        )
+        key = _key(outcome, fine)
         earlier = joined.get(key)
         if earlier is None:
             joined[key] = replace(outcome, ways=(outcome.conditions,))
@@ -168,6 +154,51 @@ def _joined(outcomes: list[Outcome], elements: set[Location], fine: bool) -> lis
             used=tuple(use for use in earlier.used if use[0] in dict(outcome.used)),
         )
     return list(joined.values())
+
+
+def _key(outcome: Outcome, fine: bool) -> object:
+    return (
+        outcome.kind,
+        outcome.thrown,
+        outcome.value,
+        tuple((out.location, out.family) for out in outcome.handed_out),
+        tuple((release.location, release.families) for release in outcome.released),
+        tuple(out.location for out in outcome.dangling),
+        tuple(location for location, _ in outcome.used) if fine else (),
+        outcome.called,
+        outcome.stored,
+        outcome.lent,
+        outcome.writes,
+        outcome.settled,
+        fine and outcome.foreign,
+    )
+
+
+def is_same(one: Summary, other: Summary) -> bool:
+    """Whether two summaries tell of the same effects."""
+    mine, theirs = ({_key(out, fine=True) for out in each.outcomes} for each in (one, other))
+    return mine == theirs
+
+
+def of_any_call(summary: Summary) -> Summary:
+    """The summary of a function that calls itself: what is asked on one of its paths, the call
+    before may have answered otherwise. It says no more than the effects where nothing tells two of
+    the outcomes apart that release different things."""
+    outcomes = tuple(replace(one, ways=()) for one in summary.outcomes)
+    returning = [one for one in outcomes if not (one.failure or one.kind != "return")]
+    told = all(
+        _released(one) == _released(other) or _exclude(one, other)
+        for number, one in enumerate(returning)
+        for other in returning[:number]
+    )
+    if not told:
+        return replace(summary, outcomes=(), complete=False)
+    return replace(summary, outcomes=outcomes)
+
+
+def _exclude(one: Outcome, other: Outcome) -> bool:
+    truths = dict(other.conditions)
+    return any(truths.get(condition, truth) != truth for condition, truth in one.conditions)
 
 
 def _ways(one: Outcome, other: Outcome) -> tuple[Conditions, ...]:

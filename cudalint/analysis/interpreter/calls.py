@@ -284,8 +284,10 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
     states = _consume_statuses(run, values, state, not run.python or throws is not False)
     result: Value = run.position.symbol(f"call:{name}")
     for one in states:
+        called = None
         if operation.kind == "indirect" and operation.callee is not None:
-            note_call(run.evaluator.value(operation.callee, one), values, one)
+            called = run.evaluator.value(operation.callee, one)
+            note_call(called, values, one)
         accessor = _accessed(run, operation, name, one)
         if accessor is not None:
             result = accessor
@@ -294,7 +296,8 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
         converted = operation.kind == "constructor" and len(values) == 1 and _is_iterator(values[0])
         lending = Lending(to, result, is_status_type(run, operation.target))
         for argument, value in zip(operation.arguments, values, strict=True):
-            if not converted:
+            left_to_caller = isinstance(called, Input) and isinstance(value, Input)
+            if not converted and (run.python or not left_to_caller):
                 _pass(run, operation, name, argument, value, lending, one)
         if operation.target is not None:
             inner = unwrapped(values[0]) if values else None

@@ -20,6 +20,7 @@ from cudalint.analysis.values.values import (
     ZERO,
     Address,
     Const,
+    FunctionValue,
     Input,
     Location,
     Operation,
@@ -115,7 +116,8 @@ class Leaving:
         for status in statuses_in(stored for _, stored in outward):
             run.conditions.checked.add(status.origin)  # the caller's to look at
         outside = state.reachable(stored for _, stored in outward)
-        for key in sorted(state.guards):
+        kept = {one.key for _, one in outward if isinstance(one, FunctionValue) and one.key}
+        for key in sorted(state.guards | kept):
             escape_captured(run, key, state)
         handed = self._hand_out(outside)
         for resource, holding in list(state.resources.items()):

@@ -318,6 +318,7 @@ class _Application(Translation):
         for location in sorted(self.outcome.stored, key=repr):
             value = self.translate(Input(location), state)
             state.give_away([value])
+            guard(self.run, value, state)
         self._lend(self.outcome.lent, state)
         for item in (*self.outcome.handed_out, *self.outcome.dangling):
             self._acquire(item, state)

@@ -349,8 +349,11 @@ def _assign(
 ) -> None:
     """``std::exchange(a, b)``: a becomes b, the result is what a was."""
     target, value = binding.location(paths[0]), binding.value(paths[1])
-    if target is None or value is None:
+    given = binding.expression(paths[1])
+    if target is None or value is None or given is None:
         return
+    if paths[0] == "this" and not isinstance(value, FunctionValue):
+        escape_value(run, given, value, state)  # the copy of an object out of sight
     results[None] = state.read(target)
     state.write(target, value)
 

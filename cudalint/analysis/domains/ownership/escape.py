@@ -49,6 +49,7 @@ def havoc(
     pointed = value.location if isinstance(value, Address) else None
     places = [one for one in (place, pointed) if one is not None]
     state.give_away([value, *(inner for one in places for _, inner in state.below(one))])
+    guard(run, value, state)
     for one in places:
         out_of_sight(state, one)
     for one in places if written else ():
