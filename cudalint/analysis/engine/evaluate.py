@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
 from cudalint.analysis.engine.state import State
+from cudalint.analysis.shape.flow import Counter
 from cudalint.analysis.values.addresses import element_at, pointed_element
 from cudalint.analysis.values.arithmetic import apply, wrap
 from cudalint.analysis.values.element_types import item_bytes
@@ -54,6 +55,8 @@ from cudalint.program import (
     variables,
 )
 
+MOST_ITERATIONS = 2
+"""Iterations of a loop that are followed."""
 STATUS = "status:"
 """How the origin of a status value starts."""
 
@@ -77,6 +80,8 @@ class Evaluator:
         self.inducing: frozenset[str] = frozenset()
         """What the loops around the current block count with: an element that it selects stands
         for every element."""
+        self.counters: Mapping[str, Counter] = {}
+        """Of these, those that are compared with a bound."""
 
     # Places -----------------------------------------------------------------------------------
 
@@ -105,8 +110,9 @@ class Evaluator:
                 if isinstance(index, Unknown) and not self.python:
                     return self._each(base, state)
                 part = "[]" if self.python and integer(which) is None else element_part(which)
-                if self.inducing and variables(index) & self.inducing:
-                    part = "[]"
+                for symbol in variables(index) & self.inducing if self.inducing else ():
+                    if not self.is_last(symbol, state):
+                        part = "[]"
                 return self.element(base, part, state)
             case Slice(base=base):
                 return self.element(base, "[]", state)
@@ -132,6 +138,18 @@ class Evaluator:
         location = self.element(base, "[]", state)
         part = None if location is None else only(state.values, location[:-1])
         return location if location is None or part is None else (*location[:-1], part)
+
+    def is_last(self, symbol: str, state: State) -> bool:
+        """Whether a variable that a loop counts with is known in all iterations that are left:
+        these are no more than are followed."""
+        counter = self.counters.get(symbol)
+        now = integer(state.values.get((symbol,)))
+        if counter is None or now is None or self.python:
+            return False
+        bound = self.value(counter.bound, state)
+        later = (Const(now + number * counter.step) for number in range(1, MOST_ITERATIONS + 1))
+        goes_on = [apply(counter.operator, one, bound) for one in later]
+        return any(isinstance(one, Const) and not one.value for one in goes_on)
 
     def element(self, base: Expression, part: str, state: State) -> Location | None:
         """Where an element of an array, of a container or behind a pointer is stored."""

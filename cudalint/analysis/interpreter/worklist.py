@@ -16,6 +16,7 @@ from cudalint.analysis.domains.ownership import counted, objects, releases, stor
 from cudalint.analysis.domains.ownership.objects import Owners
 from cudalint.analysis.domains.ownership.recorder import live
 from cudalint.analysis.engine.conditions import forget
+from cudalint.analysis.engine.evaluate import MOST_ITERATIONS
 from cudalint.analysis.engine.joining import can_meet, join, key, meet, settle, settled
 from cudalint.analysis.engine.run import FunctionRun, Position, Raised
 from cudalint.analysis.engine.schedule import Schedule
@@ -69,7 +70,6 @@ from cudalint.source import Span
 MOST_DISJUNCTS = 24
 FEW_DISJUNCTS = 4
 """Kept at the entry of one block; fewer in functions that have nothing to do with CUDA."""
-MOST_ITERATIONS = 2
 MOST_WORK = 2_000_000
 """Stored values handled in one function, after which the remaining paths are cut too."""
 MOST_STEPS = 4000
@@ -221,14 +221,20 @@ class Worklist:
         target = branch.then if condition.value else branch.otherwise
         return target not in self.run.flow.loops[header]
 
+    def _counting(self, number: int) -> None:
+        self.run.evaluator.inducing = self.run.flow.inducing[number]
+        self.run.evaluator.counters = self.run.flow.counters[number]
+
     def _widen(self, state: State, header: int) -> None:
-        """After an iteration nothing is known of what the loop counts."""
+        """After an iteration nothing is known of what the loop counts, unless the end is near."""
+        self._counting(header)
         fresh = {
             symbol: Symbol(f"loop{header}:{symbol}")
             for symbol in sorted(self.run.flow.induction[header])
             if isinstance(
                 state.values.get((symbol,)), Const | Polynomial | Symbol | Input | Operation
             )
+            and not self.run.evaluator.is_last(symbol, state)
         }
         self._work_done += 20 * len(state.values)
         state.refresh(*fresh.values())
@@ -254,7 +260,7 @@ class Worklist:
 
     def _visit(self, block: Block, state: State) -> None:
         states = [state]
-        self.run.evaluator.inducing = self.run.flow.inducing[block.number]
+        self._counting(block.number)
         for index, operation in enumerate(block.operations):
             self.run.position = Position(block.number, index, operation.span, block.unwind)
             before, states = states, []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from cudalint.analysis.shape.operations import (
     calls,
@@ -20,9 +21,12 @@ from cudalint.analysis.shape.reach import closure
 from cudalint.program import (
     AddressOf,
     Assign,
+    Binary,
     Block,
     Branch,
     Call,
+    Constant,
+    Expression,
     Function,
     Operation,
     Variable,
@@ -30,6 +34,16 @@ from cudalint.program import (
     walk,
 )
 from cudalint.source import Span
+
+
+class Counter(NamedTuple):
+    """A variable that a loop counts with."""
+
+    symbol: str
+    step: int
+    operator: str
+    bound: Expression
+    """The loop goes on while the variable compares so with the bound."""
 
 
 class Flow:
@@ -72,6 +86,15 @@ class Flow:
             number: frozenset(symbol for header in headers for symbol in self.induction[header])
             for number, headers in self.enclosing.items()
         }
+        self.counters = {
+            number: {
+                counter.symbol: counter
+                for header in sorted(headers)
+                if (counter := self._counter(header)) is not None
+            }
+            for number, headers in self.enclosing.items()
+        }
+        """For each block: what the loops around it count with."""
         self.last_read = {number: self._last_reads(self.blocks[number]) for number in self.order}
         """For each block: the last operation in it that reads a variable."""
         self.addressed = self._addressed()
@@ -185,6 +208,26 @@ class Flow:
             and isinstance(operation.target, Variable)
             and (operation.augmented or operation.target.symbol in variables(operation.value))
         )
+
+    def _counter(self, header: int) -> Counter | None:
+        """What a loop compares with a bound, and changes once in each iteration."""
+        branch = self.blocks[header].terminator
+        if not (isinstance(branch, Branch) and isinstance(branch.condition, Binary)):
+            return None
+        place, bound = branch.condition.left, branch.condition.right
+        if branch.then not in self.loops[header] or not isinstance(place, Variable):
+            return None
+        steps = [
+            operation.value
+            for _, _, operation in operations(self.body(header))
+            if defined(operation) == place.symbol and isinstance(operation, Assign)
+        ]
+        match steps:
+            case [Binary(operator="+" | "-" as sign, left=left, right=Constant(value=int(step)))]:
+                if left == place:
+                    step = step if sign == "+" else -step
+                    return Counter(place.symbol, step, branch.condition.operator, bound)
+        return None
 
     @staticmethod
     def _last_reads(block: Block) -> dict[str, int]:
