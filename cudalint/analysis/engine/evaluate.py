@@ -147,7 +147,8 @@ class Evaluator:
         if counter is None or now is None or self.python:
             return False
         bound = self.value(counter.bound, state)
-        later = (Const(now + number * counter.step) for number in range(1, MOST_ITERATIONS + 1))
+        left = MOST_ITERATIONS - state.visits.get(counter.header, 0)
+        later = [Const(now + number * counter.step) for number in range(1, left + 1)]
         goes_on = [apply(counter.operator, one, bound) for one in later]
         return any(isinstance(one, Const) and not one.value for one in goes_on)
 

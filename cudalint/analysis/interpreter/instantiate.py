@@ -481,7 +481,8 @@ class _Application(Translation):
             base = run.evaluator.location(self.call.target, state)
             target = None if base is None else (*base, *item.location[1:])
         returned = item.location[0] == RETURN
-        resource = Symbol(f"{self.definition.key}#{item.resource.origin}@{self.site}")
+        again = "~" if item.resource.older else ""
+        resource = Symbol(f"{self.definition.key}#{item.resource.origin}{again}@{self.site}")
         state.refresh(resource)
         self.out[item.resource] = resource
         family = run.models.families.get(item.family)

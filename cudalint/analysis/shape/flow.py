@@ -39,6 +39,7 @@ from cudalint.source import Span
 class Counter(NamedTuple):
     """A variable that a loop counts with."""
 
+    header: int
     symbol: str
     step: int
     operator: str
@@ -226,7 +227,7 @@ class Flow:
             case [Binary(operator="+" | "-" as sign, left=left, right=Constant(value=int(step)))]:
                 if left == place:
                     step = step if sign == "+" else -step
-                    return Counter(place.symbol, step, branch.condition.operator, bound)
+                    return Counter(header, place.symbol, step, branch.condition.operator, bound)
         return None
 
     @staticmethod
