@@ -18,9 +18,9 @@ static Status build(Engine* engine, const int* widths) {
     Status status = tensor_create(&engine->between[0], engine->batch, widths[0]);
     if (status != ENGINE_OK) return status;
     for (int i = 0; i < engine->layers; ++i) {
-        status = layer_create(&engine->layer[i], widths[i], widths[i + 1]); // false: GPU101, GPU101, GPU106
+        status = layer_create(&engine->layer[i], widths[i], widths[i + 1]);
         if (status != ENGINE_OK) return status;
-        status = tensor_create(&engine->between[i + 1], engine->batch, widths[i + 1]); // false: GPU101
+        status = tensor_create(&engine->between[i + 1], engine->batch, widths[i + 1]);
         if (status != ENGINE_OK) return status;
     }
     return ENGINE_OK;

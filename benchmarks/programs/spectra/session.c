@@ -62,7 +62,7 @@ session_t *session_open(int channels, int length)
     if (make_window(session, length) != 0)
         goto fail;
     for (; session->count < channels; ++session->count) {
-        if (channel_init(&session->channels[session->count], length) != 0) // false: GPU101, GPU101
+        if (channel_init(&session->channels[session->count], length) != 0)
             goto fail;
     }
     return session;

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
@@ -16,6 +17,7 @@ from cudalint.analysis.values.values import (
     COMPARISONS,
     NULL,
     Address,
+    Bag,
     Const,
     Input,
     Location,
@@ -231,7 +233,21 @@ class State:
             return None
         location: Location = ("@", base, *rest)
         found = self.values.get(location)
-        return self._element(location) if found is None and is_index(rest[-1]) else found
+        if found is None and is_index(rest[-1]):
+            found = self._element(location)
+        if found is None and rest[0] == "[]":
+            found = self._anywhere(base, rest[1:])
+        return found
+
+    def _anywhere(self, base: Pointer, rest: Location) -> Value | None:
+        """What the same member of several elements of a block holds, each with its own pointer."""
+        held = {
+            resource
+            for key, value in self.block(base.resource)
+            if key[2:] == rest
+            for resource in resources_in(value)
+        }
+        return bag(held) if held else None
 
     def _element(self, location: Location) -> Value | None:
         """What an element holds through which others were stored too: ``[]`` is any of them."""
@@ -311,11 +327,17 @@ class State:
 
     def reachable(self, values: Iterable[Value]) -> set[Symbol]:
         """The resources that values give access to, through addresses and containers too."""
-        pointed = {key[1] for key in self.values if key[0] == "@"}
+        pointed: dict[Value | str, list[Value]] = defaultdict(list)
+        for key, value in self.values.items():
+            if key[0] == "@":
+                block = key[1].resource if isinstance(key[1], Pointer) else key[1]
+                pointed[block].append(value)
         reached = closure(values, lambda value: self._leads_to(value, pointed))
         return {resource for value in reached for resource in resources_in(value)}
 
-    def _leads_to(self, value: Value, pointed: set[Value]) -> Iterator[Value]:
+    def _leads_to(
+        self, value: Value, pointed: Mapping[Value | str, list[Value]]
+    ) -> Iterator[Value]:
         match value:
             case Input(location=("@", pointer, *_)):
                 yield pointer
@@ -325,8 +347,18 @@ class State:
                 pass  # true or false
             case Sequence(items=inner) | Operation(operands=inner):
                 yield from inner
-        if value in pointed and not isinstance(value, Const):
-            yield from (inner for _, inner in self.below(("@", value)))
+            case Pointer() | Bag():
+                yield from (inner for one in resources_in(value) for inner in pointed.get(one, ()))
+        if not isinstance(value, Const):
+            yield from pointed.get(value, ())
+
+    def block(self, resource: Symbol) -> list[tuple[Location, Value]]:
+        """What stands in a block of memory, whatever part of it a pointer points to."""
+        return [
+            (key, value)
+            for key, value in self.values.items()
+            if key[0] == "@" and isinstance(key[1], Pointer) and key[1].resource == resource
+        ]
 
     def referenced(self, resource: Symbol) -> bool:
         """Whether anything stored still gives access to a resource."""

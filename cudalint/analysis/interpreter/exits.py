@@ -19,6 +19,7 @@ from cudalint.analysis.values.arithmetic import rewrite, rewrite_location
 from cudalint.analysis.values.values import (
     ZERO,
     Address,
+    Bag,
     Const,
     FunctionValue,
     Input,
@@ -110,9 +111,10 @@ class Leaving:
         for location, stored in state.values.items():
             if is_outside(run, location) and not (unborn and location[0] == "this"):
                 outward.append((location, stored))
-        for pointer in [stored for _, stored in outward if isinstance(stored, Pointer)]:
+        for stored in [stored for _, stored in outward if isinstance(stored, Pointer | Bag)]:
             # What a returned block of memory holds goes out with it.
-            outward.extend(state.below(("@", pointer)))
+            for resource in resources_in(stored):
+                outward.extend(state.block(resource))
         for status in statuses_in(stored for _, stored in outward):
             run.conditions.checked.add(status.origin)  # the caller's to look at
         outside = state.reachable(stored for _, stored in outward)
