@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.summary import MOST_OUTCOMES, Summary, is_same, merge, of_any_call
@@ -15,6 +15,8 @@ from cudalint.program import Function, Program
 
 MOST_DEPTH = 12
 """Nested calls that are followed for a summary."""
+MOST_SELECTED = 8
+"""Summaries of one function for different constants that select elements."""
 MOST_ROUNDS = 3
 """Times that a function is followed that calls itself."""
 
@@ -25,6 +27,7 @@ class Linker(Symbols):
     def __init__(self, programs: Sequence[Program], models: dict[str, ApiModels]) -> None:
         super().__init__(programs, models)
         self._summaries: dict[tuple[str, str], Summary | None] = {}
+        self._selected: dict[tuple[str, str], dict[object, Summary | None]] = {}
         self._runs: dict[tuple[str, str], FunctionRun] = {}
         self._in_progress: list[tuple[str, str]] = []
         self._assumed: dict[tuple[str, str], Summary] = {}
@@ -92,6 +95,23 @@ class Linker(Symbols):
                 summary = of_any_call(summary)
             self._summaries[identity] = summary
         return self._summaries[identity], function
+
+    def selected(self, function: Function, constants: Mapping[str, Value]) -> Summary | None:
+        """What a function does to the elements that constants select, if they do."""
+        selecting = self.flow(function).selecting
+        chosen = {symbol: value for symbol, value in constants.items() if symbol in selecting}
+        if not chosen:
+            return None
+        known = self._selected.setdefault((function.filename, function.key), {})
+        which = tuple(sorted(chosen.items(), key=repr))
+        if which not in known:
+            if len(known) >= MOST_SELECTED:
+                return None
+            run = self.run_with(function.key, function.filename, chosen)
+            if run is None:
+                return None
+            known[which] = summarize(run)
+        return known[which]
 
     def _cut(self, function: Function, program: Program) -> Summary | None:
         """What is known of a function that calls itself, while it is followed."""

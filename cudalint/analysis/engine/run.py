@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -36,6 +36,10 @@ class Summaries(Protocol):
 
     def summary(self, key: str, filename: str) -> tuple[Summary | None, Function | None]:
         """What a function of the run does to its callers, and its definition."""
+        ...
+
+    def selected(self, function: Function, constants: Mapping[str, Value]) -> Summary | None:
+        """What a function does to the elements that constants select, if they do."""
         ...
 
     def finished_run(self, key: str, filename: str) -> FunctionRun | None:

@@ -145,7 +145,10 @@ def _call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
     if summary is not None and definition is not None:
         if operation.noreturn or summary.never_returns:
             return []
-        run.calls_made.extend(_constant_arguments(run, operation, definition.key, state))
+        constants = _constant_arguments(run, operation, definition.key, state)
+        run.calls_made.extend(constants)
+        for _, _, bound, _ in constants if not run.python else ():
+            summary = run.summaries.selected(definition, dict(bound)) or summary
         return apply_summary(run, operation, definition, summary, state)
     if operation.noreturn:
         return []

@@ -91,7 +91,7 @@ def apply_model(
     if len(model.swaps) == 2:
         _swap(binding, model.swaps, state)
     if len(model.assigns) == 2:
-        _assign(binding, model.assigns, results, state)
+        _assign(run, binding, model.assigns, results, state)
     states = [state]
     if model.unwraps is not None:
         states = _unwrap(run, binding, model.unwraps, results, state)
@@ -342,6 +342,7 @@ def _carry(run: FunctionRun, binding: Binding, model: ApiFunction, state: State)
 
 
 def _assign(
+    run: FunctionRun,
     binding: Binding,
     paths: tuple[str, ...],
     results: dict[int | None, Value],

@@ -28,6 +28,7 @@ from cudalint.program import (
     Constant,
     Expression,
     Function,
+    Index,
     Operation,
     Variable,
     variables,
@@ -109,6 +110,19 @@ class Flow:
             for _, call in calls(self.blocks)
             if call.name == "builtins.range" and isinstance(call.target, Variable)
         }
+
+    @functools.cached_property
+    def selecting(self) -> frozenset[str]:
+        """The variables by which elements are selected."""
+        read = (
+            part
+            for at in operations(self.blocks)
+            for operand in (*operands(at.operation), *targets(at.operation))
+            for part in walk(operand)
+        )
+        return frozenset(
+            symbol for part in read if isinstance(part, Index) for symbol in variables(part.index)
+        )
 
     @functools.cached_property
     def definitions(self) -> dict[str, list[Operation]]:
