@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any, get_args
+
 import msgspec
 
 from cudalint.analysis.shape.operations import operations
 from cudalint.program import (
-    AddressOf,
     Assign,
-    Binary,
     Call,
-    Cast,
-    Dereference,
     Expression,
     Function,
-    Index,
-    Member,
-    Unary,
     Unknown,
     Variable,
     render,
 )
+
+_KINDS: tuple[type, ...] = get_args(Expression)
 
 
 def written_calls(function: Function, short: bool = False) -> dict[str, Expression]:
@@ -57,20 +54,10 @@ def _call_text(call: Call, found: dict[str, Expression], short: bool) -> str:
 
 def substitute(expression: Expression, written: dict[str, Expression]) -> Expression:
     """The expression with each temporary replaced by what it stands for."""
-    match expression:
-        case Variable(symbol=symbol):
-            return written.get(symbol, expression)
-        case Member(base=base) | Index(base=base):
-            return msgspec.structs.replace(expression, base=substitute(base, written))
-        case Dereference(pointer=pointer):
-            return msgspec.structs.replace(expression, pointer=substitute(pointer, written))
-        case AddressOf(place=place):
-            return AddressOf(substitute(place, written))
-        case Unary(operand=operand) | Cast(operand=operand):
-            return msgspec.structs.replace(expression, operand=substitute(operand, written))
-        case Binary(left=left, right=right):
-            return msgspec.structs.replace(
-                expression, left=substitute(left, written), right=substitute(right, written)
-            )
-        case _:
-            return expression
+    if isinstance(expression, Variable):
+        return written.get(expression.symbol, expression)
+    parts: dict[str, Any] = {n: getattr(expression, n) for n in expression.__struct_fields__}
+    changed = {
+        name: substitute(part, written) for name, part in parts.items() if isinstance(part, _KINDS)
+    }
+    return msgspec.structs.replace(expression, **changed) if changed else expression
