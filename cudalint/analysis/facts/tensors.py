@@ -69,9 +69,6 @@ class DeviceListGrowth:
     """``None``: a framework calls the function for every batch."""
     joined: Site | None = None
     """Where the list becomes one tensor that is brought to the host; ``text``: how."""
-    lasting: bool = False
-    """The list is a member or a module's: it outlives the function."""
-    library: str = ""
     to_host: str = ""
     """What brings one element to the host: ``.cpu()``, ``.get()``."""
     steps: tuple[Step, ...] = ()

@@ -33,10 +33,10 @@ from cudalint.analysis.footprint.objects import (
 from cudalint.analysis.footprint.results import Arguments, items_dtype, named_dtype
 from cudalint.analysis.footprint.state import Frame, State
 from cudalint.analysis.footprint.surroundings import Surroundings
-from cudalint.analysis.shape.arguments import Given, inputs
+from cudalint.analysis.shape.arguments import Given
 from cudalint.apis.model import ApiFunction
 from cudalint.apis.paths import parse_path
-from cudalint.program import Call, Function, Member, Variable, render, variables
+from cudalint.program import Call, Function, Member, Variable, render
 
 _LIBRARIES = ("cupy", "torch", "numpy", "jax", "numba", "pycuda")
 _MODULE_CALLS = ("forward", "__call__")
@@ -68,20 +68,13 @@ def call(machine: Surroundings, operation: Call, state: State) -> list[State]:
     if function is not None:
         # The callee's variables hold the arguments now; temporaries are nobody else's.
         del state.operands[depth:]
-        _forget_read(state, operation)
+        state.frame.drop_temporaries()
         return _enter(machine, operation, function, this, given, state)
     result = _result(machine, operation, receiver, Arguments(receiver, given), state)
     del state.operands[depth:]
     if operation.target is not None:
         store(machine, operation.target, result, state)
     return [state]
-
-
-def _forget_read(state: State, operation: Call) -> None:
-    frame = state.frame
-    for symbol in sorted({symbol for part in inputs(operation) for symbol in variables(part)}):
-        if symbol.startswith("%") and not frame.live_after(symbol):
-            frame.env.pop(symbol, None)
 
 
 # Functions of the run ---------------------------------------------------------------------------

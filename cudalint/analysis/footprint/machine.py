@@ -18,12 +18,11 @@ from cudalint.analysis.footprint.objects import (
     Instance,
     Items,
     Plain,
-    Range,
     unknown,
 )
+from cudalint.analysis.footprint.results import whole
 from cudalint.analysis.footprint.state import Frame, State
 from cudalint.analysis.footprint.surroundings import Surroundings
-from cudalint.analysis.shape.flow import Flow
 from cudalint.program import (
     Assign,
     Block,
@@ -46,7 +45,6 @@ MOST_RESULTS = 2
 MOST_OPERATIONS = 6000
 MOST_BARREN = 1200
 """Operations after which a function is given up in which nothing of a known size was allocated."""
-MOST_DEPTH = 8
 MOST_ELEMENTS = 512
 EXACT = 8
 """Iterations of a loop that are followed one by one; of longer ones the first and the last."""
@@ -80,9 +78,10 @@ class Machine(Surroundings):
             _, number = heapq.heappop(queue)
             for one in pending.pop(number, ()):
                 for target, after in self._block(flow.blocks[number], one, results):
-                    if target not in flow.order:
-                        continue
-                    self._arrive(flow, number, target, after)
+                    if target in flow.loops:
+                        visits = after.frame.visits
+                        again = number in flow.loops[target]
+                        visits[target] = visits.get(target, 0) + 1 if again else 0
                     waiting = pending.setdefault(target, [])
                     if not waiting:
                         heapq.heappush(queue, (flow.order[target], target))
@@ -103,14 +102,6 @@ class Machine(Surroundings):
         state.frames.pop()
         return state
 
-    @staticmethod
-    def _arrive(flow: Flow, source: int, target: int, state: State) -> None:
-        body = flow.loops.get(target)
-        if body is None:
-            return
-        visits = state.frame.visits
-        visits[target] = visits.get(target, 0) + 1 if source in body else 0
-
     def _block(
         self, block: Block, state: State, results: list[tuple[Any, State]]
     ) -> list[tuple[int, State]]:
@@ -125,24 +116,12 @@ class Machine(Surroundings):
                 after += self._operate(operation, one)
             states = after[:MOST_STATES]
             for one in states:
-                self._drop_temporaries(one)
+                one.frame.drop_temporaries()
         leaving: list[tuple[int, State]] = []
         for one in states:
             one.frame.block, one.frame.index = block.number, len(block.operations)
             leaving += self._terminate(block, one, results)
         return leaving
-
-    @staticmethod
-    def _drop_temporaries(state: State) -> None:
-        """Temporaries that nothing reads any more."""
-        frame = state.frame
-        gone = [
-            symbol
-            for symbol in frame.env
-            if symbol.startswith("%") and not frame.live_after(symbol)
-        ]
-        for symbol in gone:
-            del frame.env[symbol]
 
     def _terminate(
         self, block: Block, state: State, results: list[tuple[Any, State]]
@@ -204,14 +183,7 @@ class Machine(Surroundings):
         return done < (EXACT if truth is not None else 2)
 
     def _length(self, iterable: Expression, state: State) -> int | None:
-        value = evaluate(self, iterable, state)
-        if isinstance(value, Range):
-            return len(value) if value.known else None
-        if isinstance(value, Items):
-            return len(value.items)
-        if isinstance(value, Array) and value.shape:
-            return value.shape[0]
-        return None
+        return whole(evaluate(self, Unary("len", iterable), state))
 
     def _extrapolate(self, header: int, condition: Expression, state: State) -> None:
         """What each further iteration adds to a list, for those that were not followed."""

@@ -46,6 +46,12 @@ class Frame:
             lengths=duplicate(self.lengths, known),
         )
 
+    def drop_temporaries(self) -> None:
+        """Forget the temporaries that nothing reads any more."""
+        for symbol in [one for one in self.env if one.startswith("%")]:
+            if not self.live_after(symbol):
+                del self.env[symbol]
+
     def live_after(self, symbol: str) -> bool:
         """Whether a variable may still be read after the current operation."""
         if self.flow.last_read[self.block].get(symbol, -1) > self.index:

@@ -17,7 +17,7 @@ from cudalint.program import (
     render,
 )
 
-_KINDS: tuple[type, ...] = get_args(Expression)
+_KINDS: tuple[Any, ...] = get_args(Expression)
 
 
 def written_calls(function: Function, short: bool = False) -> dict[str, Expression]:

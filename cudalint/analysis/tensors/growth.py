@@ -9,7 +9,7 @@ from cudalint.analysis.shape.places import holder, place, root_of
 from cudalint.analysis.tensors.lattice import Device, Kind, Value
 from cudalint.analysis.tensors.records import Form
 from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
-from cudalint.analysis.tensors.view import View
+from cudalint.analysis.tensors.view import Loop, View
 from cudalint.apis.model import TensorEffect
 from cudalint.findings.finding import Step
 from cudalint.program import Assign, Call, Expression, Index, Slice, children
@@ -39,10 +39,12 @@ def _growth(view: View, keeping: Keeping) -> DeviceListGrowth | None:
     loops = view.loops_around(keeping.block)
     if not value.large or not name or name.startswith("%"):
         return None
+    if value.device & Device.HOST or value.is_number:
+        return None
     if not _is_container(view, keeping) or _is_short(view, keeping, value):
         return None
     if not loops:
-        return _over_batches(view, keeping, value, name)
+        return _over_batches(view, keeping, name)
     loop = loops[0]
     base = holder(keeping.place) or ""
     if loop.bounded or view.assigned_in(loop, root_of(base)):
@@ -58,42 +60,39 @@ def _growth(view: View, keeping: Keeping) -> DeviceListGrowth | None:
         and not _is_emptied_anywhere(view, name)
     ):
         return None
-    if value.device & Device.HOST or value.is_number:
-        return None
-    site, how = joined if joined is not None else (None, "")
+    return _told(view, keeping, loop, joined)
+
+
+def _told(
+    view: View, keeping: Keeping, loop: Loop | None, joined: tuple[Site, str] | None
+) -> DeviceListGrowth:
     text = view.text(keeping.place)
-    steps = (
-        Step(view.function.filename, keeping.span, f"each iteration appends to `{text}`"),
-        *(
-            (Step(view.function.filename, site.span, f"`{text}` is joined, then {how}"),)
-            if site is not None
-            else ()
-        ),
-    )
+    each = "iteration" if loop is not None else "batch"
+    steps = [Step(view.function.filename, keeping.span, f"each {each} appends to `{text}`")]
+    site, how = joined or (None, "")
+    if site is not None:
+        steps.append(Step(site.filename, site.span, f"`{text}` is joined, then {how}"))
     return DeviceListGrowth(
         name=view.text(keeping.value),
         place=text,
         span=keeping.span,
-        loop=loop.site,
+        loop=loop.site if loop is not None else None,
         joined=site,
-        lasting=joined is None,
         to_host=how or ".cpu()",
-        steps=steps,
+        steps=tuple(steps),
     )
 
 
-def _over_batches(view: View, keeping: Keeping, value: Value, name: str) -> DeviceListGrowth | None:
+def _over_batches(view: View, keeping: Keeping, name: str) -> DeviceListGrowth | None:
     """A member that a hook appends to for every batch, and another method joins for the host."""
     method = view.function.key.rpartition(".")[2]
     model, _ = view.run.hook(view.function)
-    if model is None or method not in model.each_batch or view.function.record is None:
-        return None
-    if not name.startswith("this.") or value.device & Device.HOST or value.is_number:
+    if model is None or method not in model.each_batch or not name.startswith("this."):
         return None
     if view.is_emptied(None, name, {keeping.origin}) or _mentions(view, name) > 1:
         return None
     joined: tuple[Site, str] | None = None
-    for other in view.run.methods(view.function.record):
+    for other in view.run.methods(view.function.record or ""):
         inner = view.of(other)
         if other.key == view.function.key or inner is None:
             continue
@@ -101,17 +100,7 @@ def _over_batches(view: View, keeping: Keeping, value: Value, name: str) -> Devi
         if _mentions(inner, name) > (found is not None):
             return None  # it is needed on the device too
         joined = joined or found
-    if joined is None:
-        return None
-    site, how = joined
-    text = view.text(keeping.place)
-    steps = (
-        Step(view.function.filename, keeping.span, f"each batch appends to `{text}`"),
-        Step(site.filename, site.span, f"`{text}` is joined, then {how}"),
-    )
-    return DeviceListGrowth(
-        view.text(keeping.value), text, keeping.span, None, site, to_host=how, steps=steps
-    )
+    return _told(view, keeping, None, joined) if joined is not None else None
 
 
 def _mentions(view: View, name: str) -> int:

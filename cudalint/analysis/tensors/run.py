@@ -8,7 +8,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable
 
 from cudalint.analysis.shape.flow import Flow
-from cudalint.analysis.shape.operations import operations
+from cudalint.analysis.shape.operations import operands, operations
 from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.tensors.evidence import gather
@@ -107,10 +107,7 @@ class TensorRun:
                     if callee is not None and identity(callee) in self._known:
                         site = CallSite(function, operation, origin, block)
                         self._known[identity(callee)].callers.append(site)
-                    values = [argument.value for argument in operation.arguments]
-                else:
-                    values = [value] if (value := getattr(operation, "value", None)) else []
-                for part in walk(*values):
+                for part in walk(*operands(operation)):
                     if isinstance(part, FunctionReference) and part.key:
                         target = self.symbols.function(part.key, function.filename)
                         if target is not None and identity(target) in self._known:
