@@ -282,6 +282,9 @@ class State:
                 self.values.pop((*location[:end], LENGTH))  # an entry of a new key, maybe
             held = set(resources_in(self.values.get(location, NULL)))
             held.update(resources_in(value))
+            for other in self._others(location, end) if held else ():
+                if self.values[other] == NULL:
+                    del self.values[other]  # this element, maybe
             self.values[location] = bag(held) if held else value
             return
         self.forget(location)
@@ -290,6 +293,17 @@ class State:
                 self.write((*location, field), inner)
         else:
             self.values[location] = value
+
+    def _others(self, location: Location, end: int) -> list[Location]:
+        """Where the same is kept of the other elements of a container."""
+        return [
+            key
+            for key in self.values
+            if len(key) == len(location)
+            and is_index(key[end])
+            and key[:end] == location[:end]
+            and key[end + 1 :] == location[end + 1 :]
+        ]
 
     def forget(self, location: Location) -> None:
         """Drop what is stored at a location and below it."""
