@@ -255,6 +255,9 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """The receiver gives back what it owned: the result points to it."""
     aliases: str | None = None
     """The result is this path's value (an identity: ``std::move``, ``numpy.asarray``)."""
+    advances: int = 0
+    """The result is the first argument, an iterator, moved by so many times the second, or one
+    (``std::next``)."""
     swaps: tuple[str, ...] = ()
     """Two paths whose values it exchanges."""
     assigns: tuple[str, ...] = ()

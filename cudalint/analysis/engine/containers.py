@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cudalint.analysis.engine.state import State
+from cudalint.analysis.values.addresses import element_at, is_element
+from cudalint.analysis.values.arithmetic import apply
 from cudalint.analysis.values.elements import (
     BEHIND,
     KEYS,
@@ -17,12 +19,10 @@ from cudalint.analysis.values.elements import (
     only,
 )
 from cudalint.analysis.values.values import (
-    NEXT,
     Address,
+    Bag,
     Const,
     Location,
-    Operation,
-    Symbol,
     Value,
     bag,
     integer,
@@ -139,16 +139,15 @@ def end(state: State, container: Location) -> Location | None:
     return (*container, f"[{number}]")
 
 
-def advanced(state: State, value: Value, steps: int | None) -> Value | None:
-    """What an iterator is after some steps; ``None`` where it is what it was, or no iterator."""
-    if isinstance(value, Address) and is_index(value.location[-1]):
-        *container, part = value.location
-        length = state.values.get((*container, LENGTH))
-        if length is None or part == "[]":
-            return None
-        if steps is not None and length != KEYS:
-            return Address((*container, f"[{int(part[1:-1]) + steps}]"))
-        return Address((*container, BEHIND if steps == 1 else "[]"))
-    if isinstance(value, Operation) and value.operator == NEXT:
-        return None
-    return Operation(NEXT, (value,)) if isinstance(value, Operation | Symbol) else None
+def advanced(state: State, value: Value, steps: Value) -> Value:
+    """What an iterator is after some steps: where nobody knows what it goes over, a sum."""
+    if isinstance(value, Bag):
+        return value
+    if not is_element(value):
+        return apply("+", value, steps)
+    *container, part = value.location
+    length, number = state.values.get((*container, LENGTH)), integer(steps)
+    if length == KEYS and part not in ("[]", BEHIND) and number == 1:
+        return Address((*container, BEHIND))
+    known = length not in (None, KEYS) and number is not None
+    return Address(element_at(value.location, f"[{number}]" if known else "[]"))

@@ -10,7 +10,7 @@ from cudalint.analysis.shape.flow import Counter
 from cudalint.analysis.values.addresses import element_at, pointed_element
 from cudalint.analysis.values.arithmetic import apply, wrap
 from cudalint.analysis.values.element_types import item_bytes
-from cudalint.analysis.values.elements import element_part, is_index, only
+from cudalint.analysis.values.elements import element_part, only
 from cudalint.analysis.values.projection import project
 from cudalint.analysis.values.values import (
     NULL,
@@ -26,7 +26,6 @@ from cudalint.analysis.values.values import (
     Pointer,
     Sequence,
     Symbol,
-    Uninitialized,
     Value,
     bag,
     integer,
@@ -375,6 +374,10 @@ class Evaluator:
                 return pointer
             if isinstance(pointer, Pointer) and isinstance(place, Index) and len(location) == 3:
                 return apply("+", pointer, self.value(place.index, state))
+        if isinstance(place, Index) and location[-1] == "[]" and not self.python:
+            index = self.value(place.index, state)
+            if isinstance(index, Input):  # the caller knows which element
+                return Operation("&[]", (Address(location[:-1]), index))
         return Address(location)
 
     def _binary(self, expression: Binary, state: State) -> Value:
@@ -389,10 +392,6 @@ class Evaluator:
             right = NULL
         if operator in ("==", "!=") and _null_text(expression.left):
             left = NULL
-        if operator in ("==", "!="):
-            identical = _same_pointer(left, right)
-            if identical is not None:
-                return Const(identical == (operator == "=="))
         result = apply(operator, left, right)
         if expression.result is not None and isinstance(result, Const):
             return self._fit(result, expression.result, expression)
@@ -471,22 +470,3 @@ def nbytes(array: Array) -> Value:
 
 def _null_text(expression: Expression) -> bool:
     return isinstance(expression, Constant) and expression.text in ("NULL", "nullptr", "__null")
-
-
-def _same_pointer(left: Value, right: Value) -> bool | None:
-    """Whether two pointers are the same, where that is certain without knowing a status."""
-    if isinstance(left, Pointer) and isinstance(right, Pointer):
-        if left.resource != right.resource:
-            return False
-        return True if left.offset == right.offset else None
-    if isinstance(left, Address) and isinstance(right, Address):
-        # Two iterators over one container.
-        parts = (left.location[-1], right.location[-1])
-        if left.location[:-1] == right.location[:-1] and all(map(is_index, parts)):
-            return None if "[]" in parts else parts[0] == parts[1]
-    for one, other in ((left, right), (right, left)):
-        if isinstance(one, Address) and other == NULL:
-            return False
-    if isinstance(left, Uninitialized) or isinstance(right, Uninitialized):
-        return None
-    return None

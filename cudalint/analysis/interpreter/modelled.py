@@ -11,6 +11,7 @@ from cudalint.analysis.domains.ownership.releases import attachment, release, re
 from cudalint.analysis.domains.transfers import returned_array
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.conditions import LAST_ERROR, RELEASING
+from cudalint.analysis.engine.containers import advanced
 from cudalint.analysis.engine.evaluate import STATUS, is_status
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import Holding, State, Status
@@ -18,6 +19,7 @@ from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.contained import contain
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.shape.walk import plain
+from cudalint.analysis.values.arithmetic import apply
 from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
     NULL,
@@ -101,6 +103,9 @@ def apply_model(
             results[None] = value
     if model.disowns and (value := disown(run, call, state)) is not None:
         results[None] = value
+    if model.advances and (value := binding.value("arg0")) is not None:
+        steps = binding.value("arg1") or Const(1)
+        results[None] = advanced(state, value, apply("*", Const(model.advances), steps))
     if model.integer is not None and (whole := _whole(call, run, state)) is not None:
         results[None] = whole
     if model.elements and run.python and call.receiver is not None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from cudalint.analysis.values.addresses import is_element, is_same
 from cudalint.analysis.values.values import (
     CLOSED,
     NULL,
@@ -155,8 +156,10 @@ def _fold(name: str, operands: tuple[Value, ...]) -> Value:
         return apply("*", left, Const(1 << shift))
     if name in ("&&", "||"):
         return _fold_logic(name, left, right)
+    if name in ("==", "!=") and (same := is_same(left, right)) is not None:
+        return Const(same == (name == "=="))
     if name in _COMPARE:
-        if left == right and not isinstance(left, Const):
+        if left == right and not isinstance(left, Const) and not is_element(left):
             return Const(name in ("==", "<=", ">="))
         if isinstance(left, Const) and not isinstance(right, Const):
             return Operation(_MIRROR[name], (right, left))

@@ -149,10 +149,6 @@ def integer(value: Value | None) -> int | None:
     return None
 
 
-NEXT = "next()"
-"""The operation that stands for an iterator which was moved on."""
-
-
 def parts(value: Value) -> tuple[Value, ...]:
     """The values directly inside a value."""
     if type(value) in CLOSED:

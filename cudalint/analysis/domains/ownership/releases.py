@@ -14,7 +14,6 @@ from cudalint.analysis.shape.members import member_in
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
-    NEXT,
     Address,
     Array,
     Bag,
@@ -244,13 +243,11 @@ class Release(Passing):
 
     def _input(self, entry: Location) -> None:
         # What an iterator points to belongs to the container that it was asked of.
-        iterator = entry[1] if entry[0] == "@" else None
-        if isinstance(iterator, Operation) and iterator.operator == NEXT:
-            iterator = iterator.operands[0]
-        if isinstance(iterator, Operation) and iterator.operator.endswith("begin()"):
-            for container in iterator.operands:
-                if isinstance(container, Input):
-                    self._note((*container.location, "[]"))
+        for iterator in inside(entry[1]) if entry[0] == "@" else ():
+            if isinstance(iterator, Operation) and iterator.operator.endswith("begin()"):
+                for container in iterator.operands:
+                    if isinstance(container, Input):
+                        self._note((*container.location, "[]"))
         earlier = self.state.inputs.get(entry)
         if earlier is None:
             self._note(entry)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from cudalint.analysis.domains.ownership import objects
-from cudalint.analysis.domains.ownership.escape import escape_value
+from cudalint.analysis.domains.ownership.escape import escape_object, escape_value
 from cudalint.analysis.domains.ownership.recorder import Recorder, is_empty, live
 from cudalint.analysis.engine.containers import advanced
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts import Exit, Site
 from cudalint.analysis.shape.operations import successors
+from cudalint.analysis.values.addresses import is_element
+from cudalint.analysis.values.arithmetic import apply
 from cudalint.analysis.values.elements import exactly, is_index
 from cudalint.analysis.values.values import (
     Address,
@@ -17,7 +19,6 @@ from cudalint.analysis.values.values import (
     Const,
     Input,
     Location,
-    Operation,
     Pointer,
     Sequence,
     Symbol,
@@ -112,8 +113,8 @@ def _initialize_array(
 
 
 def assign_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
-    """``table[name] = {pointer, size}`` by an assignment operator without a body: into the
-    fields of what is assigned to, and out of sight where these are not known."""
+    """An assignment by an operator without a body: of an iterator, or of ``{pointer, size}`` into
+    the fields of what is assigned to; other objects go out of sight."""
     if operation.kind != "operator" or not operation.name.endswith("::operator="):
         return False
     if operation.receiver is None or len(operation.arguments) != 1:
@@ -123,27 +124,42 @@ def assign_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
     value = run.evaluator.value(source, state)
     if where is None or not isinstance(value, Sequence) or value.kind != FIELDS:
         escape_value(run, source, value, state)
+        if where is not None and not resources_in(value):
+            escape_object(run, where, state)
+            state.forget(where)
+            state.values[where] = value
         return True
     store(run, state, where, value, operation.span, render(operation.receiver))
     return True
 
 
-_STEPS = {"operator++": 1, "operator--": -1, "operator+=": None, "operator-=": None}
+_STEPS = {"operator++": "+", "operator--": "-", "operator+=": "+", "operator-=": "-"}
+_SUMS = {"operator+": "+", "operator-": "-"}
 
 
 def step_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
-    """``++it`` by an operator without a body: an iterator points to another element now."""
+    """``++it`` and ``it + 1`` by an operator without a body: an iterator points to another element
+    now."""
     name = operation.name.rpartition("::")[2]
-    if operation.kind != "operator" or name not in _STEPS:
+    sign = _STEPS.get(name) or _SUMS.get(name)
+    rest = [argument.value for argument in operation.arguments]
+    before = operation.receiver or (rest.pop(0) if rest else None)
+    where = run.evaluator.location(before, state) if before is not None else None
+    if operation.kind != "operator" or sign is None or before is None or where is None:
         return False
-    where = run.evaluator.location(operation.receiver, state) if operation.receiver else None
-    value = state.values.get(where) if where is not None else None
-    if where is None or not isinstance(value, Operation | Symbol | Address):
+    value = run.evaluator.value(before, state)
+    if name in _SUMS and not is_element(value):
         return False
-    after = advanced(state, value, _STEPS[name])
-    if after is not None:
+    single = name in ("operator++", "operator--")
+    steps = Const(1) if single or not rest else run.evaluator.value(rest[0], state)
+    after = advanced(state, value, apply(sign, Const(0), steps))
+    target = None if operation.target is None else run.evaluator.location(operation.target, state)
+    if name in _STEPS:
         state.forget(where)
         state.values[where] = after
+    if target is not None:
+        result = after if name in _SUMS else value if single and rest else Address(where)
+        state.values[target] = result
     return True
 
 
