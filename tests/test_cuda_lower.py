@@ -344,7 +344,8 @@ def test_range_for() -> None:
         """
     )
     assert "if more(all) -> " in text
-    assert "cudaMalloc(&all[...], 4)" in text
+    assert "declare p = &all[...]" in text
+    assert "cudaMalloc(&p, 4)" in text
     assert "declare q = all[...]" in text
     assert "end q" in text
 

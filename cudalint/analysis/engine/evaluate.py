@@ -28,6 +28,7 @@ from cudalint.analysis.values.values import (
     Symbol,
     Value,
     bag,
+    constant,
     integer,
     resources_in,
 )
@@ -255,8 +256,9 @@ class Evaluator:
             case Conditional(condition=condition, then=then, otherwise=otherwise):
                 decided = self.value(condition, state)
                 first, second = self.value(then, state), self.value(otherwise, state)
-                if isinstance(decided, Const):
-                    return first if decided.value else second
+                if isinstance(decided, Const) or decided in state.conditions:
+                    holds = state.conditions.get(decided, constant(decided))
+                    return first if holds else second
                 return first if first == second else Operation("?:", (decided, first, second))
             case Cast(to=to, operand=operand):
                 return self._cast(to, operand, state)

@@ -99,11 +99,14 @@ class Worklist:
         self._work_done = 0
         self._seen: dict[int, dict[object, int]] = {}
         self._shown: dict[int, str] = {}
+        inside = [other for other in run.program.functions if other.parent == function.key]
+        captured = frozenset().union(*(other.variables for other in inside))
         self._mortal = frozenset(
             symbol
             for symbol, info in function.variables.items()
             if info.storage in ("local", "temporary")
             and symbol not in run.flow.addressed
+            and symbol not in captured
             and symbol not in run.log(Owners).destructors
         )
         """The variables that are gone where nothing reads them any more."""

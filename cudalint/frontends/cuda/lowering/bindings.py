@@ -9,7 +9,6 @@ from cudalint.frontends.cuda.lowering.graph import can_own
 from cudalint.frontends.cuda.lowering.initialization import initialize, is_referable, refer
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
-    address,
     children,
     name_of,
     referenced,
@@ -60,10 +59,7 @@ def _bound_value(context: Context, initial: Cursor, type_: Type, span: Span) -> 
 def bind(context: Context, names: list[Cursor], value: Expression, type_: Type) -> None:
     """Bind the names of a structured binding to the parts of a value."""
     for number, binding in enumerate(names):
-        name = name_of(binding)
-        place = part(context, value, type_, number)
-        context.symbols.places[address(binding)] = place
-        context.by_name[name] = place
+        context.stand_for(binding, part(context, value, type_, number))
 
 
 def declare_element(context: Context, variable: Cursor, element: Expression, span: Span) -> None:

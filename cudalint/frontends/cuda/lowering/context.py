@@ -8,7 +8,7 @@ from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.graph import Graph, Scopes, Symbols
 from cudalint.frontends.cuda.lowering.jumps import Jumps
-from cudalint.frontends.cuda.lowering.libclang import address, library
+from cudalint.frontends.cuda.lowering.libclang import address, library, name_of
 from cudalint.frontends.cuda.lowering.unit import Unit
 from cudalint.program import (
     Dereference,
@@ -98,12 +98,25 @@ class Context:
         span = self.positions.span(declaration)
         info = VariableInfo(variable.name, type_, storage, span)
         self.variables[variable.symbol] = self.symbols.infos[variable.symbol] = info
-        self.symbols.places[address(declaration)] = variable
-        if name:
-            self.by_name[name] = variable
+        self.stand_for(declaration, variable)
         return variable
+
+    def stand_for(self, declaration: Cursor, place: Expression) -> None:
+        """A declared name means this place."""
+        self.symbols.places[address(declaration)] = place
+        if name := name_of(declaration):
+            self.by_name[name] = place
 
 
 def is_place(expression: Expression) -> bool:
     """Whether the expression can be assigned to."""
     return isinstance(expression, Variable | Member | Index | Dereference)
+
+
+def stays(place: Expression) -> bool:
+    """Whether a place is the same whatever becomes of the variables that lead to it."""
+    if isinstance(place, Member):
+        return stays(place.base)
+    if isinstance(place, Dereference):
+        return place.implicit and stays(place.pointer)
+    return isinstance(place, Variable)

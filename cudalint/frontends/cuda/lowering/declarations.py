@@ -9,8 +9,8 @@ from clang.cindex import Cursor
 from cudalint.frontends.cuda.lowering.bindings import bindings
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.graph import can_own
-from cudalint.frontends.cuda.lowering.initialization import initialize, is_referable, refer
-from cudalint.frontends.cuda.lowering.libclang import Kind, Storage, address, name_of, related
+from cudalint.frontends.cuda.lowering.initialization import bound, initialize, is_referable, refer
+from cudalint.frontends.cuda.lowering.libclang import Kind, Storage, name_of, related
 from cudalint.frontends.cuda.lowering.names import RECORDS
 from cudalint.frontends.cuda.lowering.objects import construct_dependent
 from cudalint.frontends.cuda.lowering.reader import APIS
@@ -18,12 +18,15 @@ from cudalint.frontends.cuda.lowering.recovery import recover_statement
 from cudalint.frontends.cuda.lowering.starts import start
 from cudalint.frontends.cuda.lowering.text import recover_arguments
 from cudalint.frontends.cuda.lowering.types import is_changeable
+from cudalint.frontends.cuda.lowering.variables import is_global
 from cudalint.program import (
+    AddressOf,
     Argument,
     Assign,
     Branch,
     Call,
     Constant,
+    Dereference,
     Type,
     Unknown,
     Variable,
@@ -49,9 +52,7 @@ def _variable(context: Context, cursor: Cursor) -> None:
     name = name_of(cursor)
     storage = context.library.storage(cursor)
     if storage == Storage.EXTERN:
-        place = context.unit.global_variable(cursor)
-        context.symbols.places[address(cursor)] = place
-        context.by_name[name] = place
+        context.stand_for(cursor, context.unit.global_variable(cursor))
         return
     type_ = _declared_type(context, cursor, name)
     if type_.kind == "other" and _is_call_after_macro(context, cursor, name, type_):
@@ -147,9 +148,9 @@ def _static(
     context: Context, cursor: Cursor, name: str, type_: Type, initial: Cursor | None, span: Span
 ) -> None:
     variable = context.unit.static_variable(cursor, context.name, name, type_)
+    refers = type_.kind == "reference"
     context.variables[variable.symbol] = VariableInfo(name, type_, "static", span)
-    context.symbols.places[address(cursor)] = variable
-    context.by_name[name] = variable
+    context.stand_for(cursor, Dereference(variable, implicit=True) if refers else variable)
     value = start(context.parts, context.unit, cursor)
     if value is not None:
         context.unit.starts[variable.symbol] = value
@@ -158,13 +159,18 @@ def _static(
     # Initialised the first time only.
     before, first, after = context.graph.current, context.graph.block(), context.graph.block()
     context.graph.current = first
-    initialize(context, variable, initial, span, declares=True)
+    if refers:
+        context.graph.emit(Assign(variable, bound(context, initial), span, declares=True))
+    else:
+        initialize(context, variable, initial, span, declares=True)
     if (
         context.graph.current is first
         and len(first.operations) == 1
-        and isinstance(first.operations[0], Assign)
+        and isinstance(only := first.operations[0], Assign)
     ):
         context.graph.current = before
+        if refers and isinstance(only.value, AddressOf) and is_global(only.value.place):
+            context.stand_for(cursor, only.value.place)
         return  # A value that is not constant, but acquires nothing.
     made = Variable(f"first call of {context.name} made {name}", f"{variable.symbol}:made")
     context.graph.emit(Assign(made, Constant(True), span))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.arguments import lower_arguments
-from cudalint.frontends.cuda.lowering.context import Context, is_place
+from cudalint.frontends.cuda.lowering.context import Context, is_place, stays
 from cudalint.frontends.cuda.lowering.dimensions import as_dim3
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     Storage,
     TypeKind,
-    address,
     name_of,
     referenced,
     values_of,
@@ -25,7 +24,6 @@ from cudalint.program import (
     Conditional,
     Dereference,
     Expression,
-    Member,
     Tuple,
     Type,
     Variable,
@@ -82,7 +80,7 @@ def refer(
     """What a reference to a place stands for: the place, where it is the same whatever becomes of
     the variables that lead to it, else what a pointer points to that is made here."""
     result = place
-    if not (is_referable(place) and _stays(place)):
+    if not (is_referable(place) and stays(place)):
         pointer = (
             context.temporary(type_)
             if named is None
@@ -91,17 +89,8 @@ def refer(
         context.graph.emit(Assign(pointer, _bound(place), span, declares=True))
         result = Dereference(pointer, implicit=True)
     if named is not None:
-        context.symbols.places[address(named)] = result
-        context.by_name[name_of(named)] = result
+        context.stand_for(named, result)
     return result
-
-
-def _stays(place: Expression) -> bool:
-    if isinstance(place, Member):
-        return _stays(place.base)
-    if isinstance(place, Dereference):
-        return place.implicit and _stays(place.pointer)
-    return isinstance(place, Variable)
 
 
 def _type_of_place(context: Context, place: Expression) -> Type | None:

@@ -101,7 +101,6 @@ def _is_constant(info: VariableInfo | None) -> bool:
 
 def _written(function: Function) -> Iterator[str]:
     """The variables that a function may write, or may let others write."""
-    returns_place = function.returns is not None and function.returns.kind == "reference"
     for block in function.blocks:
         for operation in block.operations:
             match operation:
@@ -122,8 +121,6 @@ def _written(function: Function) -> Iterator[str]:
                     pass
         terminator = block.terminator
         if isinstance(terminator, Return) and terminator.value is not None:
-            if returns_place:
-                yield from _root(terminator.value)
             yield from _given_away(terminator.value)
 
 

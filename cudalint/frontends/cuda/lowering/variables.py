@@ -8,10 +8,19 @@ from clang.cindex import Cursor
 
 from cudalint.apis.loader import load
 from cudalint.frontends.cuda.lowering.context import Context
-from cudalint.frontends.cuda.lowering.graph import can_own
+from cudalint.frontends.cuda.lowering.graph import Symbols, can_own
 from cudalint.frontends.cuda.lowering.libclang import Kind, Storage, address, evaluate, related
 from cudalint.frontends.cuda.lowering.types import as_parameter
-from cudalint.program import Constant, Expression, Type, Unknown, Variable, VariableInfo, children
+from cudalint.program import (
+    Constant,
+    Expression,
+    Member,
+    Type,
+    Unknown,
+    Variable,
+    VariableInfo,
+    children,
+)
 from cudalint.source import Span
 
 IDENTIFIER = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*\Z")
@@ -51,12 +60,30 @@ def variable_of(context: Context, declaration: Cursor, name: str) -> Expression:
         context.library.storage(declaration) != Storage.STATIC
         or not _is_local(context, declaration)
     ):
-        return context.unit.global_variable(declaration)
+        return _elsewhere(context, declaration)
     # A parameter that no list names, or a static that is used before we met it.
     type_ = context.types.of(declaration)
     if declaration._kind_id == Kind.VALUE_PARAMETER:
         return context.declare(declaration, name, as_parameter(type_), "parameter")
     return context.declare(declaration, name, type_)
+
+
+def _elsewhere(context: Context, declaration: Cursor) -> Expression:
+    """A variable outside of functions; what a reference among them is bound to."""
+    variable = context.unit.global_variable(declaration)
+    initial = related("initializer", declaration)
+    if initial is None or context.types.of(declaration).kind != "reference":
+        return variable
+    outside = Context(context.parts, context.unit, "", "", Symbols())
+    place = outside.expression(initial)
+    return place if is_global(place) else variable
+
+
+def is_global(place: Expression) -> bool:
+    """Whether a place is a variable outside of functions, or a part of one."""
+    while isinstance(place, Member):
+        place = place.base
+    return isinstance(place, Variable) and place.symbol.startswith("::")
 
 
 def constant_of(context: Context, declaration: Cursor, name: str) -> Constant | None:
