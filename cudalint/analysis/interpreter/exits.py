@@ -34,6 +34,7 @@ from cudalint.analysis.values.values import (
     mentions,
     parts,
     resources_in,
+    symbols_in,
 )
 from cudalint.findings.finding import Step
 from cudalint.program import (
@@ -239,10 +240,11 @@ class Leaving:
                     return Symbol("gone")
             return None
 
+        told = symbols_in(result.value) if result is not None else frozenset()
         conditions = tuple(
             (condition, truth)
             for condition, truth in state.conditions.items()
-            if _only_inputs(condition)
+            if _is_told_of(condition, told)
         )
         writes = [
             (rewrite_location(location, outside_view), rewrite(stored, outside_view))
@@ -435,12 +437,13 @@ def _is_told(run: FunctionRun, answer: Symbol) -> bool:
     return "this" in told or not told.isdisjoint(run.function.variables)
 
 
-def _only_inputs(value: Value) -> bool:
-    if isinstance(value, Symbol | Address):
-        return False
+def _is_told_of(value: Value, told: frozenset[Symbol]) -> bool:
+    """Whether the caller knows of all that a condition is about: inputs, and what is returned."""
+    if isinstance(value, Symbol):
+        return value in told and not is_status(value)
     if isinstance(value, Input):
         return True
     inner = parts(value)
     if not inner:
         return isinstance(value, Const)
-    return all(_only_inputs(part) for part in inner)
+    return all(_is_told_of(part, told) for part in inner)

@@ -542,6 +542,10 @@ def member_misuses(table: Table) -> dict[str, list[Misuse]]:
             kinds = families.get(name, set())
             if release.step.filename != run.filename:
                 continue
+            if "[]" in release.location and not any(
+                base_name(one.member) == name != one.member for one in members.acquired.values()
+            ):
+                continue  # an element of a table, which is not known to be what the table is
             misuse = _mismatch(members, name, release, kinds)
             if misuse is not None:
                 found.setdefault(run.function.key, []).append(misuse)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cudalint.analysis.domains.ownership import objects
 from cudalint.analysis.domains.ownership.escape import escape_object, escape_value
 from cudalint.analysis.domains.ownership.recorder import Recorder, is_empty, live
@@ -62,8 +64,8 @@ def assign(run: FunctionRun, operation: Assign, state: State) -> None:
         state.values[_JOINING] = bag(kept)
     store(run, state, location, value, operation.span, name=render(target))
     state.values.pop(_JOINING, None)
+    _put(state, location, inner)
     for rest, part in inner:
-        state.values[(*location, *rest)] = part
         for resource in resources_in(part):
             shown = "".join("[...]" if step == "[]" else str(step) for step in rest)
             run.log(Recorder).named(resource.origin, f"{render(target)}{shown}", location)
@@ -238,14 +240,27 @@ def copy(run: FunctionRun, state: State, origin: Location, target: Location) -> 
     inner = state.parts_of(origin)
     whole = state.read(origin)
     info = run.function.variables.get(origin[0]) if isinstance(origin[0], str) else None
+    if "[]" in target:  # any element: the others hold what they held
+        _put(state, target, inner)
+        objects.copied(state, origin, target)
+        return
     kind = state.values.get((*target, objects.CLASS))  # what it was made of it remains
     state.forget(target)
     if whole != Input(origin) or info is None or info.storage != "local":
         state.values[target] = whole  # the members that were there before the call
-    state.values.update(((*target, *rest), value) for rest, value in inner)
+    _put(state, target, inner)
     if kind is not None:
         state.values[(*target, objects.CLASS)] = kind
     objects.copied(state, origin, target)
+
+
+def _put(state: State, target: Location, inner: Iterable[tuple[Location, Value]]) -> None:
+    """What comes with an aggregate; an unknown element keeps what the other elements held."""
+    for rest, value in inner:
+        if "[]" in target:
+            state.write((*target, *rest), value)
+        else:
+            state.values[(*target, *rest)] = value
 
 
 def _is_own(run: FunctionRun, location: Location, resource: Symbol) -> bool:
