@@ -227,7 +227,9 @@ def test_a_key_of_a_checkpoint_tells_what_a_file_holds() -> None:
         ("s = torch.load(path)\n    model.load_state_dict(s[0])\n"
          "    opt.load_state_dict(s[1])", False),
         ("s = torch.load(path)\n    model.load_state_dict(s[0])\n"
-         "    optim.load_state_dict(s[1])", True),
+         "    optim.load_state_dict(s[1])", False),
+        ("s = torch.load(path)\n    model.load_state_dict(s[0])\n"
+         "    other.load_state_dict(s[1])\n    other.step()", True),
         ("model.load_state_dict(torch.load(path))\n"
          "    torch.save(model.cuda().state_dict(), path)", True),
         ("model.load_state_dict(torch.load(path))\n    torch.save(scores.cuda(), 'scores')", False),

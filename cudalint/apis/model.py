@@ -383,6 +383,8 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """The parameter that records the gradients' own graph."""
     steps: bool = False
     """An optimizer's update of the weights."""
+    optimizer: bool = False
+    """It makes an optimizer, or what sets its learning rate."""
     module: bool = False
     """Its receiver is a module."""
     evaluates: bool = False
@@ -438,6 +440,8 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """It reads tensors from a file, and this parameter (a path) says on which device they land."""
     restores: bool = False
     """It copies the weights that it is given into its receiver."""
+    gives_state: bool = False
+    """It gives what its receiver has learned, to be written to a file."""
     stores: str | None = None
     """It writes the value at this path to a file."""
     offloads: str | None = None

@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from typing import Literal
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
 
 from cudalint.analysis.queries.lifetimes.placement import Placements
-from cudalint.analysis.shape.arguments import named_constant
-from cudalint.analysis.shape.operations import calls, operations
-from cudalint.analysis.shape.places import place
+from cudalint.analysis.shape.arguments import given, named_constant
+from cudalint.analysis.shape.operations import calls, operands, operations, targets
+from cudalint.analysis.shape.places import place, root
+from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Assign,
     Call,
+    Expression,
     Function,
     Program,
-    render,
+    Return,
     variables,
+    walk,
 )
 
 Origin = Literal["device", "host", ""]
 """Empty: no file of the run writes weights."""
 
-_OPTIMIZER = re.compile(r"optim(izer)?s?([^a-z]|$)", re.IGNORECASE)
-"""Names of optimizers."""
-_OF_MODELS = re.compile(
-    r"state|model|net|weight|param|ckpt|check_?point|snapshot|policy|actor|critic|agent|encoder"
-    r"|decoder|generator|discriminator|\.pth",
-    re.IGNORECASE,
-)
-"""Names of what is saved that are those of weights, or of what holds them."""
-
-
-def is_optimizer(name: str) -> bool:
-    """Whether a name is that of an optimizer."""
-    return _OPTIMIZER.search(name) is not None
+_DEPTH = 3
+"""Calls of calls through which a value is followed back."""
 
 
 def written_here(program: Program, models: ApiModels, *, weights: bool) -> Origin:
@@ -46,16 +37,19 @@ def written_here(program: Program, models: ApiModels, *, weights: bool) -> Origi
 
     Where weights are read, what is written of an optimizer alone says nothing.
     """
-    saves = [
-        (function, call)
-        for function, call in _saves(program, models)
-        if not (weights and _is_of_optimizer(function, call))
-    ]
+    saves = [(save, _holds(*save, program, models)) for save in _saves(program, models)]
+    saves = [(save, held) for save, held in saves if not weights or held != Held(False, True)]
     if not saves:
         return ""
-    if _all_from_host(saves, program, models) or not uses_device(program, models):
+    if _all_from_host([save for save, _ in saves], program, models) or not uses_device(
+        program, models
+    ):
         return "host"
-    return "device" if any(_is_of_weights(*save) for save in saves) else ""
+    return "device" if any(held.weights for _, held in saves) else ""
+
+
+def _holds(function: Function, save: Call, program: Program, models: ApiModels) -> Held:
+    return _held(save.arguments[0].value, function, program, models) if save.arguments else Held()
 
 
 class _Writers:
@@ -80,8 +74,7 @@ def written_elsewhere(program: Program, symbols: Symbols, models: ApiModels) -> 
 
 
 def _written(program: Program, models: ApiModels) -> Origin:
-    saves = [save for save in _saves(program, models) if _is_of_weights(*save)]
-    saves = [save for save in saves if not _is_of_optimizer(*save)]
+    saves = [save for save in _saves(program, models) if _holds(*save, program, models).weights]
     if not saves:
         return ""
     return "host" if _all_from_host(saves, program, models) else "device"
@@ -102,13 +95,93 @@ def _all_from_host(
     return all(_is_host(*save, models) for save in saves) or _offloads(program, models)
 
 
-def _is_of_weights(function: Function, save: Call) -> bool:
-    """Whether what is saved holds weights, by what it is made of and by the names around it."""
-    written = written_calls(function)
-    parts = [render(substitute(given.value, written)) for given in save.arguments]
-    return any(_OF_MODELS.search(text) for text in (*parts, function.name)) or any(
-        call.name.endswith(".state_dict") for _, call in calls(function)
+class Held(NamedTuple):
+    """What a value holds the state of."""
+
+    weights: bool = False
+    optimizers: bool = False
+
+
+def _held(
+    value: Expression, function: Function, program: Program, models: ApiModels, depth: int = _DEPTH
+) -> Held:
+    """What a value is made of: the state of modules, or modules themselves, and of optimizers. What
+    is given to the function, and what functions of the file return, is looked into."""
+    flowing = _flowing(value, function)
+    saved = {place(part) for part in walk(value)}
+    found: list[Held] = []
+    for _, call in calls(function):
+        flows = call.target is not None and not flowing.isdisjoint(variables(call.target))
+        if call.receiver is not None and (
+            (flows and _is_state(call, models))
+            or (place(call.receiver) in saved and _is_of_module(call, models))
+        ):
+            steps = makes_steps(call.receiver, function, program, models)
+            found.append(Held(not steps, steps))
+        elif flows and depth and call.key is not None:
+            ends = (end for one in program.functions if one.key == call.key for end in _ends(one))
+            found += [_held(end, one, program, models, depth - 1) for one, end in ends]
+    for caller, bound in _callers(function, program) if depth else ():
+        mine = [bound[symbol] for symbol in sorted(flowing & bound.keys())]
+        found += [_held(one, caller, program, models, depth - 1) for one in mine]
+    return Held(*(any(parts) for parts in zip(*found, strict=True))) if found else Held()
+
+
+def _is_state(call: Call, models: ApiModels) -> bool:
+    effect = models.lifetime_effect(call.name)
+    return effect is not None and effect.gives_state
+
+
+def _is_of_module(call: Call, models: ApiModels) -> bool:
+    effect = models.tensor_effect(call.name)
+    return _is_state(call, models) or (effect is not None and effect.module)
+
+
+def makes_steps(
+    value: Expression, function: Function, program: Program, models: ApiModels, depth: int = _DEPTH
+) -> bool:
+    """Whether somebody makes steps with an object: an optimizer, or what sets its learning rate."""
+    name = place(value)
+    member = name is not None and name.startswith("this.")
+    for other in program.functions:
+        if other is function or (member and other.record == function.record):
+            for _, call in calls(other):
+                effect = models.tensor_effect(call.name)
+                at = call.target if effect is not None and effect.optimizer else call.receiver
+                known = effect is not None and (effect.steps or effect.optimizer)
+                if known and at is not None and place(at) == name:
+                    return True
+    return depth > 0 and any(
+        makes_steps(bound[name], caller, program, models, depth - 1)
+        for caller, bound in _callers(function, program)
+        if name in bound
     )
+
+
+def _flowing(value: Expression, function: Function) -> set[str]:
+    """The variables whose values flow into a value."""
+    written: dict[str, set[str]] = defaultdict(set)
+    for at in operations(function):
+        for target in targets(at.operation):
+            read = (variables(part) for part in operands(at.operation))
+            written[root(target) or ""].update(*read)
+    return closure(variables(value), lambda symbol: written.get(symbol, ()))
+
+
+def _ends(function: Function) -> Iterator[tuple[Function, Expression]]:
+    for block in function.blocks:
+        if isinstance(block.terminator, Return) and block.terminator.value is not None:
+            yield function, block.terminator.value
+
+
+def _callers(
+    function: Function, program: Program
+) -> Iterator[tuple[Function, dict[str, Expression]]]:
+    """Who calls a function, and what they give it for its parameters."""
+    for caller in program.functions:
+        for _, call in calls(caller):
+            if call.key == function.key:
+                yield caller, given(call).bind(function.parameters, lambda rest: rest[0])
 
 
 def is_placed(
@@ -160,19 +233,6 @@ def _placed(function: Function, models: ApiModels, row: int | None = None) -> se
             found.add(place(operation.target))
         found.discard(None)
     return found
-
-
-def _is_of_optimizer(function: Function, save: Call) -> bool:
-    """Whether what is saved is the state of optimizers, and of nothing else."""
-    written = variables(save.arguments[0].value) if save.arguments else set()
-    sources = [
-        render(call.receiver)
-        for _, call in calls(function)
-        if call.receiver is not None
-        and call.target is not None
-        and variables(call.target) & written
-    ]
-    return bool(sources) and all(map(is_optimizer, sources))
 
 
 def _offloads(program: Program, models: ApiModels) -> bool:

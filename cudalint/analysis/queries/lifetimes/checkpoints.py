@@ -8,8 +8,8 @@ from typing import NamedTuple
 from cudalint.analysis.facts.lifetimes import CheckpointLoad
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
-    is_optimizer,
     is_placed,
+    makes_steps,
     written_elsewhere,
     written_here,
 )
@@ -95,7 +95,7 @@ def checkpoints(
         path = call.arguments[0].value if call.arguments else None
         if path is None:
             continue
-        uses = _uses(function, call, models)
+        uses = _uses(function, call, program, models)
         restored = uses.restored
         origin = written_here(program, models, weights=restored is not None)
         elsewhere = "" if origin else written_elsewhere(program, symbols, models)
@@ -216,7 +216,7 @@ class Uses(NamedTuple):
     """A training goes on with it: keys of a checkpoint, or the state of an optimizer."""
 
 
-def _uses(function: Function, load: Call, models: ApiModels) -> Uses:
+def _uses(function: Function, load: Call, program: Program, models: ApiModels) -> Uses:
     if load.target is None:
         return Uses()
     held = {place(load.target) or ""}
@@ -243,7 +243,9 @@ def _uses(function: Function, load: Call, models: ApiModels) -> Uses:
                         after = passed
                         restored = Site(function.filename, operation.span, operation.name)
                         into = filled
-                    resumes = resumes or is_optimizer(filled)
+                    of = operation.receiver
+                    if of is not None and makes_steps(of, function, program, models):
+                        resumes = True
                 of_it = operation.receiver is not None and _reads(operation.receiver, held)
                 if of_it and known is not None and known.device in ("device", "argument"):
                     moved = True  # a whole module, which goes to its device next
