@@ -16,6 +16,7 @@ from cudalint.analysis.queries.reachable_members import (
     methods_of,
     released_by_own_methods,
 )
+from cudalint.analysis.shape.destruction import Destruction
 from cudalint.analysis.shape.members import class_given, declaring
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.summaries import Linker
@@ -39,13 +40,14 @@ class Members:
     releases: list[tuple[str, InputRelease, FunctionRun]] = field(default_factory=list)
     careless: dict[str, set[str]] = field(default_factory=dict)
     """Methods to the members that they acquire without a look at the earlier value."""
-    sometimes: dict[str, Site] = field(default_factory=dict)
     together: dict[str, set[str]] = field(default_factory=dict)
     """Members to others that were given the same resource."""
     destructor: Site | None = None
     escaping: set[str] = field(default_factory=set)
     lent_out: set[str] = field(default_factory=set)
     """What is returned to the caller as well."""
+    owners: set[str] = field(default_factory=set)
+    """The classes whose functions acquire them: this one, or what derives from it."""
     programs: dict[str, Program] = field(default_factory=dict)
     """The files that acquire them, by name."""
     given: bool = False
@@ -72,9 +74,6 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
         _collect(run, linker, table, lost)
         fields |= _released_members(run)
     _look_after(table, linker)
-    for members in table.values():
-        members.sometimes = _sometimes(members)
-    _join_bases(table, linker)
     for members in table.values():
         _join_holders(members)
         # `registry[i].second->cells` is released: where nobody knows of which struct, of any.
@@ -137,8 +136,8 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
                 destructor=members.destructor,
                 overwritten=_overwritten(members, linker),
                 escaping=frozenset(escaping),
-                sometimes=members.sometimes,
-                unseen=members.destructor is None and _ends_out_of_sight(members, linker),
+                sometimes=_sometimes(members),
+                unseen=_ends_out_of_sight(members, linker),
                 replaced=frozenset(
                     name
                     for name, functions in members.releasing.items()
@@ -150,16 +149,21 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
 
 
 def _ends_out_of_sight(members: Members, linker: Linker) -> bool:
-    """Whether a function whose body is not in the run may be given an object of a class that has
-    no destructor, or one of its base."""
-    record = members.record
-    if record.destructor in ("declared", "defined") or members.given:
-        return record.destructor == "declared" or members.given
-    return any(
-        linker.definition(taker, record.filename) is None
-        for program in members.programs.values()
-        for one in linker.classes(record.key, record.filename)
-        for taker in program.takers.get(one.key, ())
+    """Whether a destructor has no body in the run, or, where there is none at all, a function that
+    may be given an object."""
+    filename, owners = members.record.filename, {*members.owners, members.record.key}
+    ends = (one for key in owners for one in linker.memo(Destruction).record(key, filename))
+    if any(one.definition is None and not one.path and one.record.key in owners for one in ends):
+        return True
+    return members.destructor is None and (
+        members.given
+        or any(
+            linker.definition(taker, filename) is None
+            for program in members.programs.values()
+            for key in owners
+            for one in linker.classes(key, filename)
+            for taker in program.takers.get(one.key, ())
+        )
     )
 
 
@@ -202,11 +206,13 @@ def member_of(
 
 
 def _place(run: FunctionRun, linker: Linker, location: Location) -> tuple[str | None, str] | None:
-    """``member_of``, of the innermost object: a member with a destructor looks after its own."""
+    """``member_of``, of the class that declares the member, and of the innermost object: a member
+    with a destructor looks after its own."""
     found = member_of(location, run.function, run.python)
     while found is not None:
-        record = linker.record(found[0], run.filename)
         first, _, rest = found[1].partition(".")
+        found = declaring(found[0], base_name(first), run.filename, linker) or found[0], found[1]
+        record = linker.record(found[0], run.filename)
         kinds = [field.type for field in record.fields if field.name == first] if record else []
         inner = linker.record(kinds[0].record, run.filename) if kinds and rest else None
         if inner is None or inner.destructor not in ("declared", "defined"):
@@ -266,8 +272,8 @@ def _collect(
         members = _members(table, linker, function.record, run.filename)
         if members is not None:
             members.takes_back = True
-    if function.record and ending:
-        members = _members(table, linker, function.record, run.filename)
+    for record in linker.classes(function.record, run.filename) if ending else ():
+        members = _members(table, linker, record.key, record.filename)
         if members is not None and members.destructor is None:
             members.destructor = Site(function.filename, function.span, function.name)
 
@@ -363,6 +369,9 @@ def _acquisition(
     acquired = record.acquired
     name = found[1]
     members.programs[run.filename] = run.program
+    own = members.record.key
+    derived = own in linker.lineage(function.record, run.filename) if function.record else False
+    members.owners.add(function.record if derived and function.record else own)
     resource = replace(acquired.resource(), bytes=integer(item.bytes))
     kind = function.kind if function.record else "function"
     members.acquired.setdefault(
@@ -379,7 +388,6 @@ def _acquisition(
     looked_at = (
         item.location in run.tested
         or any(release.location == item.location for release in outcome.released)
-        or any(location == item.location for location in _released_by_calls(run, linker))
         or _asks_first(function, outcome, item.location)
     )
     if item.location[0] == "this" and "[" not in name and not looked_at:
@@ -412,38 +420,11 @@ def _is_pointer(kind: Type) -> bool:
     return kind.kind == "pointer"
 
 
-def _released_by_calls(run: FunctionRun, linker: Linker) -> set[Location]:
-    """Members that other methods, called by this one, release: `resize` calls `clear` first."""
-    found: set[Location] = set()
-    for _, call in calls(run.function):
-        if call.key and call.key != run.function.key:
-            summary, _ = linker.summary(call.key, run.filename)
-            for outcome in summary.outcomes if summary else ():
-                found |= {r.location for r in outcome.released if r.location[0] == "this"}
-    return found
-
-
 def _members(table: Table, linker: Linker, key: str | None, filename: str) -> Members | None:
     record = linker.record(key, filename)
     if record is None:
         return None
     return table.setdefault((record.key, record.filename), Members(record))
-
-
-def _join_bases(table: Table, linker: Linker) -> None:
-    """A base class may release what a derived class acquires, and the other way round."""
-    for members in table.values():
-        for base in members.record.bases:
-            record = linker.record(base, members.record.filename)
-            other = table.get((record.key, record.filename)) if record is not None else None
-            if other is None or other is members:
-                continue
-            for one, two in ((members, other), (other, members)):
-                own = {name for name, _, _ in one.releases}
-                passed = {n: site for n, site in two.sometimes.items() if n not in own}
-                one.sometimes = {**passed, **one.sometimes}
-                one.by_destructor = {**two.by_destructor, **one.by_destructor}
-                one.elsewhere = {**two.elsewhere, **one.elsewhere}
 
 
 def _join_holders(members: Members) -> None:

@@ -45,8 +45,11 @@ def class_given(
 
 
 def declaring(key: str | None, field: str, filename: str, symbols: Symbols) -> str | None:
-    """The class, or base of it, that declares a member."""
-    for record in symbols.classes(key, filename):
+    """The class, or base of it, that declares a member; in Python each may that sets it, and it is
+    one and the same."""
+    program = symbols.programs.get(filename)
+    python = program is not None and program.language == "python"
+    for record in symbols.classes(key, filename)[:: -1 if python else 1]:
         if any(one.name == field for one in record.fields):
             return record.key
     return None
