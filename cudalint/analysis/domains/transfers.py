@@ -104,7 +104,6 @@ def _copy(
             bytes=integer(size),
             bytes_text=binding.text(copy.bytes),
             direction=direction,
-            asynchronous=copy.asynchronous,
             whole_data_set=copy.whole_data_set
             and not isinstance(binding.value(copy.source), Sequence | Const)
             and not _is_a_part(run, binding.expression(copy.source)),

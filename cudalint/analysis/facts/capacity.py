@@ -85,10 +85,8 @@ class Peak:
     """Largest first."""
     unknown: tuple[str, ...] = ()
     """What decides further sizes and is not known: then ``bytes`` is a lower bound."""
-    avoidable: Holder | None = None
-    """A temporary at the peak that the code could do without."""
     hint: str = ""
-    """How."""
+    """How it could do without a piece of it."""
     filename: str = ""
     """Where ``span`` is, if in a function that this one calls."""
     steps: tuple[Step, ...] = ()

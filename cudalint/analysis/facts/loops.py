@@ -18,7 +18,6 @@ class RepeatedTransfer:
     loop: Span
     implicit: bool = False
     """A kernel launch copies them, there and back, because they are host arrays."""
-    pinned: bool = False
 
 
 @dataclass(frozen=True)

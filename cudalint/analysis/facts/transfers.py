@@ -75,7 +75,6 @@ class Transfer:
     bytes_text: str
     direction: str | None
     """``host-to-device``...; ``None`` unknown, ``default`` where the runtime infers it."""
-    asynchronous: bool = False
     whole_data_set: bool = False
     in_loop: bool = False
     overflow: Overflow | None = None

@@ -185,13 +185,11 @@ class Peaks:
         if extra:
             holders.append(Holder(what or "workspace", extra, span, True, function.filename))
         holders.sort(key=lambda holder: (-holder.bytes, holder.span))
-        avoidable, hint = _avoidable(state, live, total // 20)
         self.recorded = Peak(
             total,
             span,
             tuple(holders[:MOST_HOLDERS]),
-            avoidable=avoidable,
-            hint=hint,
+            hint=_hint(state, live, total // 20),
             filename=function.filename if function.filename != self.filename else "",
             steps=tuple(
                 Step(one.function.filename, _called_at(one), f"`{inner.function.name}` is called")
@@ -207,8 +205,8 @@ class Peaks:
         return replace(self.recorded, bytes=max(self.bytes, 0), unknown=tuple(self.unknown))
 
 
-def _avoidable(state: State, live: dict[Memory, str], enough: int) -> tuple[Holder | None, str]:
-    """The largest piece that is alive for no good reason, and what helps."""
+def _hint(state: State, live: dict[Memory, str], enough: int) -> str:
+    """What helps against the largest piece that is alive for no good reason."""
     frame = state.frame
     dead: list[tuple[Memory, str]] = []
     for symbol, value in frame.env.items():
@@ -230,17 +228,15 @@ def _avoidable(state: State, live: dict[Memory, str], enough: int) -> tuple[Hold
     operands = memory_in(state.operands)
     free = [(m, n) for m, n in dead if m not in others and m not in operands]
     if free:
-        memory, name = max(free, key=lambda pair: pair[0].bytes)
-        held = Holder(name, memory.bytes, memory.span, filename=memory.filename)
-        return held, f"`{name}` is not used any more: `del {name}` before"
+        _, name = max(free, key=lambda pair: pair[0].bytes)
+        return f"`{name}` is not used any more: `del {name}` before"
     made = memory_in(state.operands[-1:])
     temporary = [
         memory
         for memory, name in live.items()
         if not name and memory in operands and memory not in made and memory.bytes > enough
     ]
-    if temporary:
-        memory = max(temporary, key=lambda m: m.bytes)
-        held = Holder(memory.name, memory.bytes, memory.span, True, memory.filename)
-        return held, f"`{memory.name}` is a temporary: compute it in place (`out=`, `+=`)"
-    return None, ""
+    if not temporary:
+        return ""
+    name = max(temporary, key=lambda m: m.bytes).name
+    return f"`{name}` is a temporary: compute it in place (`out=`, `+=`)"

@@ -61,7 +61,6 @@ def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
                 call.span,
                 (uses.run.show(source),),
                 uses.loop_span(header),
-                pinned=transfer.source is not None and transfer.source.space == "pinned",
             )
 
 
