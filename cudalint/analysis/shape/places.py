@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from cudalint.program import (
     Cast,
@@ -72,6 +72,11 @@ def is_inside(name: str, outer: str) -> bool:
 def places_read(expression: Expression) -> set[str]:
     """All places that an expression reads, with those they are in."""
     return {name for part in walk(expression) if (name := place(part)) is not None}
+
+
+def names_in(expressions: Iterable[Expression]) -> set[str]:
+    """The ``names`` of several expressions."""
+    return {name for expression in expressions for name in names(expression)}
 
 
 def names(expression: Expression) -> Iterator[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.facts.loops import SlicedDataSet
 from cudalint.analysis.facts.transfers import Transfer
 from cudalint.analysis.queries.loops.repeated import goes_to_device
@@ -56,7 +55,7 @@ def sliced_data_sets(uses: Uses) -> Iterator[SlicedDataSet]:
             continue
         if uses.flow.enclosing.get(place.block):
             continue  # a part of the data already, as the loop around it reads more
-        transfer = uses.run.log(Recorder).transfers.get((call.span, call.name))
+        transfer = uses.transfer(call)
         if transfer is None or not _moves(uses, call, transfer):
             continue
         symbol = call.target.symbol

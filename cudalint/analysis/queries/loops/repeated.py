@@ -11,7 +11,7 @@ from cudalint.analysis.queries.loops.uses import Uses, shared_names
 from cudalint.analysis.shape.arguments import given, given_at, named
 from cudalint.analysis.shape.loops import innermost
 from cudalint.analysis.shape.operations import At, definitions, operands, targets
-from cudalint.analysis.shape.places import names
+from cudalint.analysis.shape.places import names, names_in
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
     Assign,
@@ -36,7 +36,7 @@ def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
         header = innermost(uses.flow, place.block)
         if header is None or not isinstance(call, Call):
             continue
-        transfer = uses.run.log(Recorder).transfers.get((call.span, call.name))
+        transfer = uses.transfer(call)
         model = uses.model(call)
         if transfer is None or model is None or model.copies is None:
             continue
@@ -163,9 +163,7 @@ def _unchanged(uses: Uses, place: At, header: int, source: Expression) -> frozen
     roots = set(names(_resolved(uses, header, source)))
     if not roots or _is_scalar(uses, source):
         return None
-    others = {
-        name for operand in operands(call) for name in names(_resolved(uses, header, operand))
-    }
+    others = names_in(_resolved(uses, header, operand) for operand in operands(call))
     if call.target is not None and not isinstance(call.target, Variable):
         return None
     if uses.rebinds(header, roots | others) or uses.written_elsewhere(roots):
@@ -213,8 +211,7 @@ def _result_is_read(uses: Uses, place: At, header: int) -> bool:
     if any(_stores(uses, other, group) for other in uses.inside(header)):
         return False
     return any(
-        other != place
-        and group & {name for operand in operands(other.operation) for name in names(operand)}
+        other != place and group & names_in(operands(other.operation))
         for other in uses.inside(header)
     )
 
@@ -228,7 +225,7 @@ def _stores(uses: Uses, place: At, group: frozenset[str]) -> bool:
         case Call() as call:
             model = uses.model(call)
             inserts = model is not None and bool(model.inserts or model.takes)
-            return inserts and any(group & set(names(a.value)) for a in call.arguments)
+            return inserts and bool(group & names_in(a.value for a in call.arguments))
         case _:
             return False
 
@@ -308,7 +305,6 @@ def _left_alone(uses: Uses, header: int, array: Expression) -> bool:
             case Assign(target=Variable(), value=Variable()):
                 continue
             case _:
-                parts = (*operands(operation), *targets(operation))
-                if group & {name for part in parts for name in names(part)}:
+                if group & names_in((*operands(operation), *targets(operation))):
                     return False
     return True

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.facts import Transfer
 from cudalint.analysis.shape.arguments import given_at, inputs
 from cudalint.analysis.shape.loops import can_avoid
 from cudalint.analysis.shape.operations import (
@@ -123,13 +124,12 @@ class Uses:
         made = list(shared_names(call.target, self.python)) if call.target is not None else []
         if model is not None:
             returns = model.returns
-            keeps = bool(model.inserts or model.takes or model.swaps or model.assigns)
+            keeps: list[object] = [model.inserts, model.takes, model.swaps, model.assigns]
             if returns is None:
-                keeps = keeps or bool(model.aliases or model.elements or model.table)
+                keeps += [model.aliases, model.elements, model.table]
             else:
-                aliased = returns.may_alias and not self.moves(call)
-                keeps = keeps or bool(returns.view_of or aliased)
-            if keeps:
+                keeps += [returns.view_of, returns.may_alias and not self.moves(call)]
+            if any(keeps):
                 self._unite([*made, *shared])
             return
         library = self.python and call.key is None and call.kind == "function"
@@ -139,13 +139,14 @@ class Uses:
 
     def moves(self, call: Call) -> bool:
         """Whether a call copies from the host to the device: its result is other memory."""
-        transfer = self.run.log(Recorder).transfers.get((call.span, call.name))
-        return (
-            transfer is not None
-            and transfer.source is not None
-            and transfer.source.space in ("host", "pinned")
-            and transfer.to.space != "host"
-        )
+        transfer = self.transfer(call)
+        source = transfer.source if transfer is not None else None
+        from_host = source is not None and source.space in ("host", "pinned")
+        return from_host and transfer is not None and transfer.to.space != "host"
+
+    def transfer(self, call: Call) -> Transfer | None:
+        """The copy that a call makes."""
+        return self.run.log(Recorder).transfers.get((call.span, call.name))
 
     def model(self, call: Call) -> ApiFunction | None:
         """What is known of a called function of a library."""
@@ -160,15 +161,10 @@ class Uses:
 
     def rebinds(self, header: int, found: set[str]) -> bool:
         """Whether a loop gives one of some variables another value."""
-        for place in self.inside(header):
-            operation = place.operation
-            written = [*targets(operation)]
-            if isinstance(operation, Delete):
-                written.append(operation.place)
-            for target in written:
-                if isinstance(target, Variable | Member) and found & set(names(target)):
-                    return True
-        return False
+        operations = [place.operation for place in self.inside(header)]
+        written = [target for one in operations for target in targets(one)]
+        written += [one.place for one in operations if isinstance(one, Delete)]
+        return any(isinstance(t, Variable | Member) and found & set(names(t)) for t in written)
 
     def writes(
         self, header: int, group: frozenset[str], but: At | None = None, lent: bool = False
@@ -216,12 +212,9 @@ class Uses:
         if model is not None:
             if model.swaps or model.assigns or model.releases:
                 return True
-            written = [*model.host_writes]
-            if model.copies is not None and model.copies.to != "return":
-                written.append(model.copies.to)
-            if model.sets is not None:
-                written.append(model.sets.to)
-            if any(self._at(call, model, path) & group for path in written):
+            effects = (model.copies, model.sets)
+            written = [*model.host_writes, *(one.to for one in effects if one is not None)]
+            if any(self._at(call, model, to) & group for to in written if to != "return"):
                 return True
             return not self.python and model.copies is None and bool(given)
         if not self.python:
