@@ -67,7 +67,9 @@ class MemberLeak(ClassRule):
 
     A class with a release method that its destructor does not call leaves the moment of release to
     its user; it is not reported, whether or not the user ever calls that method. Neither is a class
-    whose destructor is declared but not part of the run.
+    whose destructor is declared but not part of the run, nor one without a destructor that a
+    function is, or may be, given whose body is not part of it: lint all files of a C library to
+    have its structs judged.
 
     ## References
 
