@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from cudalint.program import (
     Cast,
     Constant,
     Expression,
+    Member,
+    Variable,
+    children,
     walk,
 )
 from cudalint.source import Span
@@ -26,6 +29,16 @@ def texts(expression: Expression) -> Iterator[str]:
     for part in walk(expression):
         if isinstance(part, Constant) and isinstance(part.value, str):
             yield part.value
+
+
+def holds(expression: Expression, symbols: Container[str]) -> bool:
+    """Whether an expression is one of some variables or holds it, rather than something read from
+    it."""
+    if isinstance(expression, Variable):
+        return expression.symbol in symbols
+    if isinstance(expression, Member):
+        return False
+    return any(holds(part, symbols) for part in children(expression))
 
 
 def plain(expression: Expression) -> Expression:

@@ -16,6 +16,7 @@ from cudalint.analysis.shape.operations import (
 from cudalint.analysis.shape.places import holder, place
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.symbols import Symbols, identity
+from cudalint.analysis.shape.walk import holds
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
@@ -29,7 +30,6 @@ from cudalint.program import (
     Throw,
     Use,
     Variable,
-    children,
     render,
     variables,
 )
@@ -97,7 +97,7 @@ def _handles(function: Function, call: Call) -> set[str] | None:
             operation = at.operation
             if operation is call:
                 continue
-            if not any(_carries(part, held) for part in operands(operation)):
+            if not any(holds(part, held) for part in operands(operation)):
                 continue
             target = getattr(operation, "target", None)
             if isinstance(operation, Call):
@@ -124,15 +124,6 @@ def _handles(function: Function, call: Call) -> set[str] | None:
         if isinstance(leave, Return) and leave.value is not None and variables(leave.value) & held:
             return None
     return held
-
-
-def _carries(expression: Expression, held: set[str]) -> bool:
-    """Whether an expression is a handle or holds one, rather than something read from it."""
-    if isinstance(expression, Variable):
-        return expression.symbol in held
-    if isinstance(expression, Member):
-        return False
-    return any(_carries(part, held) for part in children(expression))
 
 
 _NOT_ITS_OWN = ("parameter", "captured", "global", "static")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cudalint.analysis.facts.lifetimes import UnclosedOwner
 from cudalint.analysis.shape.operations import At, calls, definitions, operands, operations
+from cudalint.analysis.shape.walk import holds
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Location
 from cudalint.apis.loader import ApiModels
@@ -16,7 +17,6 @@ from cudalint.program import (
     Return,
     Throw,
     Variable,
-    children,
     variables,
 )
 
@@ -187,7 +187,7 @@ def _is_kept(
     methods = {} if owner.is_stack else _methods(made.key, function.filename, linker) or {}
     for block in function.blocks:
         end = block.terminator
-        if isinstance(end, Return | Throw) and end.value and _names(end.value, symbol):
+        if isinstance(end, Return | Throw) and end.value and holds(end.value, {symbol}):
             return False
     for other in operations(function):
         operation = other.operation
@@ -195,28 +195,19 @@ def _is_kept(
             continue
         if not isinstance(operation, Call):
             if any(
-                _names(part, symbol) or _is_owned(part, symbol, owner)
+                holds(part, {symbol}) or _is_owned(part, symbol, owner)
                 for part in operands(operation)
             ):
                 return False
             continue
         own = isinstance(operation.receiver, Variable) and operation.receiver.symbol == symbol
-        if any(_names(argument.value, symbol) for argument in operation.arguments):
+        if any(holds(argument.value, {symbol}) for argument in operation.arguments):
             return False
         if own and not _leaves_open(operation, owner, methods, linker):
             return False
         if not own and not _borrows(operation, symbol, owner, models):
             return False
     return True
-
-
-def _names(expression: Expression, symbol: str) -> bool:
-    """Whether an expression is the object or holds it, rather than something read from it."""
-    if isinstance(expression, Variable):
-        return expression.symbol == symbol
-    if isinstance(expression, Member):
-        return False
-    return any(_names(part, symbol) for part in children(expression))
 
 
 def _is_captured(function: Function, symbol: str, linker: Linker) -> bool:
