@@ -5,7 +5,7 @@ from __future__ import annotations
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import DeviceListGrowth
 from cudalint.analysis.shape.operations import operands
-from cudalint.analysis.shape.places import holder, place, root_of
+from cudalint.analysis.shape.places import place, root_of
 from cudalint.analysis.tensors.lattice import Device, Kind, Value
 from cudalint.analysis.tensors.records import Form
 from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
@@ -35,7 +35,7 @@ def growths(view: View) -> tuple[DeviceListGrowth, ...]:
 
 def _growth(view: View, keeping: Keeping) -> DeviceListGrowth | None:
     value = view.value(keeping.origin, keeping.value)
-    name = place(keeping.place) or ""
+    name = keeping.name
     loops = view.loops_around(keeping.block)
     if not value.large or not name or name.startswith("%"):
         return None
@@ -46,7 +46,7 @@ def _growth(view: View, keeping: Keeping) -> DeviceListGrowth | None:
     if not loops:
         return _over_batches(view, keeping, name)
     loop = loops[0]
-    base = holder(keeping.place) or ""
+    base = keeping.symbol
     if loop.bounded or view.assigned_in(loop, root_of(base)):
         return None
     if view.is_emptied(loop.body, name, {keeping.origin}):

@@ -12,7 +12,6 @@ from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.places import ELEMENT, holder, is_inside, place
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.lattice import Kind, Recording, Value
-from cudalint.analysis.tensors.records import RETURNED
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
 from cudalint.program import (
@@ -40,6 +39,21 @@ class Keeping:
     how: str
     span: Span
     through: str = ""
+
+    @property
+    def name(self) -> str:
+        """The place, by its name; empty where it has none."""
+        return place(self.place) or ""
+
+    @property
+    def symbol(self) -> str:
+        """The variable, or member of the receiver, that the place is in."""
+        return holder(self.place) or ""
+
+    def is_recorded(self, view: View) -> bool:
+        """Whether what is kept may have a graph: a sum that is not recorded has none."""
+        record = view.records.get(self.origin)
+        return self.how != "added" or record is None or bool(record.recording & Recording.ON)
 
 
 def keepings(view: View, through_calls: bool = True) -> Iterator[Keeping]:
@@ -118,16 +132,11 @@ def kept_parameters(view: View, callee: Function) -> list[tuple[int, str]]:
         return []
     found: list[tuple[int, str]] = []
     for keeping in keepings(inner, through_calls=False):
-        name = place(keeping.place)
-        record = inner.records.get(keeping.origin)
-        if name is None or not name.startswith("this.") or name.count(".") != 1:
-            continue
-        if keeping.how == "stored":
-            continue
-        if record is not None and not record.recording & Recording.ON and keeping.how == "added":
+        name = keeping.name
+        if not name.startswith("this.") or name.count(".") != 1 or keeping.how == "stored":
             continue
         value = inner.value(keeping.origin, keeping.value)
-        if value.is_number or value.is_detached:
+        if value.is_number or value.is_detached or not keeping.is_recorded(inner):
             continue
         found.extend(
             (-origin - 1, name.removeprefix("this."))
@@ -163,12 +172,7 @@ def retentions(view: View) -> tuple[GraphRetention, ...]:
 
 def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetention | None:
     value = view.value(keeping.origin, keeping.value)
-    if not value.may_attach:
-        return None
-    record = view.records.get(keeping.origin)
-    if keeping.how == "added" and record is not None and not record.recording & Recording.ON:
-        return None
-    if not _is_container(view, keeping):
+    if not value.may_attach or not keeping.is_recorded(view) or not _is_container(view, keeping):
         return None
     calls = _backward_calls(view, value)
     if not calls or _is_read_by_evidence(view, keeping):
@@ -179,9 +183,8 @@ def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetent
         }
         if not inside:
             continue
-        if loop.bounded or not _outlives(view, keeping, loop, kept):
-            return None
-        if _is_one_step(view, keeping, loop, kept):
+        outlives = not loop.bounded and _outlives(view, keeping, loop, kept)
+        if not outlives or _is_one_step(view, keeping, loop, kept):
             return None
         siblings = _siblings(view, keeping, kept, loop.body)
         return _fact(view, keeping, value, min(inside), loop.site, "", siblings)
@@ -203,13 +206,10 @@ def _repeated(
     view: View, keeping: Keeping, value: Value, calls: set[int], kept: list[Keeping]
 ) -> GraphRetention | None:
     """Kept in a member by a function that is called for every step."""
-    name = place(keeping.place) or ""
-    symbol = holder(keeping.place) or ""
+    symbol = keeping.symbol
     if not symbol.startswith(("this.", "::")) or not view.run.is_called_often(view.known):
         return None
-    if view.loops_around(keeping.block) and not any(call == RETURNED or call > 0 for call in calls):
-        return None
-    if view.is_emptied(None, name, {keeping.origin}):
+    if view.is_emptied(None, keeping.name, {keeping.origin}):
         return None
     record = view.function.record
     if record is not None and symbol.startswith("this."):
@@ -239,10 +239,9 @@ def _popped(view: View, record: str) -> set[str]:
 def _is_container(view: View, keeping: Keeping) -> bool:
     """Whether the place can keep values: not an object with an ``append`` of its own, not a NumPy
     array, which takes a number out of the tensor."""
-    name = place(keeping.place)
-    if name is None:
+    name, symbol = keeping.name, keeping.symbol
+    if not name:
         return False
-    symbol = holder(keeping.place) or ""
     scans = [view.run.scan(view.function)]
     if symbol.startswith("this.") and view.function.record:
         scans.append(view.run.class_scan(view.function.record, view.function.filename))
@@ -287,7 +286,7 @@ def _backward_calls(view: View, value: Value) -> set[int]:
 
 def _is_read_by_evidence(view: View, keeping: Keeping) -> bool:
     """Whether what is kept goes into a gradient itself: then its graph is wanted."""
-    name = place(keeping.place) or ""
+    name = keeping.name
     if keeping.origin in view.evidence.attached and keeping.how == "added":
         return True
     for origin in view.evidence.attached:
@@ -308,9 +307,8 @@ def _is_read_by_evidence(view: View, keeping: Keeping) -> bool:
 
 def _outlives(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) -> bool:
     """Whether a place is still there, with all it holds, in the next iteration."""
-    name = place(keeping.place) or ""
-    base = holder(keeping.place) or ""
-    same = {other.origin for other in kept if place(other.place) == name}
+    name, base = keeping.name, keeping.symbol
+    same = {other.origin for other in kept if other.name == name}
     record = view.records.get(keeping.origin)
     is_held = keeping.how == "stored" or (record is not None and isinstance(record.operation, Call))
     variable = base.partition(".")[0]
