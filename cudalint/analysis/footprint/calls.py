@@ -123,7 +123,7 @@ def _enter(
     arguments: Given[Any],
     state: State,
 ) -> list[State]:
-    frame = Frame(function, machine.flow(function))
+    frame = Frame(function, machine.symbols.flow(function))
     if this is not None:
         frame.env["this"] = this
     bound = arguments.bind(function.parameters, lambda rest: Items(list(rest), "tuple"))

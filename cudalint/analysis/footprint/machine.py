@@ -55,7 +55,7 @@ class Machine(Surroundings):
 
     def run(self) -> Machine:
         """Follow the function with nothing known of its parameters."""
-        frame = Frame(self.function, self.flow(self.function))
+        frame = Frame(self.function, self.symbols.flow(self.function))
         if self.function.record is not None:
             frame.env["this"] = Instance(self.function.record)
         for parameter in self.function.parameters:

@@ -7,7 +7,6 @@ from typing import Any
 
 from cudalint.analysis.footprint.objects import Memory
 from cudalint.analysis.footprint.state import Peaks, State
-from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.program import Expression, Function, Program, render
@@ -28,10 +27,6 @@ class Surroundings(ABC):
     @abstractmethod
     def follow(self, state: State) -> list[tuple[Any, State]]:
         """Run the topmost frame to its ends: what it returns, in states without it."""
-
-    def flow(self, function: Function) -> Flow:
-        """The shape of a function."""
-        return self.symbols.flow(function)
 
     def show(self, state: State, expression: Expression) -> str:
         """An expression as the source has it: calls in place of their temporaries."""

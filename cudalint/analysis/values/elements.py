@@ -43,8 +43,7 @@ def count(values: Mapping[Location, Value], container: Location) -> int | None:
     if length == KEYS:
         found = keys(values, container)
         return None if "[]" in found else len(found)
-    number = integer(length)
-    return None if number is None else number
+    return integer(length)
 
 
 def only(values: Mapping[Location, Value], container: Location) -> str | None:
