@@ -308,12 +308,12 @@ class _Finder:
             reason = "the macro around it does more than release"
             exempt = {REMOVED: reason, CONDITIONAL: reason}
         reached = set(self._after(run, call))
-        leaves = any(
-            isinstance(run.flow.blocks[number].terminator, Return | Throw) for number, _ in reached
-        )
-        if not leaves:
+        ways = [run.flow.blocks[number].terminator for number, _ in reached]
+        if not any(isinstance(way, Return | Throw) for way in ways):
             reason = "the process ends on every path after it"
             return {REMOVED: reason, CONDITIONAL: reason}
+        if not any(isinstance(way, Return) for way in ways) and _is_handed_out(run, call):
+            exempt[EARLY_RETURN] = "who has it where nothing is thrown releases it"
         if effect.idempotent:
             own = _handle(call, effect, parameters)
             for number, index in reached:
@@ -412,6 +412,20 @@ def _plain(expression: Expression) -> Expression:
     while isinstance(expression, Cast):
         expression = expression.operand
     return expression
+
+
+def _is_handed_out(run: FunctionRun, call: Call) -> bool:
+    """Whether a function that returns nothing, and does not throw, leaves with its caller what a
+    call releases: an early return is no failure to that."""
+    released = {
+        origin for origin, one in run.log(Recorder).records.items() if call.span in one.released
+    }
+    return _early_return(run) == "return" and any(
+        item.resource.origin in released
+        for outcome in run.outcomes
+        if outcome.kind == "return"
+        for item in outcome.handed_out
+    )
 
 
 def _operations(function: Function) -> Iterator[Operation]:

@@ -114,14 +114,19 @@ def _nulls(state: State) -> frozenset[Value]:
     """What the function was given that is null on this path."""
     found = set()
     for condition, truth in state.conditions.items():
-        match condition:
-            case Input() if not truth:
-                found.add(condition)
-            case Operation("==", (Input() as given, right)) if truth and right == NULL:
-                found.add(given)
-            case _:
-                pass
+        given = condition
+        if isinstance(condition, Operation) and condition.operator == "==":
+            given = condition.operands[0]
+            truth = not truth or condition.operands[-1] != NULL
+        if not truth and isinstance(_whole(given), Input):
+            found.add(given)
     return frozenset(found)
+
+
+def _whole(value: Value) -> Value:
+    """What a value is some element of, or itself."""
+    element = isinstance(value, Operation) and value.operator == "element"
+    return parts(value)[0] if element else value
 
 
 def join(one: State, other: State) -> None:

@@ -139,7 +139,10 @@ class Leaving:
                 earlier = handed.get(resource)
                 if resource not in self.state.resources:
                     continue
-                if earlier is None or (earlier[0] == RETURN and not _is_some_element(location)):
+                if earlier is None or (
+                    (earlier[0] == RETURN or _is_some_element(earlier))
+                    and not _is_some_element(location)
+                ):
                     handed[resource] = location
         for resource in sorted(outside):
             if live(self.state.status(resource)):
