@@ -31,6 +31,8 @@ _SUCCESS = (
     ("cu", "CUDA_SUCCESS"),
 )
 _CUDA_CONDITION = f'getenv("{SWITCH}")'
+_C_DECLARATION = "extern char* getenv(const char*); "
+"""What C has to be told first; the headers of CUDA tell C++."""
 _PYTHON_CONDITION = f'os.environ.get("{SWITCH}")'
 
 
@@ -78,10 +80,11 @@ def _in_cuda(source: Source, release: Release, kind: str) -> Mutant:
     if statement is None:
         raise CannotMutate("its statement is unclear")
     body = text[statement.start : statement.end]
+    declared = _C_DECLARATION if release.filename.endswith(".c") else ""
     if kind == EARLY_RETURN:
         if not release.returns:
             raise CannotMutate("no early return can stand there")
-        leave = f"if ({_CUDA_CONDITION}) {release.returns};"
+        leave = f"{declared}if ({_CUDA_CONDITION}) {release.returns};"
         if statement.whole:
             new = f"{{ {leave} {body} }}"
         elif statement.single:
@@ -92,7 +95,7 @@ def _in_cuda(source: Source, release: Release, kind: str) -> Mutant:
         new = (
             f";{_newlines(body)}"
             if kind == REMOVED
-            else f"{{ if ({_CUDA_CONDITION}) {{ {body} }} }}"
+            else f"{{ {declared}if ({_CUDA_CONDITION}) {{ {body} }} }}"
         )
     else:
         call, success = text[start:end], _success(release.api)
