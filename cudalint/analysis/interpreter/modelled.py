@@ -80,11 +80,16 @@ def apply_model(
         _carry(run, binding, model, state)
     if model.resets:
         reset(run, call, name, state)
+
+    def give(value: Value | None) -> None:
+        if value is not None:
+            results[None] = value
+
     if run.python:
         for text in model.inserts:
             _insert(run, binding, text, state)
-    elif (part := contain(run, binding, name, model, state)) is not None:
-        results[None] = part
+    else:
+        give(contain(run, binding, name, model, state))
     for text in model.takes:
         if text not in model.inserts or call.receiver is None:
             _take(run, binding, text, state)
@@ -93,31 +98,28 @@ def apply_model(
     if len(model.swaps) == 2:
         _swap(binding, model.swaps, state)
     if len(model.assigns) == 2:
-        _assign(run, binding, model.assigns, results, state)
+        give(_assign(run, binding, model.assigns, state))
     states = [state]
-    if model.unwraps is not None:
-        states = _unwrap(run, binding, model.unwraps, results, state)
+    if model.unwraps is not None and (checked := binding.value(model.unwraps)) is not None:
+        give(unwrapped(checked))
+        states = _unwrap(run, checked, state)
     if model.aliases is not None:
-        value = binding.value(model.aliases)
-        if value is not None:
-            results[None] = value
-    if model.disowns and (value := disown(run, call, state)) is not None:
-        results[None] = value
+        give(binding.value(model.aliases))
+    if model.disowns:
+        give(disown(run, call, state))
     if model.advances and (value := binding.value("arg0")) is not None:
         steps = binding.value("arg1") or Const(1)
-        results[None] = advanced(state, value, apply("*", Const(model.advances), steps))
-    if model.integer is not None and (whole := _whole(call, run, state)) is not None:
-        results[None] = whole
+        give(advanced(state, value, apply("*", Const(model.advances), steps)))
+    if model.integer is not None:
+        give(_whole(call, run, state))
     if model.elements and run.python and call.receiver is not None:
         element = run.evaluator.element(call.receiver, "[]", state)
         if element is not None:
             results[1 if model.entries else None] = state.read(element)
     if model.returns is not None:
-        array = returned_array(run, binding, model, name, state)
-        if array is not None:
-            results[None] = array
+        give(returned_array(run, binding, model, name, state))
     if model.answer is not None:
-        results[None] = Const(model.answer)
+        give(Const(model.answer))
     _write_other_outputs(run, call, model, state)
     for one in states:
         _write_result(run, call, name, results, one)
@@ -347,21 +349,18 @@ def _carry(run: FunctionRun, binding: Binding, model: ApiFunction, state: State)
 
 
 def _assign(
-    run: FunctionRun,
-    binding: Binding,
-    paths: tuple[str, ...],
-    results: dict[int | None, Value],
-    state: State,
-) -> None:
+    run: FunctionRun, binding: Binding, paths: tuple[str, ...], state: State
+) -> Value | None:
     """``std::exchange(a, b)``: a becomes b, the result is what a was."""
     target, value = binding.location(paths[0]), binding.value(paths[1])
     given = binding.expression(paths[1])
     if target is None or value is None or given is None:
-        return
+        return None
     if paths[0] == "this" and not isinstance(value, FunctionValue):
         escape_value(run, given, value, state)  # the copy of an object out of sight
-    results[None] = state.read(target)
+    before = state.read(target)
     state.write(target, value)
+    return before
 
 
 def _swap(binding: Binding, paths: tuple[str, ...], state: State) -> None:
@@ -382,15 +381,9 @@ def unwrapped(value: Value) -> Value | None:
     return NULL if not rest else rest[0] if len(rest) == 1 else Sequence(rest)
 
 
-def _unwrap(
-    run: FunctionRun, binding: Binding, path: str, results: dict[int | None, Value], state: State
-) -> list[State]:
-    value = binding.value(path)
-    given = None if value is None else unwrapped(value)
-    if given is not None:
-        results[None] = given
-    status = value.items[0] if isinstance(value, Sequence) and value.items else value
-    if status is None or not is_status(status):
+def _unwrap(run: FunctionRun, checked: Value, state: State) -> list[State]:
+    status = checked.items[0] if isinstance(checked, Sequence) and checked.items else checked
+    if not is_status(status):
         return [state]
     run.conditions.checked.add(status.origin)
     return run.conditions.settle(state, status, True)
