@@ -68,7 +68,7 @@ def test_a_retry_names_the_call_the_exception_and_the_way_out() -> None:
 
 
 def test_a_checkpoint_that_fills_a_module_is_certain() -> None:
-    checkpoint = CheckpointLoad("torch.load", at(5), "state", "path", False, site(9, ""))
+    checkpoint = CheckpointLoad("torch.load", at(5), "state", False, site(9, ""))
     found = only(CheckpointOnDevice, having(checkpoints=(checkpoint,)))
     assert found.confidence is Confidence.HIGH
     assert found.severity is Severity.INFO
@@ -78,14 +78,14 @@ def test_a_checkpoint_that_fills_a_module_is_certain() -> None:
 
 
 def test_a_checkpoint_that_was_written_from_a_device_is_a_warning() -> None:
-    checkpoint = CheckpointLoad("torch.load", at(5), "state", "path", False, site(9, ""), own=True)
+    checkpoint = CheckpointLoad("torch.load", at(5), "state", False, site(9, ""), own=True)
     found = only(CheckpointOnDevice, having(checkpoints=(checkpoint,)))
     assert found.severity is Severity.WARNING
     assert "the GPU that it was saved from" in found.message
 
 
 def test_a_load_of_something_unknown_is_only_a_guess() -> None:
-    checkpoint = CheckpointLoad("torch.load", at(5), "%1", "path", True)
+    checkpoint = CheckpointLoad("torch.load", at(5), "%1", True)
     found = only(CheckpointOnDevice, having(checkpoints=(checkpoint,)))
     assert found.confidence is Confidence.LOW
     assert "`%1`" not in found.message

@@ -141,7 +141,6 @@ def summarize(run: FunctionRun) -> Summary | None:
         outcomes=outcomes[:MOST_OUTCOMES],
         tested=frozenset(run.tested),
         reads_last_error=run.reads_last_error,
-        resets=run.resets,
         complete=run.complete and len(outcomes) <= MOST_OUTCOMES,
         effects=run.symbols.memo(EffectsOf).of(run.function, run.program),
     )

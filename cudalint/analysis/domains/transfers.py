@@ -107,7 +107,6 @@ def _copy(
             whole_data_set=copy.whole_data_set
             and not isinstance(binding.value(copy.source), Sequence | Const)
             and not _is_a_part(run, binding.expression(copy.source)),
-            in_loop=bool(run.flow.enclosing.get(run.position.block)),
             overflow=overflow_of(size),
             element_count=_counts_elements(run, binding, copy.bytes),
         )

@@ -116,7 +116,6 @@ class FunctionRun:
         self.outcomes: list[Outcome] = []
         self.tested: set[Location] = set()
         self.reads_last_error = False
-        self.resets = False
         self.complete = True
         """False where any path was left out."""
         self.exhausted = False

@@ -105,7 +105,6 @@ class Summary:
     tested: frozenset[Location] = frozenset()
     """Inputs that it looks at: a status passed there counts as checked."""
     reads_last_error: bool = False
-    resets: bool = False
     complete: bool = True
     """False where paths had to be cut: the outcomes are some of those there are."""
     effects: Effects = NO_EFFECTS

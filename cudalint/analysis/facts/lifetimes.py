@@ -33,7 +33,6 @@ class CheckpointLoad:
     span: Span
     name: str
     """What the result is first stored in."""
-    path: str
     explicit: bool
     """``map_location=None`` stands there."""
     restored: Site | None = None
@@ -71,7 +70,6 @@ class TensorCache:
     """The dictionary, or the decorator."""
     span: Span
     key: str
-    bound: int | None = None
     unsure: bool = False
     """The key is called as things are of which there are few."""
 

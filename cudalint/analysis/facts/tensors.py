@@ -52,7 +52,6 @@ class RecordedInference:
     span: Span
     evaluated: Site
     loop: Site
-    result: str = ""
     steps: tuple[Step, ...] = ()
     on_device: bool = True
     """Something in its file, or in one that calls the function, may go to a device."""

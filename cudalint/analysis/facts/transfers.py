@@ -76,7 +76,6 @@ class Transfer:
     direction: str | None
     """``host-to-device``...; ``None`` unknown, ``default`` where the runtime infers it."""
     whole_data_set: bool = False
-    in_loop: bool = False
     overflow: Overflow | None = None
     steps: tuple[Step, ...] = ()
     """Where the size comes from (calls with constant arguments)."""

@@ -46,7 +46,6 @@ class Effects:
     """These, or what they point to, it may store where it outlives the call."""
     lent: Roots = _NONE
     """These it may give to somebody out of sight."""
-    resets: bool = False
 
 
 NO_EFFECTS = Effects()
@@ -86,7 +85,6 @@ class _Body:
         self._written: set[str] = set()
         self._kept: set[str] = set()
         self._lent: set[str] = set()
-        self._resets = False
 
     def effects(self) -> Effects:
         """All that the body may do."""
@@ -98,7 +96,6 @@ class _Body:
             frozenset(self._written),
             frozenset(self._kept),
             frozenset(self._lent),
-            self._resets,
         )
 
     # Roots ------------------------------------------------------------------------------------
@@ -173,7 +170,6 @@ class _Body:
             self._lent |= self._roots(*(a.value for a in call.arguments if not a.constant))
 
     def _modelled(self, call: Call, model: ApiFunction) -> None:
-        self._resets |= bool(model.resets)
         for release in model.releases:
             root = parse_path(release.handle, model.parameters)
             self._released |= self._roots(given_at(call, root), call.receiver)
@@ -185,7 +181,6 @@ class _Body:
 
     def _defined(self, call: Call, callee: Function, program: Program) -> None:
         inner = self._known.of(callee, program)
-        self._resets |= inner.resets
         bound = given(call).bind(callee.parameters, lambda rest: ProgramTuple(tuple(rest)))
         for mine, theirs in (
             (self._released, inner.released),

@@ -47,7 +47,6 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
             span=call.span,
             evaluated=view.site(evaluated.span, name),
             loop=loops[0].site,
-            result=view.text(call.target) if call.target is not None else "",
             on_device=_may_use_device(view),
             steps=(
                 Step(view.function.filename, evaluated.span, f"`{name}` is put in evaluation mode"),

@@ -361,7 +361,6 @@ def reset(run: FunctionRun, call: Call, name: str, state: State) -> None:
     """The device's context is destroyed, with all that is in it."""
     if isinstance(run.flow.blocks[run.position.block].terminator, Unreachable):
         return  # the process ends right here
-    run.resets = True
     owned = set()
     for resource, acquired in run.log(Recorder).held(state):
         if acquired.info.reset:

@@ -60,7 +60,7 @@ def decorated(function: Function, symbols: Symbols, models: ApiModels) -> tuple[
             if kind:
                 names = ", ".join(p.name for p in function.parameters)
                 shown = name.rpartition(".")[2]
-                return (TensorCache(kind, shown, span, names, bound, unsure=not by_name),)
+                return (TensorCache(kind, shown, span, names, unsure=not by_name),)
     return ()
 
 

@@ -120,7 +120,6 @@ def checkpoints(
                 api=call.name,
                 span=call.span,
                 name=render(call.target) if call.target is not None else "",
-                path=shown,
                 explicit=place is not None,
                 restored=restored,
                 weights=uses.telling
