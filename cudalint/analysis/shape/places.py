@@ -19,7 +19,7 @@ ELEMENT = "[*]"
 """An element that cannot be told from the others."""
 
 
-def place(expression: Expression) -> str | None:
+def place(expression: Expression | None) -> str | None:
     """The name of a place; ``None`` for what is not one. Elements at a constant index are places of
     their own, all others are one."""
     match expression:

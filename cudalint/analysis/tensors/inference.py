@@ -90,11 +90,10 @@ def _mode_calls(function: Function, run: TensorRun, name: str) -> list[tuple[Cal
     found = []
     for _, call in calls(function):
         effect = run.effect(call.name) if call.receiver is not None else None
-        if effect is not None and (effect.evaluates or effect.trains):
-            # `net = build().eval()`: it gives the module back.
-            named = (place(part) for part in (call.receiver, call.target) if part is not None)
-            if name in named:
-                found.append((call, effect.evaluates))
+        # `net = build().eval()`: it gives the module back.
+        named = name in (place(call.receiver), place(call.target))
+        if effect is not None and named and (effect.evaluates or effect.trains):
+            found.append((call, effect.evaluates))
     return sorted(found, key=lambda one: one[0].span)
 
 

@@ -126,8 +126,7 @@ def _from_earlier(view: View, loop: Loop, inside: list[int]) -> tuple[Site, bool
         return None
     for origin in inside:
         record = view.records[origin]
-        receiver = getattr(record.operation, "receiver", None)
-        called = place(receiver) if receiver is not None else None
+        called = place(getattr(record.operation, "receiver", None))
         for name in sorted(record.reads | ({called} if called else set())):
             held = entry.values.get(name)
             if held is None or name.startswith("%") or not _may_hold_graph(held):
@@ -163,9 +162,7 @@ def _made(view: View, record: Record) -> list[int]:
     return [
         origin
         for origin, other in view.records.items()
-        if isinstance(other.operation, Call)
-        and other.operation.target is not None
-        and place(other.operation.target) == name
+        if isinstance(other.operation, Call) and place(other.operation.target) == name
     ]
 
 
@@ -176,7 +173,6 @@ def _assigned_before(view: View, loop: Loop, name: str, origin: int) -> bool:
         number
         for other, number, operation in view.operations()
         if isinstance(operation, Assign | Call)
-        and operation.target is not None
         and place(operation.target) == name
         and number in loop.body
         and not (number == block and other >= origin)

@@ -230,7 +230,7 @@ def _popped(view: View, record: str) -> set[str]:
         name
         for method in view.run.methods(record)
         for _, call in calls(method)
-        if call.receiver is not None and "pop" in call.name
+        if "pop" in call.name
         if (effect := view.run.effect(call.name)) is not None and effect.clears
         if (name := place(call.receiver)) is not None
     }
@@ -299,7 +299,6 @@ def _is_read_by_evidence(view: View, keeping: Keeping) -> bool:
         record.effect is not None
         and record.effect.backward
         and isinstance(call := record.operation, Call)
-        and call.receiver is not None
         and is_inside(place(call.receiver) or "%", name)
         for record in view.records.values()
     )

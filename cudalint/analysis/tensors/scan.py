@@ -67,8 +67,8 @@ def _scan_call(
     is_module: Callable[[str], bool],
 ) -> None:
     effect = effects(call.name)
-    target = place(call.target) if call.target is not None else None
-    receiver = place(call.receiver) if call.receiver is not None else None
+    target = place(call.target)
+    receiver = place(call.receiver)
     value: Value | None = None
     if call.kind == "constructor" and call.key and is_module(call.key):
         value = MODULE

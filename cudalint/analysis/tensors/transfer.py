@@ -146,7 +146,7 @@ class Transfer(Values):
             return self._context(state, call, receiver, origin)
         if effect is not None and effect.calls_module:
             effect, callable_value = None, receiver
-            callee = (place(call.receiver) if call.receiver is not None else "") or ""
+            callee = place(call.receiver) or ""
         if outcome is not None:
             result = outcome.value.of(origin)
             parts = {
@@ -248,7 +248,7 @@ class Transfer(Values):
         outcome: Outcome | None,
         origin: int,
     ) -> State:
-        name = place(call.receiver) if call.receiver is not None else None
+        name = place(call.receiver)
         if name is None:
             return state
         if effect is not None and effect.inserts and arguments:
@@ -284,7 +284,7 @@ class Transfer(Values):
         switched = _switched(call, effect)
         value = Value(Kind.CONTEXT, Gradient.DETACHED, recording=switched)
         saved = dict(state.saved or {})
-        name = place(call.target) if call.target is not None else None
+        name = place(call.target)
         if effect.immediate:
             if name is not None:
                 saved[f"!{name}"] = state.recording
@@ -294,7 +294,7 @@ class Transfer(Values):
         return state
 
     def _context(self, state: State, call: Call, receiver: Value, origin: int) -> State:
-        name = place(call.receiver) if call.receiver is not None else None
+        name = place(call.receiver)
         saved = dict(state.saved or {})
         if name is not None and call.name == ".__exit__":
             if name in saved:
