@@ -10,6 +10,7 @@ from cudalint.analysis.domains.ownership.counterparts import left_to_counterpart
 from cudalint.analysis.domains.ownership.escape import escape_captured
 from cudalint.analysis.domains.ownership.lending import lent_to
 from cudalint.analysis.domains.ownership.recorder import Recorder, is_empty, live
+from cudalint.analysis.domains.ownership.releases import is_attachment
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import CalledInput, Event, Lending, State, Status
@@ -308,7 +309,7 @@ def is_outside(run: FunctionRun, location: Location) -> bool:
     root = location[0]
     if root == "this":
         return True
-    if isinstance(location[-1], str) and location[-1].startswith(".<"):
+    if is_attachment(location):
         return False  # registered memory stays the registrant's to release
     if root == "@":
         return _from_input(location[1]) or (not run.python and _from_elsewhere(location[1]))

@@ -7,7 +7,12 @@ from cudalint.analysis.domains.ownership import stores
 from cudalint.analysis.domains.ownership.adoption import disown
 from cudalint.analysis.domains.ownership.escape import escape_value, guard
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
-from cudalint.analysis.domains.ownership.releases import attachment, release, reset
+from cudalint.analysis.domains.ownership.releases import (
+    attachment,
+    is_attachment,
+    release,
+    reset,
+)
 from cudalint.analysis.domains.transfers import returned_array
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.conditions import LAST_ERROR, RELEASING
@@ -341,7 +346,7 @@ def _carry(run: FunctionRun, binding: Binding, model: ApiFunction, state: State)
     if is_index(source[-1]):
         source = source[:-1]  # from one element on
     if target is None or str(target[0]).startswith("::"):
-        held = [value for _, value in state.below(source)]
+        held = [value for where, value in state.below(source) if not is_attachment(where)]
         state.escape(resource for value in held for resource in resources_in(value))
         state.stored |= {value.location for value in held if isinstance(value, Input)}
     else:

@@ -48,6 +48,11 @@ def attachment(value: Value, family: str) -> Location:
     return ("@", value, f".<{family}>")
 
 
+def is_attachment(location: Location) -> bool:
+    """Whether a resource that was attached to memory is kept there: it is not what stands in it."""
+    return isinstance(location[-1], str) and location[-1].startswith(".<")
+
+
 def release(
     run: FunctionRun,
     binding: Binding,
