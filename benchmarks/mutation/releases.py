@@ -20,7 +20,10 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import ClassFacts
 from cudalint.analysis.interpreter.exits import is_outside
 from cudalint.analysis.queries.classes import member_of
+from cudalint.analysis.queries.copies import released_members
+from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.operations import successors
+from cudalint.analysis.shape.symbols import identity as identity_of
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Input, Location
 from cudalint.apis.loader import ApiModels
@@ -142,6 +145,8 @@ class _Finder:
         if found_by == "family" and place is not None and self._is_unseen(run, place):
             reason = "what it releases comes from a function out of sight"
             exempt = dict.fromkeys(KINDS, reason)
+        if EARLY_RETURN not in exempt and self._is_left_to_destructor(run, call):
+            exempt[EARLY_RETURN] = "the object keeps it, and its destructor releases it"
         if isinstance(place, Member) and not run.python and place.field not in self.filled:
             exempt = dict.fromkeys(KINDS, "nothing is ever put into this member")
         targets = tuple(
@@ -259,6 +264,25 @@ class _Finder:
             found += new
             makers = [(identity, one) for identity, one in callers.items() if one in new]
         return found
+
+    def _is_left_to_destructor(self, run: FunctionRun, call: Call) -> bool:
+        """Whether a method releases a member of its own object that the destructor, which does
+        not call it, always releases too."""
+        record = self.linker.record(run.function.record, run.filename)
+        if record is None or run.function.kind != "method" or run.python:
+            return False
+        released = {
+            str(release.location[1]).removeprefix(".")
+            for outcome in run.outcomes
+            for release in outcome.released
+            if release.step.span == call.span and release.location[0] == "this"
+            if len(release.location) == 2
+        }
+        methods = (self.linker.function(key, record.filename) for key in record.methods)
+        destructors = {identity_of(one) for one in methods if one and one.kind == "destructor"}
+        calls_it = identity_of(run.function) in self.linker.memo(CallGraph).reached(destructors)
+        always = released_members(self.linker, record, always=True)
+        return bool(released) and not calls_it and released <= always.keys()
 
     def _is_unseen(self, run: FunctionRun, place: Expression) -> bool:
         """Whether a function without a body in the run was given a variable, or what its value is
