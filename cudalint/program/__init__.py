@@ -1,6 +1,7 @@
 """The shared program model: both frontends write it, the analysis reads it."""
 
 from cudalint.program.expressions import (
+    EACH,
     FIELDS,
     RAISES,
     THIS,
@@ -57,6 +58,7 @@ from cudalint.program.functions import (
 )
 
 __all__ = [
+    "EACH",
     "FIELDS",
     "MISSING_HEADER",
     "RAISES",

@@ -79,7 +79,7 @@ class Member(msgspec.Struct, frozen=True, tag="member"):
 class Index(msgspec.Struct, frozen=True, tag="index"):
     """``base[index]``, in both languages; ``base.*member`` where the index is a
     ``FunctionReference`` to a field; the element of an iteration is
-    ``Index(iterable, Unknown("each"))``."""
+    ``Index(iterable, EACH)``."""
 
     base: Expression
     index: Expression
@@ -179,6 +179,8 @@ class Unknown(msgspec.Struct, frozen=True, tag="unknown"):
     reads: tuple[Expression, ...] = ()
 
 
+EACH = Unknown("each")
+"""The index of an element that a loop over a container hands out."""
 RAISES = Unknown("raises")
 """Whether what follows, which calls nothing, raises all the same: an element is missing, say."""
 
@@ -283,7 +285,7 @@ def render(expression: Expression) -> str:
             return f"{name}.{field}" if name != "this" else field
         case Member(base=base, field=field):
             return f"{render(base)}.{field}"
-        case Index(base=base, index=Unknown(text="each")):
+        case Index(base=base, index=index) if index == EACH:
             return f"{render(base)}[...]"
         case Index(base=base, index=Constant(value=str() as key, text="")):
             return f'{render(base)}["{key}"]'

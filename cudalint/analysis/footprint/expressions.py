@@ -26,6 +26,7 @@ from cudalint.analysis.footprint.surroundings import Surroundings
 from cudalint.analysis.values.arithmetic import apply as fold
 from cudalint.analysis.values.values import Const, constant
 from cudalint.program import (
+    EACH,
     Binary,
     Cast,
     Conditional,
@@ -177,7 +178,7 @@ def _known(number: int | None, text: str) -> Plain:
 
 def _index(machine: Surroundings, base: Expression, index: Expression, state: State) -> Any:
     value = evaluate(machine, base, state)
-    if isinstance(index, Unknown) and index.text == "each":
+    if index == EACH:
         symbol = base.symbol if isinstance(base, Variable) else ""
         return _element(value, state.frame.elements.get(symbol, 0))
     with state.holding(value):

@@ -240,12 +240,22 @@ class Worklist:
             and not self.run.evaluator.is_last(symbol, state)
         }
         self._work_done += 20 * len(state.values)
+        _next_element(state)
         state.refresh(*fresh.values())
         for symbol, value in fresh.items():
+            self._never_back(symbol, value, header, state)
             if self.run.python and (symbol, "[]") in state.values:
                 state.values[(symbol,)] = value  # a list that grows keeps what it holds
             else:
                 state.write((symbol,), value)
+
+    def _never_back(self, symbol: str, fresh: Value, header: int, state: State) -> None:
+        """What a loop counts with never comes back to where it has been: `if (step == 0)`."""
+        counter = self.run.evaluator.counters.get(symbol)
+        now = state.values.get((symbol,))
+        if counter is not None and counter.header == header and isinstance(now, Const):
+            behind = Operation("<" if counter.step > 0 else ">", (fresh, now))
+            state.conditions[behind] = False
 
     def _forget_dead(self, state: State, target: int) -> None:
         live_here = self.run.flow.live[target]
@@ -531,3 +541,23 @@ class Worklist:
             for one in destruction.leave_all(self.run, None, raised.span, state):
                 for after in destruction.unwind(self.run, raised.span, one):
                     Leaving(self.run, after, "throw", raised.span, explicit=explicit).leave(None)
+
+
+def _next_element(state: State) -> None:
+    """Another element of a container is not what the last one was equal to; it may well be null
+    like that one."""
+    for element, known in list(state.equal.items()):
+        if _is_any_element(element) and known != NULL:
+            del state.equal[element]
+            state.conditions[Operation("==", (element, known))] = False
+    for condition, truth in state.conditions.items():
+        match condition:
+            case Operation("==", (left, right)) if truth and NULL not in (left, right):
+                if _is_any_element(left) or _is_any_element(right):
+                    state.conditions[condition] = False
+
+
+def _is_any_element(value: Value) -> bool:
+    return isinstance(value, Operation) and (
+        value.operator == "element" or (value.operator == "[]" and len(value.operands) == 1)
+    )

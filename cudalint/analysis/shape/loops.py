@@ -10,13 +10,13 @@ from cudalint.analysis.shape.operations import calls, operations, successors
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.walk import texts
 from cudalint.program import (
+    EACH,
     Assign,
     Branch,
     Call,
     Expression,
     Index,
     Launch,
-    Unknown,
     Variable,
     variables,
     walk,
@@ -100,10 +100,7 @@ def _varies(operation: Assign | Call | Launch, found: set[str], known: Known) ->
 
 def reads_each(expression: Expression) -> bool:
     """Whether it is, or is made of, the element of an iteration."""
-    return any(
-        isinstance(part, Index) and isinstance(part.index, Unknown) and part.index.text == "each"
-        for part in walk(expression)
-    )
+    return any(isinstance(part, Index) and part.index == EACH for part in walk(expression))
 
 
 def device_tests(flow: Flow, known: Known) -> frozenset[int]:

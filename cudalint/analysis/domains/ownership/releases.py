@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cudalint.analysis.domains.ownership.iterations import was_another_case
 from cudalint.analysis.domains.ownership.lending import borrowed_by
 from cudalint.analysis.domains.ownership.recorder import Recorder, ReleasedMember, live
 from cudalint.analysis.engine.binding import Binding
@@ -125,7 +126,8 @@ class Passing:
         used = InputUse(inside or self._step(f"`{self.shown}` is used here"), self.name)
         match value:
             case Pointer(resource=resource) if not resource.older:
-                if self.state.status(resource) is Status.RELEASED:
+                released = self.state.status(resource) is Status.RELEASED
+                if released and not was_another_case(self.run, self.state, resource):
                     self._misuse(MisuseKind.USE_AFTER_FREE, resource)
             case Operation(operator="element", operands=(Input(location=entry),)):
                 self.state.used.setdefault(entry, used)
@@ -230,7 +232,8 @@ class Release(Passing):
         if acquired is None or stands is Status.ABSENT or stands is None:
             return
         if stands is Status.RELEASED and not self.effect.idempotent and not resource.older:
-            self._misuse(MisuseKind.DOUBLE_FREE, resource)
+            if not was_another_case(run, state, resource):
+                self._misuse(MisuseKind.DOUBLE_FREE, resource)
             return
         if not (acquired.ambiguous or not families or acquired.family in families):
             ending = [run.models.families.get(family) for family in families]

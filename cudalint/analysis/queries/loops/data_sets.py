@@ -15,6 +15,7 @@ from cudalint.analysis.shape.operations import At, calls, targets
 from cudalint.analysis.shape.places import names
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
+    EACH,
     Assign,
     Call,
     Constant,
@@ -23,7 +24,6 @@ from cudalint.program import (
     Member,
     Slice,
     Unary,
-    Unknown,
     Variable,
     children,
     render,
@@ -161,7 +161,7 @@ def _read(uses: Uses, block: int, operand: Expression, symbol: str, result: _Rea
             case Slice(base=Variable(symbol=base), lower=lower, upper=upper) if base == symbol:
                 _take(uses, block, expression, result)
                 pending += [part for part in (lower, upper) if part is not None]
-            case Index(base=Variable(symbol=base), index=Unknown(text="each")) if base == symbol:
+            case Index(base=Variable(symbol=base), index=index) if base == symbol and index == EACH:
                 header = innermost(uses.flow, block)
                 if header is None:
                     result.whole = True
@@ -212,7 +212,7 @@ def _counting(uses: Uses, header: int) -> set[str]:
                     counting & set(names(argument.value)) for argument in operation.arguments
                 ):
                     counting.add(symbol)
-            elif isinstance(operation.value, Index) and operation.value.index == Unknown("each"):
+            elif isinstance(operation.value, Index) and operation.value.index == EACH:
                 if set(names(operation.value.base)) & ranges:
                     counting.add(symbol)
             elif operation.augmented or counting & set(names(operation.value)):

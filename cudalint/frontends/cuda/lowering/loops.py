@@ -12,9 +12,7 @@ from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.graph import Node
 from cudalint.frontends.cuda.lowering.libclang import children, evaluate
 from cudalint.frontends.cuda.lowering.variables import unknown
-from cudalint.program import Index, ScopeEnd, Unary, Unknown
-
-EACH = Unknown("each")
+from cudalint.program import EACH, Index, ScopeEnd, Unary
 
 
 def while_(context: Context, cursor: Cursor) -> None:

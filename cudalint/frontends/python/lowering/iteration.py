@@ -13,11 +13,10 @@ from cudalint.frontends.python.lowering.branches import branch_on
 from cudalint.frontends.python.lowering.context import Context
 from cudalint.frontends.python.lowering.targets import lower_into, store_to
 from cudalint.frontends.python.scopes import Dotted, Scope
-from cudalint.program.expressions import Binary, Expression, Index, Tuple, Unary, Unknown
+from cudalint.program.expressions import EACH, Binary, Expression, Index, Tuple, Unary, Unknown
 from cudalint.program.functions import Argument
 from cudalint.source import Span
 
-EACH = Unknown("each")
 _SAME_ELEMENTS = frozenset(
     [
         "builtins.reversed",
