@@ -305,23 +305,11 @@ class Evaluator:
         return state.read(location)
 
     def _read(self, location: Location, state: State) -> Value:
-        value = self._stored(location, state)
+        value = state.read(location)
         info = self.variable(str(location[0])) if value == Input(location) else None
         if info is not None and isinstance(info.constant, Tuple):
             return project(self.value(info.constant, state), location[1:])
         return value
-
-    def _stored(self, location: Location, state: State) -> Value:
-        if location[0] == "@" and len(location) == 3 and location not in state.values:
-            base, part = location[1], location[2]
-            if isinstance(base, Sequence | Bag | Array) and isinstance(part, str):
-                from_value = state.read(location)
-                if not isinstance(from_value, Input):
-                    return from_value
-                temporary = State()
-                temporary.values[("base",)] = base
-                return temporary.read(("base", part))
-        return state.read(location)
 
     def _field(self, base: Expression, field: str, whole: Expression, state: State) -> Value:
         if isinstance(base, FunctionReference):

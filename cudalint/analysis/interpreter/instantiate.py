@@ -38,7 +38,7 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.apis.model import ReleaseEffect
 from cudalint.findings.finding import Step
-from cudalint.program import THIS, Call, Function, render
+from cudalint.program import Call, Function, render
 
 
 def apply_summary(
@@ -420,14 +420,6 @@ class _Application(Translation):
         location = self.locate(release.location, state)
         if isinstance(value, Operation) and location is not None:
             value = state.read(location)
-        if (
-            isinstance(value, Input)
-            and release.location[0] == "this"
-            and not self.ends
-            and not self._same_receiver()
-            and not is_own(self.run, location, state)
-        ):
-            return
         shown = self.written(location) or release.api
         if self.ends:
             remaining = self._to_end(value, shown, release, state)
@@ -467,12 +459,6 @@ class _Application(Translation):
         if ended and not remaining:
             return None
         return bag(remaining) if isinstance(value, Bag) else value
-
-    def _same_receiver(self) -> bool:
-        receiver = self.call.receiver
-        if receiver is None:
-            return self.call.kind != "constructor"
-        return receiver == THIS
 
     def _acquire(self, item: HandedOut, state: State) -> None:
         run = self.run

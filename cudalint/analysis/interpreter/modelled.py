@@ -28,11 +28,9 @@ from cudalint.analysis.values.arithmetic import apply
 from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
     NULL,
-    Bag,
     Const,
     FunctionValue,
     Input,
-    Location,
     Operation,
     Pointer,
     Polynomial,
@@ -49,7 +47,6 @@ from cudalint.findings.finding import Step
 from cudalint.program import (
     AddressOf,
     Call,
-    Variable,
     render,
 )
 
@@ -79,8 +76,6 @@ def apply_model(
             results[_position(model.finds_kernel.handle)] = kernel
     for number, acquisition in enumerate(model.acquires):
         _acquire(run, binding, acquisition, name, number, status, results, state)
-    if not (model.acquires or model.releases or model.copies or model.takes or model.inserts):
-        _fill_in(run, call, state)
     if not run.python:
         _carry(run, binding, model, state)
     if model.resets:
@@ -171,16 +166,6 @@ def _failed_before(run: FunctionRun, call: Call, name: str, state: State) -> Sym
         if step.span == call.span and api == name and state.conditions.get(Symbol(origin)) is False:
             return Symbol(origin)
     return None
-
-
-def _fill_in(run: FunctionRun, call: Call, state: State) -> None:
-    """A query may put another pointer where a released one still stands."""
-    for argument in call.arguments:
-        if isinstance(argument.value, AddressOf) and isinstance(argument.value.place, Variable):
-            location: Location = (argument.value.place.symbol,)
-            held = tuple(resources_in(state.values.get(location, Const(None))))
-            if held and all(state.status(resource) is Status.RELEASED for resource in held):
-                state.values[location] = run.position.symbol(f"filled:{location[0]}")
 
 
 def note_last_error(run: FunctionRun, state: State) -> None:
@@ -401,16 +386,18 @@ def _write_other_outputs(run: FunctionRun, call: Call, model: ApiFunction, state
     """What the function writes through pointers that its model does not speak of."""
     if run.python:
         return
+    owns = model.acquires or model.releases or model.copies or model.takes or model.inserts
     read = {*model.carries, *model.host_reads, model.copies.source if model.copies else ""}
     for number, argument in enumerate(call.arguments):
         expression = plain(argument.value)
         if not isinstance(expression, AddressOf) or f"arg{number}" in read:
             continue
         location = run.evaluator.location(expression.place, state)
-        if location is None or state.reachable(value for _, value in state.below(location)):
+        if location is None or isinstance(state.values.get(location), FunctionValue):
             continue
-        if isinstance(state.values.get(location), Pointer | Bag | FunctionValue):
-            continue
+        held = state.reachable(value for _, value in state.below(location))
+        if any(owns or state.status(one) is not Status.RELEASED for one in held):
+            continue  # a query may put another pointer where a released one still stands
         fresh = run.position.symbol(f"out{number}")
         state.refresh(fresh)
         state.write(location, fresh)

@@ -28,13 +28,12 @@ from cudalint.analysis.shape.consumers import may_stop_early
 from cudalint.analysis.shape.exceptions import Exceptions
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.subjects import Subjects
-from cudalint.analysis.values.elements import count, is_index
+from cudalint.analysis.values.elements import count
 from cudalint.analysis.values.values import (
     NULL,
     Bag,
     Const,
     Input,
-    Location,
     Operation,
     Pointer,
     Polynomial,
@@ -486,8 +485,6 @@ class Worklist:
             elements = state.read((*location, "[]")) if location is not None else None
             if isinstance(elements, Bag):
                 return any(live(state.status(resource)) for resource in elements.resources)
-            if location is not None and self._holds_live(location, state):
-                return True
             if counted.never_empty(self.run, condition.operand, state):
                 return True
         if header not in self._releasing_loops:
@@ -505,15 +502,6 @@ class Worklist:
         held = state.read((*location, "[]")) if location is not None else NULL
         return not self._releasing_loops.isdisjoint(self.run.flow.enclosing[number]) and any(
             live(state.status(resource)) for resource in resources_in(held)
-        )
-
-    @staticmethod
-    def _holds_live(container: Location, state: State) -> bool:
-        """Whether the members of a container's elements hold what is to be released."""
-        return any(
-            any(live(state.status(resource)) for resource in resources_in(value))
-            for key, value in state.below(container)
-            if is_index(key[len(container)] if len(key) > len(container) else None)
         )
 
     def _note_tested(self, condition: Value) -> None:
