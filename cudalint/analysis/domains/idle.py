@@ -118,8 +118,8 @@ def _duration(run: FunctionRun, given: Expression) -> float | None:
     """``std::chrono::seconds(600)``: the constant that the duration was made of."""
     if not isinstance(given, Variable):
         return None
-    info = run.evaluator.variable(given.symbol)
-    effect = run.models.lifetime_effect(info.type.text) if info is not None else None
+    declared = run.evaluator.type_of(given)
+    effect = run.models.lifetime_effect(declared.text) if declared is not None else None
     if effect is None or effect.unit is None:
         return None
     for _, call in calls(run.function):

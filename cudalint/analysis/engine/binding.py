@@ -175,9 +175,8 @@ class Binding(Amounts):
         root = self.root(path)
         if isinstance(root, AddressOf) and path.dereference:
             root = root.place
-        symbol = getattr(root, "symbol", None)
-        info = self.evaluator.variable(symbol) if symbol else None
-        return info.type.bytes if info else None
+        declared = self.evaluator.type_of(root)
+        return declared.bytes if declared is not None else None
 
     def shape(self, text: str | None, base: Value | None = None) -> tuple[Value, ...] | None:
         """The shape that a call gives its array; ``base`` is the array that it shows anew."""

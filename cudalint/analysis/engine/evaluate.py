@@ -57,6 +57,8 @@ from cudalint.program import (
 
 MOST_ITERATIONS = 2
 """Iterations of a loop that are followed."""
+NUMBERS = ("integer", "float", "bool", "enumeration")
+"""The kinds of types whose variables hold one number."""
 STATUS = "status:"
 """How the origin of a status value starts."""
 
@@ -156,7 +158,8 @@ class Evaluator:
         """Where an element of an array, of a container or behind a pointer is stored."""
         location = self.location(base, state)
         stored = state.values.get(location) if location else None
-        if location is not None and isinstance(stored, Symbol | Input) and self._is_object(base):
+        of_unknown = isinstance(stored, Symbol | Input) and not self.python
+        if location is not None and of_unknown and self.kind(base) == "record":
             return (*location, part)
         if location is None or (
             isinstance(stored, Pointer | Symbol | Input | Address | Array) and not self.python
@@ -167,7 +170,7 @@ class Evaluator:
             if part == "[0]" and not self.python:
                 return ("@", value)
             return ("@", value, part)
-        if stored is None and not self.python and self._is_pointer(base):
+        if stored is None and not self.python and self.kind(base) == "pointer":
             inner_value = state.read(location)
             return ("@", inner_value) if part == "[0]" else ("@", inner_value, part)
         return (*location, part)
@@ -178,19 +181,9 @@ class Evaluator:
             pointer = pointer.left
         if self.python or not isinstance(pointer, Variable):
             return None
-        info = self.variable(pointer.symbol)
-        pointee = info.type.pointee if info is not None else None
+        declared = self.type_of(pointer)
+        pointee = declared.pointee if declared is not None else None
         return pointer if pointee is not None and pointee.kind == "pointer" else None
-
-    def _is_object(self, base: Expression) -> bool:
-        info = self.variable(base.symbol) if isinstance(base, Variable) else None
-        return info is not None and info.type.kind == "record" and not self.python
-
-    def _is_pointer(self, base: Expression) -> bool:
-        if not isinstance(base, Variable):
-            return False
-        info = self.variable(base.symbol)
-        return info is not None and info.type.kind == "pointer"
 
     def pointed(self, value: Value, below: Location = ()) -> Location:
         """What a pointer value points to; ``below``: the part of it that is meant."""
@@ -199,22 +192,27 @@ class Evaluator:
             return ("@", value, *below)
         if part is None and below and below[0].startswith("["):
             part, below = below[0], below[1:]
-        elif part is None and self._is_array(table):
+        elif part is None and self.kind(table) == "array":
             part = "[0]"
         return (*(table if part is None else element_at(table, part)), *below)
-
-    def _is_array(self, location: Location) -> bool:
-        info = self.variable(location[0]) if len(location) == 1 else None
-        return info is not None and info.type.kind == "array"
 
     def variable(self, symbol: str) -> VariableInfo | None:
         """The declaration of a variable of the function or of the file."""
         return self.function.variables.get(symbol) or self.file_variables.get(symbol)
 
-    def refers(self, target: Expression | None) -> bool:
-        """Whether a variable is a reference: the pointer to what it is bound to."""
-        info = self.variable(target.symbol) if isinstance(target, Variable) else None
-        return info is not None and info.type.kind == "reference"
+    def type_of(self, variable: Expression | Location | None) -> Type | None:
+        """The type of a variable; ``None`` for a part of one, and for what is none."""
+        symbol = variable.symbol if isinstance(variable, Variable) else None
+        if isinstance(variable, tuple) and len(variable) == 1:
+            symbol = variable[0]
+        info = self.variable(symbol) if symbol is not None else None
+        return info.type if info is not None else None
+
+    def kind(self, variable: Expression | Location | None) -> str:
+        """The kind of a variable's type: of a reference, the pointer to what it is bound to, that
+        is ``reference``. Empty for what is no variable."""
+        declared = self.type_of(variable)
+        return declared.kind if declared is not None else ""
 
     # Values -----------------------------------------------------------------------------------
 

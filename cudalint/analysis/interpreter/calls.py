@@ -8,7 +8,7 @@ import msgspec
 
 from cudalint.analysis.domains.ownership import objects, releases, stores
 from cudalint.analysis.domains.ownership.escape import escape_object, escape_value, guard, havoc
-from cudalint.analysis.domains.ownership.lending import is_status_type, lend
+from cudalint.analysis.domains.ownership.lending import STATUS_KINDS, lend
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Lending, State
@@ -31,7 +31,6 @@ from cudalint.analysis.values.values import (
     Const,
     FunctionValue,
     Input,
-    Location,
     Operation,
     Pointer,
     Sequence,
@@ -49,7 +48,6 @@ from cudalint.program import (
     Dereference,
     Expression,
     Record,
-    Variable,
 )
 from cudalint.source import Span
 
@@ -75,10 +73,11 @@ def call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
 def _cast(run: FunctionRun, operation: Call, state: State) -> list[State]:
     """A pointer to an object becomes null if that is not of a class."""
     target, pointer = operation.target, operation.arguments[0].value
-    info = run.evaluator.variable(target.symbol) if isinstance(target, Variable) else None
-    if target is None or info is None or info.type.pointee is None or operation.record is None:
+    declared = run.evaluator.type_of(target)
+    pointee = declared.pointee if declared is not None else None
+    if target is None or pointee is None or operation.record is None:
         return [state]
-    wanted = info.type.pointee.record
+    wanted = pointee.record
 
     ways = by_class(
         run,
@@ -297,7 +296,7 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
         elif isinstance(result, Symbol):
             one.refresh(result)
         converted = operation.kind == "constructor" and len(values) == 1 and _is_iterator(values[0])
-        lending = Lending(to, result, is_status_type(run, operation.target))
+        lending = Lending(to, result, run.evaluator.kind(operation.target) in STATUS_KINDS)
         for argument, value in zip(operation.arguments, values, strict=True):
             left_to_caller = isinstance(called, Input) and isinstance(value, Input)
             if not converted and (run.python or not left_to_caller):
@@ -335,7 +334,7 @@ def _consume_statuses(
 ) -> list[State]:
     states = [state]
     for value in values:
-        if isinstance(value, Input) and _is_number(run, value.location):
+        if isinstance(value, Input) and run.evaluator.kind(value.location) in STATUS_KINDS:
             run.tested.add(value.location)  # the caller's status, maybe
         for status in statuses_in([value]):
             run.conditions.checked.add(status.origin)
@@ -343,12 +342,6 @@ def _consume_statuses(
                 settled = (run.conditions.settle(one, status, True) for one in states)
                 states = [after for one in settled for after in one]
     return states
-
-
-def _is_number(run: FunctionRun, location: Location) -> bool:
-    """Whether a location is a parameter that is no pointer and no object."""
-    info = run.evaluator.variable(str(location[0])) if len(location) == 1 else None
-    return info is not None and info.type.kind in ("integer", "enumeration")
 
 
 def _pass(

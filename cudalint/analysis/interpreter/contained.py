@@ -44,8 +44,8 @@ def contain(
 def length(run: FunctionRun, container: Location, state: State) -> int | None:
     """How many elements there are: by what was put in, or by the type."""
     known = count(state.values, container)
-    info = run.evaluator.variable(str(container[0])) if len(container) == 1 else None
-    return info.type.elements if known is None and info is not None else known
+    declared = run.evaluator.type_of(container)
+    return declared.elements if known is None and declared is not None else known
 
 
 @dataclass
@@ -65,7 +65,7 @@ class _Contained:
         model, state, container = self.model, self.state, self.container
         if model.boxes:
             self._box()
-        refers = self.run.evaluator.refers(self.binding.call.target)
+        refers = self.run.evaluator.kind(self.binding.call.target) == "reference"
         if model.unboxes:
             content = (*container, _CONTENT)
             return Address(content) if refers else state.read(content)
@@ -186,9 +186,8 @@ class _Contained:
 
     def _holds_objects(self) -> bool:
         """Whether the elements are of a class."""
-        root = str(self.container[0])
-        info = self.run.evaluator.variable(root) if len(self.container) == 1 else None
-        arguments = info.type.arguments if info is not None else ()
+        declared = self.run.evaluator.type_of(self.container)
+        arguments = declared.arguments if declared is not None else ()
         number = 1 if self.model.entries else 0
         return number < len(arguments) and arguments[number].kind == "record"
 

@@ -269,11 +269,9 @@ def _pointee(run: FunctionRun, binding: Binding, acquisition: Acquisition) -> in
     root = binding.expression(acquisition.handle)
     if isinstance(root, AddressOf):
         root = root.place
-    symbol = getattr(root, "symbol", None)
-    info = run.evaluator.variable(symbol) if symbol else None
-    if info is None or info.type.pointee is None or info.type.pointee.bytes is None:
-        return 1
-    return info.type.pointee.bytes
+    declared = run.evaluator.type_of(root)
+    pointee = declared.pointee if declared is not None else None
+    return (pointee.bytes if pointee is not None else None) or 1
 
 
 # Ownership that moves ---------------------------------------------------------------------------

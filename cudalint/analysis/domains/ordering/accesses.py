@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cudalint.analysis.domains.ordering.buffers import PLAIN, Buffer, buffer_of
+from cudalint.analysis.domains.ordering.buffers import Buffer, buffer_of
 from cudalint.analysis.domains.ordering.log import OrderingLog
 from cudalint.analysis.domains.ordering.order import NOTHING, Pending
 from cudalint.analysis.domains.ordering.walk import Access, accesses_of
 from cudalint.analysis.domains.ownership.adoption import adopted
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.evaluate import NUMBERS
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts.ordering import EarlyRead, HostAccess
@@ -58,9 +59,7 @@ def observe(run: FunctionRun, operation: Operation | Expression, span: Span, sta
 def _is_reference(run: FunctionRun, operation: Operation | Expression, access: Access) -> bool:
     """What is bound to a reference is not read yet."""
     if isinstance(operation, Assign) and operation.declares and operation.value == access.place:
-        target = operation.target
-        info = run.evaluator.variable(target.symbol) if isinstance(target, Variable) else None
-        return info is not None and info.type.kind == "reference"
+        return run.evaluator.kind(operation.target) == "reference"
     if isinstance(operation, Call) and access.argument is not None and not run.python:
         if operation.name and run.models.lookup(operation.name) is not None:
             return False
@@ -124,10 +123,9 @@ def _pointee(run: FunctionRun, base: Expression, state: State) -> Type | None:
         base = base.left
     if not isinstance(base, Variable):
         return None
-    info = run.evaluator.variable(base.symbol)
-    if info is None:
+    declared = run.evaluator.type_of(base)
+    if declared is None:
         return None
-    declared = info.type
     if declared.kind == "reference" and declared.pointee is not None:
         declared = declared.pointee
     if adopted(state, base.symbol) is not None:
@@ -181,7 +179,7 @@ def _read_variables(
             continue
         location = pending.buffer[1]
         info = run.evaluator.variable(location[0]) if len(location) == 1 else None
-        if info is None or info.type.kind not in PLAIN:
+        if info is None or info.type.kind not in NUMBERS:
             continue
         if location[0] in run.log(OrderingLog).variables(operation):
             if isinstance(operation, Call) and _may_bind(run, operation, location[0]):

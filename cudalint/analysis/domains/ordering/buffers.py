@@ -10,6 +10,7 @@ from cudalint.analysis.domains.ordering.log import OrderingLog
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.domains.ownership.releases import attachment
 from cudalint.analysis.domains.transfers import POINTERS
+from cudalint.analysis.engine.evaluate import NUMBERS
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.shape.arguments import named
@@ -27,8 +28,6 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.program import AddressOf, Expression, Index, Variable
 
-PLAIN = ("integer", "float", "bool", "enumeration")
-"""Types of variables that hold one number."""
 _OF_ONE_TYPE = re.compile(r"(?:const )?([\w:]+)<[^<>,]+>(?: &)?$")
 """A class of a library over one type, and with its usual allocator: with another, its memory may be
 pinned."""
@@ -59,11 +58,11 @@ def buffer_of(run: FunctionRun, expression: Expression, state: State) -> Buffer 
     if isinstance(expression, AddressOf) and isinstance(expression.place, Index):
         # &v[0] of a container
         base = expression.place.base
-        if isinstance(base, Variable) and _is_container(run, base):
+        if isinstance(base, Variable) and run.evaluator.kind(base) == "record":
             if integer(run.evaluator.value(expression.place.index, state)) != 0:
                 return None
             return Buffer(("place", (base.symbol,)), None, Address((base.symbol,)))
-    if isinstance(expression, Variable) and _is_container(run, expression):
+    if isinstance(expression, Variable) and run.evaluator.kind(expression) == "record":
         return Buffer(("place", (expression.symbol,)), None, Address((expression.symbol,)))
     return buffer_at(run.evaluator.value(expression, state))
 
@@ -92,11 +91,6 @@ def buffer_at(value: Value) -> Buffer | None:
             return None
 
 
-def _is_container(run: FunctionRun, variable: Variable) -> bool:
-    info = run.evaluator.variable(variable.symbol)
-    return info is not None and info.type.kind == "record"
-
-
 def space_of(run: FunctionRun, buffer: Buffer, state: State) -> str | None:
     """Where a buffer lives: ``host`` (pageable), ``pinned``, ``device``...; ``None`` where it was
     made out of sight, or may have been registered there."""
@@ -119,7 +113,7 @@ def space_of(run: FunctionRun, buffer: Buffer, state: State) -> str | None:
                 return None
             container = _OF_ONE_TYPE.match(info.type.text)
             pageable = container is not None and container[1] in run.models.pageable
-            return "host" if pageable or info.type.kind in ("array", *PLAIN) else None
+            return "host" if pageable or info.type.kind in ("array", *NUMBERS) else None
         case Array(space=space, origin=origin):
             if space == "host" and (
                 origin in run.log(OrderingLog).pinned or _is_pinned(run, origin)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from cudalint.analysis.domains.ordering.accesses import host_touches, observe, passed
 from cudalint.analysis.domains.ordering.buffers import (
-    PLAIN,
     Buffer,
     at_this_position,
     buffer_of,
@@ -29,6 +28,7 @@ from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.domains.transfers import direction_of
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.domain import Domain
+from cudalint.analysis.engine.evaluate import NUMBERS
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts.ordering import PageableCopy, StreamHazard
@@ -306,7 +306,7 @@ def _pageable(work: _Work, buffer: Buffer, name: str, to_device: bool) -> None:
         made, span = creation.name, creation.span
     elif isinstance(buffer.root, tuple):
         info = run.evaluator.variable(buffer.root[1][0])
-        if info is not None and info.type.kind in PLAIN:
+        if info is not None and info.type.kind in NUMBERS:
             return  # one number: there is nothing to overlap
         if info is not None:
             made = info.type.text

@@ -19,7 +19,10 @@ from cudalint.analysis.values.values import (
     Value,
     resources_in,
 )
-from cudalint.program import FIELDS, Expression, Variable
+from cudalint.program import FIELDS, Expression
+
+STATUS_KINDS = ("integer", "enumeration")
+"""Of variables that may hold a status: a number, of which zero means success, and not a truth."""
 
 
 def lend(
@@ -55,12 +58,6 @@ def borrowed_by(state: State, holding: Holding) -> tuple[Site, ...]:
         for lending in holding.lent
         if not lending.raised and not _has_failed(state, lending)
     )
-
-
-def is_status_type(run: FunctionRun, target: Expression | None) -> bool:
-    """Whether an answer is a number, of which zero means success, and not a truth."""
-    info = run.evaluator.variable(target.symbol) if isinstance(target, Variable) else None
-    return info is not None and info.type.kind in ("integer", "enumeration")
 
 
 def _has_failed(state: State, lending: Lending) -> bool:

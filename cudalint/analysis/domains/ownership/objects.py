@@ -113,8 +113,9 @@ def construct(run: FunctionRun, operation: Operation, state: State) -> None:
     place, record = None, None
     if isinstance(operation, Assign) and operation.declares:
         place = operation.target
-        if isinstance(place, Variable) and (info := run.evaluator.variable(place.symbol)):
-            record = info.type.record if info.type.kind == "record" else None
+        declared = run.evaluator.type_of(place)
+        if declared is not None and declared.kind == "record":
+            record = declared.record
     elif isinstance(operation, Call) and _makes(operation) and operation.receiver != THIS:
         place, record = operation.receiver, operation.record
     if place is None or record is None or run.python:
@@ -133,8 +134,7 @@ def class_in(memory: Value, state: State) -> str | None:
 
 def declared_class(run: FunctionRun, place: Location) -> str | None:
     """The class of a variable, or of a member, that is an object itself."""
-    info = run.evaluator.variable(place[0]) if isinstance(place[0], str) else None
-    kind = info.type if info is not None else None
+    kind = run.evaluator.type_of(place[:1]) if isinstance(place[0], str) else None
     if place[0] == "this" and len(place) > 1:
         kind = Type("", "record", record=run.function.record)
     for part in place[1:]:
@@ -279,9 +279,7 @@ def shown_root(run: FunctionRun, call: Call) -> str:
 
 def ends(run: FunctionRun, place: Location) -> bool:
     """Whether a variable, or a temporary, has a destructor."""
-    info = run.evaluator.variable(place[0]) if isinstance(place[0], str) else None
-    kind = info.type if info is not None and len(place) == 1 else None
-    return bool(run.symbols.memo(Destruction).of(kind, run.filename))
+    return bool(run.symbols.memo(Destruction).of(run.evaluator.type_of(place), run.filename))
 
 
 def _held(state: State, place: Location) -> set[Symbol]:

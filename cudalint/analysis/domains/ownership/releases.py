@@ -8,6 +8,7 @@ from cudalint.analysis.domains.ownership.iterations import was_another_case
 from cudalint.analysis.domains.ownership.lending import borrowed_by
 from cudalint.analysis.domains.ownership.recorder import Recorder, ReleasedMember, live
 from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.evaluate import NUMBERS
 from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import InputRelease, InputUse, State, Status
 from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
@@ -134,7 +135,7 @@ class Passing:
             case Input(location=entry):
                 earlier = self.state.inputs.get(entry)
                 if earlier is None:
-                    if not _is_plain(self.run, entry):
+                    if self.run.evaluator.kind(entry) not in NUMBERS:
                         self.state.used.setdefault(entry, used)
                 elif not is_summary(entry) and not _varies(self.run, entry):
                     here = self._step(f"`{self.shown}` is used here")
@@ -354,12 +355,6 @@ def check_use(
     """A released resource must not be passed on."""
     value = run.evaluator.value(expression, state)
     Passing(run, state, run.show(expression), name, span).use(value)
-
-
-def _is_plain(run: FunctionRun, location: Location) -> bool:
-    """Whether a location is a parameter that holds a number."""
-    info = run.evaluator.variable(str(location[0])) if len(location) == 1 else None
-    return info is not None and info.type.kind in ("integer", "float", "bool", "enumeration")
 
 
 # Clean-up that is none --------------------------------------------------------------------------

@@ -45,9 +45,7 @@ def assign(run: FunctionRun, operation: Assign, state: State) -> None:
         return
     if isinstance(source, Unknown) and source.text == "uninitialized":
         state.forget(location)
-        info = run.evaluator.variable(location[0]) if isinstance(location[0], str) else None
-        kind = info.type.kind if info else "other"
-        if kind == "pointer":
+        if run.evaluator.kind(location) == "pointer":
             state.write(location, Uninitialized(render(target)))
         return
     if (
@@ -103,8 +101,7 @@ def _initialize_array(
     run: FunctionRun, target: Variable, source: ProgramTuple, state: State
 ) -> bool:
     """``float* planes[2] = {a, b}``, element by element."""
-    info = run.evaluator.variable(target.symbol)
-    if run.python or info is None or info.type.kind != "array":
+    if run.python or run.evaluator.kind(target) != "array":
         return False
     state.forget((target.symbol,))
     for number, item in enumerate(source.items[:16]):
