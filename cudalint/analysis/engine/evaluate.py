@@ -434,8 +434,6 @@ def array_attribute(array: Array, field: str) -> Value:
         case "T":
             return Array(array.space, array.shape and array.shape[::-1], array.item_bytes,
                          array.origin, owner=False)  # fmt: skip
-        case "data" | "grad":
-            pass
     return Operation("." + field, (array,))
 
 

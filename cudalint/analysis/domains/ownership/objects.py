@@ -12,6 +12,7 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease, InputUse, State
 from cudalint.analysis.facts import Misuse, MisuseKind, Site
 from cudalint.analysis.shape.destruction import Destruction, Destructor
+from cudalint.analysis.shape.places import root
 from cudalint.analysis.values.values import (
     Const,
     Location,
@@ -26,7 +27,6 @@ from cudalint.program import (
     Assign,
     Call,
     Expression,
-    Member,
     Operation,
     Type,
     Variable,
@@ -99,8 +99,9 @@ def begin(run: FunctionRun, operation: Operation, states: list[State]) -> None:
     """An operation has made an object, if it has."""
     for state in states:
         construct(run, operation, state)
-    made = _made(operation)
-    if made is None or made not in run.log(Owners).destructors:
+    place = _made(operation)
+    made = place.symbol if isinstance(place, Variable) else ""
+    if made not in run.log(Owners).destructors:
         return
     for state in states:
         objects = state.part(NO_OBJECTS)
@@ -110,15 +111,14 @@ def begin(run: FunctionRun, operation: Operation, states: list[State]) -> None:
 
 def construct(run: FunctionRun, operation: Operation, state: State) -> None:
     """An object gets its class where it is made."""
-    place, record = None, None
-    if isinstance(operation, Assign) and operation.declares:
-        place = operation.target
-        declared = run.evaluator.type_of(place)
-        if declared is not None and declared.kind == "record":
-            record = declared.record
-    elif isinstance(operation, Call) and _makes(operation) and operation.receiver != THIS:
-        place, record = operation.receiver, operation.record
-    if place is None or record is None or run.python:
+    place = _made(operation)
+    if place is None or place == THIS or run.python:
+        return
+    declared = run.evaluator.type_of(place)
+    record = declared.record if declared is not None and declared.kind == "record" else None
+    if isinstance(operation, Call):
+        record = operation.record
+    if record is None:
         return
     location = run.evaluator.location(place, state)
     if location is None or not (location[0] == "@" or run.symbols.is_polymorphic(record)):
@@ -149,17 +149,13 @@ def declared_class(run: FunctionRun, place: Location) -> str | None:
     return kind.record if kind is not None and kind.kind == "record" else None
 
 
-def _made(operation: Operation) -> str | None:
-    place: Expression | None = None
+def _made(operation: Operation) -> Expression | None:
+    """Where an operation makes an object, if it does."""
     if isinstance(operation, Assign) and operation.declares:
-        place = operation.target
-    elif isinstance(operation, Call) and _makes(operation):
-        place = operation.receiver
-    return place.symbol if isinstance(place, Variable) else None
-
-
-def _makes(call: Call) -> bool:
-    return call.kind in ("constructor", "copy") and not call.name.endswith("operator=")
+        return operation.target
+    if isinstance(operation, Call) and operation.kind in ("constructor", "copy"):
+        return None if operation.name.endswith("operator=") else operation.receiver
+    return None
 
 
 def leave_out(location: Location, state: State) -> None:
@@ -265,10 +261,7 @@ def _later(run: FunctionRun, one: str, other: str) -> Span | None:
 
 
 def _root(call: Call) -> str:
-    place = call.receiver
-    while isinstance(place, Member):
-        place = place.base
-    return place.symbol if isinstance(place, Variable) else ""
+    return (root(call.receiver) if call.receiver is not None else None) or ""
 
 
 def shown_root(run: FunctionRun, call: Call) -> str:
