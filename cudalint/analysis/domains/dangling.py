@@ -112,7 +112,7 @@ def _dies(run: FunctionRun, base: Expression, libraries: tuple[str, ...], state:
         held = any(
             isinstance(other, Array) and other.origin == value.origin
             for location, other in state.values.items()
-            if not (isinstance(location[0], str) and location[0].startswith("%"))
+            if not location[0].startswith("%")
         )
         return value.owner and not held
     if isinstance(value, Symbol) and value.origin.startswith("call:"):

@@ -81,13 +81,13 @@ def _holds(run: FunctionRun, wait: Site, seconds: float | None, state: State) ->
         own = acquired.through is None and not acquired.managed
         if own and acquired.info.space in _DEVICE and size is not None:
             root = acquired.location[0] if acquired.location else None
-            used = isinstance(root, str) and _used_later(run, root)
+            used = root is not None and _used_later(run, root)
             release = run.models.release_name(acquired.api, acquired.family)
             name, api, span = acquired.name, acquired.api, acquired.span
             yield IdleHold(name, api, span, size, wait, seconds, used, release)
     for location, value in state.values.items():
         root = location[0]
-        if not isinstance(value, Array) or value.space != "device" or not isinstance(root, str):
+        if not isinstance(value, Array) or value.space != "device":
             continue
         made = run.made_by(value.origin.origin)
         size = integer(nbytes(value))

@@ -231,7 +231,7 @@ def endpoint(
                 overrun_element=_element_ratio(size, whole) if at_start else "",
             )
         case Address(location=location):
-            info = run.evaluator.variable(str(location[0])) if len(location) == 1 else None
+            info = run.evaluator.variable(location[0]) if len(location) == 1 else None
             known = info.type.bytes if info is not None else None
             storage = info.storage if info is not None else None
             space = "host" if storage in ("local", "parameter", "static") else None

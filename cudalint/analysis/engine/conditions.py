@@ -276,7 +276,7 @@ def _share(state: State, left: Value, right: Value) -> None:
 def _is_stored(value: Value) -> bool:
     """Whether a value was read from an object that is not this call's own."""
     if isinstance(value, Input):
-        return len(value.location) > 1 or str(value.location[0]).startswith("::")
+        return len(value.location) > 1 or value.location[0].startswith("::")
     return isinstance(value, Operation) and any(_is_stored(part) for part in value.operands)
 
 

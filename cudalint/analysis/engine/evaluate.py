@@ -200,6 +200,11 @@ class Evaluator:
         """The declaration of a variable of the function or of the file."""
         return self.function.variables.get(symbol) or self.file_variables.get(symbol)
 
+    def is_local(self, location: Location) -> bool:
+        """Whether a location is in a local variable of the function."""
+        info = self.function.variables.get(location[0])
+        return info is not None and info.storage == "local"
+
     def type_of(self, variable: Expression | Location | None) -> Type | None:
         """The type of a variable; ``None`` for a part of one, and for what is none."""
         symbol = variable.symbol if isinstance(variable, Variable) else None
@@ -304,7 +309,7 @@ class Evaluator:
 
     def _read(self, location: Location, state: State) -> Value:
         value = state.read(location)
-        info = self.variable(str(location[0])) if value == Input(location) else None
+        info = self.variable(location[0]) if value == Input(location) else None
         if info is not None and isinstance(info.constant, Tuple):
             return project(self.value(info.constant, state), location[1:])
         return value

@@ -161,7 +161,7 @@ class _Contained:
         guard(run, value, state)
         element = self._element(expression)
         held = state.reachable([value, *(inner for _, inner in element)])
-        outside = isinstance(container[0], str) and container[0].startswith("%")
+        outside = container[0].startswith("%")
         if outside or (isinstance(value, Pointer) and self._holds_objects()):
             # `blocks().push_back(p)`: somebody else has the container; or the element is made of
             # it: an owner, maybe.

@@ -313,8 +313,6 @@ def is_outside(run: FunctionRun, location: Location) -> bool:
         return False  # registered memory stays the registrant's to release
     if root == "@":
         return _from_input(location[1]) or (not run.python and _from_elsewhere(location[1]))
-    if not isinstance(root, str):
-        return False
     if root.startswith("::"):
         return root not in run.private_globals
     info = run.function.variables.get(root)
@@ -386,8 +384,7 @@ def _is_some_element(location: Location) -> bool:
 
 
 def _is_local(run: FunctionRun, location: Location) -> bool:
-    info = run.function.variables.get(location[0]) if isinstance(location[0], str) else None
-    return info is not None and info.storage == "local" and info.type.kind == "record"
+    return run.evaluator.is_local(location) and run.evaluator.kind(location[:1]) == "record"
 
 
 def _is_nameable(run: FunctionRun, location: Location) -> bool:
@@ -397,10 +394,8 @@ def _is_nameable(run: FunctionRun, location: Location) -> bool:
     if not run.python and _from_elsewhere(location[1]):
         return False
     for value in inside(location[1]):
-        if isinstance(value, Input):
-            info = run.function.variables.get(str(value.location[0]))
-            if info is not None and info.storage == "local":
-                return False
+        if isinstance(value, Input) and run.evaluator.is_local(value.location):
+            return False
     return True
 
 

@@ -290,7 +290,7 @@ def _insert(run: FunctionRun, binding: Binding, text: str, state: State) -> None
     place = run.evaluator.location(expression, state) if expression is not None else None
     inner = () if place is None else tuple(part for _, part in state.below(place))
     held = state.reachable([value, *inner])
-    if not str(container[0]).startswith("%"):
+    if not container[0].startswith("%"):
         for resource in sorted(held):
             run.log(Recorder).named(resource.origin, f"{run.show(receiver)}[...]", element)
     stores.grow(run, container, state)
@@ -328,7 +328,7 @@ def _carry(run: FunctionRun, binding: Binding, model: ApiFunction, state: State)
         return
     if is_index(source[-1]):
         source = source[:-1]  # from one element on
-    if target is None or str(target[0]).startswith("::"):
+    if target is None or target[0].startswith("::"):
         held = [value for where, value in state.below(source) if not is_attachment(where)]
         state.escape(resource for value in held for resource in resources_in(value))
         state.stored |= {value.location for value in held if isinstance(value, Input)}

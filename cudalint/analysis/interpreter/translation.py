@@ -87,7 +87,7 @@ class Translation:
 
     def _input(self, location: Location, state: State) -> Value:
         root = location[0]
-        if isinstance(root, str) and root in self.arguments:
+        if root in self.arguments:
             parameter, expression = self.arguments[root]
             if expression is None:
                 return Symbol(f"argument:{root}@{self.site}")
@@ -136,7 +136,7 @@ class Translation:
                 return None
             pointer = self.translate(inner, state)
             return evaluator.pointed(pointer, location[2:])
-        if isinstance(root, str) and root in self.arguments:
+        if root in self.arguments:
             expression = self.arguments[root][1]
             if expression is None:
                 return None
@@ -147,7 +147,7 @@ class Translation:
     def written(self, location: Location | None) -> str:
         """A location in the words of the source: of a temporary, what it stands for."""
         shown = self.shown(location)
-        root = str(location[0]) if location else ""
+        root = location[0] if location else ""
         if not root.startswith("%"):
             return shown
         return self.run.show(Variable(root, root)) + shown.removeprefix(root)

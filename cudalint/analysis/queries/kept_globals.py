@@ -43,7 +43,7 @@ def _acquired(run: FunctionRun) -> Iterator[tuple[str, Leak]]:
             root, origin = item.location[0], item.resource.origin
             record = run.log(Recorder).records.get(origin)
             unasked = item.location not in run.tested and "[]" not in item.location
-            if not isinstance(root, str) or not root.startswith("::") or origin in told:
+            if not root.startswith("::") or origin in told:
                 continue
             if record is None or record.acquired.managed or record.released or not unasked:
                 continue

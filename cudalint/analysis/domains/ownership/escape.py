@@ -86,7 +86,7 @@ def escape_captured(run: FunctionRun, key: str, state: State) -> None:
     for outcome in summary.outcomes if summary is not None else ():
         for release in outcome.released:
             root = release.location[0]
-            if isinstance(root, str) and root != "@":
+            if root != "@":
                 state.escape(state.reachable(value for _, value in state.below((root,))))
                 state.escape(state.reachable([state.read(release.location)]))
     definition = run.symbols.function(key, run.filename) if run.python else None

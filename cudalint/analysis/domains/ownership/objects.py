@@ -134,7 +134,7 @@ def class_in(memory: Value, state: State) -> str | None:
 
 def declared_class(run: FunctionRun, place: Location) -> str | None:
     """The class of a variable, or of a member, that is an object itself."""
-    kind = run.evaluator.type_of(place[:1]) if isinstance(place[0], str) else None
+    kind = run.evaluator.type_of(place[:1])
     if place[0] == "this" and len(place) > 1:
         kind = Type("", "record", record=run.function.record)
     for part in place[1:]:
@@ -282,7 +282,7 @@ def _held(state: State, place: Location) -> set[Symbol]:
 def is_own(run: FunctionRun, place: Location | None, state: State) -> bool:
     """Whether a place is an object of the function itself, or a part of one: what methods do to it
     is known, and nobody else ends it."""
-    if place is None or run.python or not isinstance(place[0], str):
+    if place is None or run.python:
         return False
     if place[0] == "@":
         memory = place[1]

@@ -285,9 +285,8 @@ def _may_have_value(run: FunctionRun, state: State, symbol: object) -> bool:
     )
 
 
-def _is_local(run: FunctionRun, location: tuple[object, ...]) -> bool:
-    root = location[0]
-    info = run.function.variables.get(root) if isinstance(root, str) else None
+def _is_local(run: FunctionRun, location: Location) -> bool:
+    info = run.function.variables.get(location[0])
     return (
         info is not None
         and info.storage in ("local", "parameter")
@@ -341,11 +340,8 @@ def _varies(run: FunctionRun, location: Location) -> bool:
             return True
         if isinstance(value, Symbol) and value.origin.startswith("call:"):
             return True
-        if isinstance(value, Input):
-            root = value.location[0]
-            info = run.function.variables.get(root) if isinstance(root, str) else None
-            if info is not None and info.storage == "local":
-                return True
+        if isinstance(value, Input) and run.evaluator.is_local(value.location):
+            return True
     return False
 
 

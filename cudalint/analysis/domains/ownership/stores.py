@@ -221,7 +221,7 @@ def store(
         holding = state.resources.get(location[1].resource)
         if holding and holding.status is Status.REQUESTED and holding.condition is None:
             state.set_status(location[1].resource, Status.OWNED)
-    if isinstance(root, str) and root.startswith("::") and root not in run.private_globals:
+    if root.startswith("::") and root not in run.private_globals:
         for resource in sorted(state.reachable([value])):  # a global outlives the function
             state.escape([resource])
             run.log(Recorder).handed_over(resource.origin, Site(run.filename, span, "is stored"))
@@ -236,14 +236,13 @@ def copy(run: FunctionRun, state: State, origin: Location, target: Location) -> 
     """A place holds what another one holds: either may be used in its place."""
     inner = state.parts_of(origin)
     whole = state.read(origin)
-    info = run.function.variables.get(origin[0]) if isinstance(origin[0], str) else None
     if "[]" in target:  # any element: the others hold what they held
         _put(state, target, inner)
         objects.copied(state, origin, target)
         return
     kind = state.values.get((*target, objects.CLASS))  # what it was made of it remains
     state.forget(target)
-    if whole != Input(origin) or info is None or info.storage != "local":
+    if whole != Input(origin) or not run.evaluator.is_local(origin):
         state.values[target] = whole  # the members that were there before the call
     _put(state, target, inner)
     if kind is not None:
@@ -262,11 +261,8 @@ def _put(state: State, target: Location, inner: Iterable[tuple[Location, Value]]
 
 def _is_own(run: FunctionRun, location: Location, resource: Symbol) -> bool:
     """Whether a function put what it acquired into a local variable: nobody else knows of it."""
-    root = location[0]
-    info = run.function.variables.get(root) if isinstance(root, str) else None
-    if info is None or info.storage != "local":
-        return False
-    return run.log(Recorder).records[resource.origin].acquired.through is None
+    made_here = run.log(Recorder).records[resource.origin].acquired.through is None
+    return made_here and run.evaluator.is_local(location)
 
 
 def _held(run: FunctionRun, state: State, resource: Symbol) -> bool:
@@ -277,9 +273,9 @@ def _held(run: FunctionRun, state: State, resource: Symbol) -> bool:
     )
 
 
-def _is_spent(run: FunctionRun, root: object) -> bool:
+def _is_spent(run: FunctionRun, root: str) -> bool:
     """Whether a location belongs to a temporary that nothing reads any more."""
-    if not isinstance(root, str) or not root.startswith("%"):
+    if not root.startswith("%"):
         return False
     block = run.position.block
     if run.flow.last_read[block].get(root, -1) > run.position.index:
