@@ -25,7 +25,6 @@ from cudalint.analysis.values.values import (
     Address,
     Array,
     Const,
-    FunctionValue,
     Input,
     Operation,
     Pointer,
@@ -44,14 +43,6 @@ from cudalint.program import (
 
 _KINDS = ("host-to-host", "host-to-device", "device-to-host", "device-to-device", "default")
 """Directions by the value of ``cudaMemcpyKind``."""
-_KIND_NAMES = {
-    "HostToHost": "host-to-host",
-    "HostToDevice": "host-to-device",
-    "DeviceToHost": "device-to-host",
-    "DeviceToDevice": "device-to-device",
-    "Default": "default",
-}
-
 _SIZE_OF_TYPE = "unknown:sizeof"
 POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_pointer"})
 """Attributes of arrays that lead to where their memory is."""
@@ -132,13 +123,7 @@ def direction_of(binding: Binding, text: str) -> str | None:
     if value is None:
         return default or None
     number = integer(value)
-    if number is not None and 0 <= number < len(_KINDS):
-        return _KINDS[number]
-    if isinstance(value, FunctionValue):
-        for ending, direction in _KIND_NAMES.items():
-            if value.name.endswith(ending):
-                return direction
-    return None
+    return _KINDS[number] if number is not None and 0 <= number < len(_KINDS) else None
 
 
 def _fill(run: FunctionRun, binding: Binding, model: ApiFunction, name: str, state: State) -> None:

@@ -27,6 +27,7 @@ from cudalint.analysis.values.values import (
     Value,
     bag,
     integer,
+    parts,
     resources_in,
 )
 from cudalint.findings.finding import Step
@@ -90,17 +91,15 @@ class Conditions:
     def _assume_logic(
         self, state: State, operator: str, left: Value, right: Value, truth: bool
     ) -> list[State]:
+        whole = Operation(operator, (left, right))
+        if state.conditions.get(whole, truth) != truth:
+            return []
         if (operator == "&&") == truth:
-            if state.conditions.get(Operation(operator, (left, right)), truth) != truth:
-                return []
             return [
                 both
                 for one in self.assume(state, left, truth)
                 for both in self.assume(one, right, truth)
             ]
-        whole = Operation(operator, (left, right))
-        if state.conditions.get(whole, truth) != truth:
-            return []
         first = self.assume(state.copy(), left, truth)
         second = [
             both
@@ -155,13 +154,15 @@ class Conditions:
                 return self.assume(state, left, not truth)
         elif is_status(left) and isinstance(right, FunctionValue) and operator == "==" and truth:
             return self.settle(state, left, False)  # the name of an error
-        elif isinstance(left, Symbol) and is_status(left) and isinstance(right, Const):
+        elif is_status(left) and isinstance(right, Const):
             return self._compare_status(state, operator, left, right, truth)
-        elif (operator == "==" and right == ZERO and isinstance(left, Pointer | Address)) or (
+        elif (
             operator == "=="
             and right == ZERO
-            and isinstance(left, Operation)
-            and left.operator == "|"
+            and (
+                isinstance(left, Pointer | Address)
+                or (isinstance(left, Operation) and left.operator == "|")
+            )
         ):
             return self.assume(state, left, not truth)
         elif isinstance(right, Const) and isinstance(right.value, bool) and operator == "==":
@@ -216,11 +217,8 @@ class Conditions:
             self.checked.add(holding.condition.origin)
 
     def _remember(self, state: State, value: Value, truth: bool) -> list[State]:
-        if (
-            isinstance(value, Operation)
-            and value.operator.startswith("unknown:")
-            and (not value.operands)
-        ):
+        not_understood = isinstance(value, Operation) and value.operator.startswith("unknown:")
+        if not_understood and not parts(value):
             return [state]  # not understood: the next time it may be another answer
         earlier = state.conditions.get(value)
         if earlier is not None:
