@@ -50,9 +50,6 @@ class Conditions:
 
     def assume(self, state: State, value: Value, truth: bool) -> list[State]:
         """The states in which ``value`` is true (or false); ``state`` itself may be changed."""
-        known = state.equal.get(value)
-        if known is not None:
-            value = known
         match value:
             case Const(value=constant):
                 return [state] if bool(constant) == truth else []

@@ -237,10 +237,6 @@ class Evaluator:
                 return self._variable(expression, state)
             case Member(base=base, field=field):
                 return self._field(base, field, expression, state)
-            case Dereference(pointer=pointer) if isinstance(
-                iterator := self.value(pointer, state), Bag
-            ):
-                return iterator  # an iterator over a container stands for its elements
             case Index() | Dereference():
                 location = self.location(expression, state)
                 return (
@@ -308,6 +304,8 @@ class Evaluator:
         return state.read(location)
 
     def _read(self, location: Location, state: State) -> Value:
+        if location[0] == "@" and isinstance(location[-1], Bag):
+            return location[-1]  # an iterator over a container stands for its elements
         value = state.read(location)
         info = self.variable(location[0]) if value == Input(location) else None
         if info is not None and isinstance(info.constant, Tuple):
@@ -315,8 +313,6 @@ class Evaluator:
         return value
 
     def _field(self, base: Expression, field: str, whole: Expression, state: State) -> Value:
-        if isinstance(base, FunctionReference):
-            return self._value(FunctionReference(f"{base.name}.{field}"), state)
         if self.python and not (isinstance(base, Variable) and base.symbol == "this"):
             value = self.value(base, state)
             if field == "itemsize" and (size := _element_size(value)) is not None:

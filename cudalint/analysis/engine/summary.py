@@ -118,11 +118,9 @@ class Summary:
 
 def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
     """Join outcomes that differ in their conditions only; what matters most comes first."""
-    each = {r.location: r for o in outcomes for r in o.released if "[]" in r.location}
-    elements = set(each)
-    if elements and not any(_settled(o) or elements <= _released(o) for o in outcomes):
-        # Each of several arrays is tested on its own: no path followed releases them all.
-        outcomes = [_releasing(outcome, each) for outcome in outcomes]
+    elements = {r.location for o in outcomes for r in o.released if "[]" in r.location}
+    if not any(_settled(o) or elements <= _released(o) for o in outcomes):
+        elements = set()  # no path followed releases them all
     found = _joined(outcomes, elements, fine=True)
     if len(found) > MOST_OUTCOMES:
         found = _joined(outcomes, elements, fine=False)
@@ -213,9 +211,3 @@ def _settled(outcome: Outcome) -> bool:
 
 def _released(outcome: Outcome) -> set[Location]:
     return {release.location for release in outcome.released}
-
-
-def _releasing(outcome: Outcome, each: dict[Location, InputRelease]) -> Outcome:
-    """The outcome, with the elements of these arrays released too."""
-    more = tuple(each[location] for location in each if location not in _released(outcome))
-    return replace(outcome, released=(*outcome.released, *more))

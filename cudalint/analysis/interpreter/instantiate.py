@@ -56,13 +56,8 @@ def apply_summary(
     if applications:
         applications[0].mark_tested(state)
     ways: list[list[Next]] = []
-    emptied = _emptied(applications, state)
     for application in applications:
         outcome = application.outcome
-        if outcome.kind == "return" and not all(
-            outcome.releases(one) or outcome.passes_by(one, summary.outcomes) for one in emptied
-        ):
-            continue  # there are elements to release, so the loop that releases them runs
         ways.append([])
         for fork in application.apply(state):
             ways[-1].append(fork)
@@ -117,21 +112,6 @@ def _blames(run: FunctionRun, call: Call, state: State) -> bool:
         for status in statuses_in(given)
         if status not in state.conditions
     )
-
-
-def _emptied(applications: list[_Application], state: State) -> set[Location]:
-    """The containers of the caller, not empty, whose elements some outcome releases."""
-    found: set[Location] = set()
-    for application in applications:
-        outcome = application.outcome
-        elements = [r.location for r in outcome.released if "[]" in r.location]
-        if outcome.kind != "return":
-            continue
-        for location in elements:
-            value = application.translate(Input(location), state)
-            if any(live(state.status(resource)) for resource in resources_in(value)):
-                found.add(location)
-    return found
 
 
 def end_object(

@@ -12,11 +12,10 @@ from cudalint.analysis.values.values import (
     Address,
     FunctionValue,
     Location,
-    Pointer,
     Uninitialized,
     Value,
 )
-from cudalint.program import Expression, Member, Variable
+from cudalint.program import Expression, Variable
 
 
 def escape_value(run: FunctionRun, expression: Expression, value: Value, state: State) -> None:
@@ -26,11 +25,6 @@ def escape_value(run: FunctionRun, expression: Expression, value: Value, state: 
     if location is not None:
         state.give_away(inner for _, inner in state.below(location))  # `keep(Block(pointer, size))`
         leave_out(location, state)
-    if run.python and isinstance(expression, Member):
-        # `atexit.register(context.pop)`: a bound method is its object's.
-        base = run.evaluator.value(expression.base, state)
-        if isinstance(base, Pointer):
-            state.escape([base.resource])
 
 
 def escape_object(run: FunctionRun, location: Location, state: State) -> None:
@@ -84,11 +78,7 @@ def escape_captured(run: FunctionRun, key: str, state: State) -> None:
     """What a function value would release is looked after."""
     summary, _ = run.summaries.summary(key, run.filename)
     for outcome in summary.outcomes if summary is not None else ():
-        for release in outcome.released:
-            root = release.location[0]
-            if root != "@":
-                state.escape(state.reachable(value for _, value in state.below((root,))))
-                state.escape(state.reachable([state.read(release.location)]))
+        state.escape(state.reachable(state.read(one.location) for one in outcome.released))
     definition = run.symbols.function(key, run.filename) if run.python else None
     for _, call in calls(definition.blocks if definition is not None else ()):
         if isinstance(call.receiver, Variable):

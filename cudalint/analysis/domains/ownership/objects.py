@@ -37,6 +37,9 @@ CLASS = ".(class)"
 """Where an object keeps which class it was made of."""
 
 
+_OWN = ("local", "parameter")
+
+
 class OwnRelease(NamedTuple):
     """A method of an object, or its destructor, has released what it holds."""
 
@@ -77,12 +80,10 @@ class Owners:
         if run.python:
             return
         destruction = run.symbols.memo(Destruction)
-        given = {one.symbol for one in run.function.parameters if one.by == "value"}
         for symbol, info in run.function.variables.items():
-            if info.storage == "local" or (info.storage == "parameter" and symbol in given):
-                found = destruction.of(info.type, run.filename)
-                if found:
-                    self.destructors[symbol] = found
+            found = destruction.of(info.type, run.filename)
+            if found and info.storage in _OWN:
+                self.destructors[symbol] = found
         self.parameters = tuple(
             one.symbol for one in run.function.parameters if one.symbol in self.destructors
         )
@@ -293,12 +294,7 @@ def is_own(run: FunctionRun, place: Location | None, state: State) -> bool:
             and _is_part(place[2:])
         )
     info = run.function.variables.get(place[0])
-    if info is None or info.type.kind != "record":
-        return False
-    if info.storage == "parameter":
-        if not any(p.symbol == place[0] and p.by == "value" for p in run.function.parameters):
-            return False
-    elif info.storage != "local":
+    if info is None or info.type.kind != "record" or info.storage not in _OWN:
         return False
     record = run.symbols.record(info.type.record, run.filename)
     known = record is not None or adopted(state, place[0]) is not None

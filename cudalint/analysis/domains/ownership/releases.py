@@ -17,7 +17,6 @@ from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
     Address,
-    Array,
     Bag,
     Const,
     Input,
@@ -206,8 +205,6 @@ class Release(Passing):
                 for resource in sorted(resources, key=repr):
                     if live(state.status(resource)) or state.status(resource) is Status.ESCAPED:
                         self._resource(resource, location)
-            case Array(origin=resource) if resource in state.resources:
-                self._resource(resource, location)
             case Address(location=target) if _is_local(run, target):
                 self._misuse(MisuseKind.STACK)
                 state.escape(state.reachable([value]))  # what was meant is not lost too
@@ -251,12 +248,6 @@ class Release(Passing):
         run.log(Recorder).released(resource.origin, site, location, lent)
 
     def _input(self, entry: Location) -> None:
-        # What an iterator points to belongs to the container that it was asked of.
-        for iterator in inside(entry[1]) if entry[0] == "@" else ():
-            if isinstance(iterator, Operation) and iterator.operator.endswith("begin()"):
-                for container in iterator.operands:
-                    if isinstance(container, Input):
-                        self._note((*container.location, "[]"))
         earlier = self.state.inputs.get(entry)
         if earlier is None:
             self._note(entry)
