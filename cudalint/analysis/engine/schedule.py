@@ -18,6 +18,13 @@ Turn = tuple[int, ...]
 iteration, then the rank of the block."""
 
 
+class Pending(dict[object, State]):
+    """The disjuncts that wait for one turn, by their keys."""
+
+    apart = False
+    """Whether no two of those that filled it may go on as one."""
+
+
 class Schedule:
     """The disjuncts that wait, by their turn."""
 
@@ -31,22 +38,22 @@ class Schedule:
             )
             for number, headers in flow.enclosing.items()
         }
-        self._waiting: dict[Turn, dict[object, State]] = {}
+        self._waiting: dict[Turn, Pending] = {}
         self._queue: list[Turn] = []
 
-    def at(self, block: int, state: State) -> dict[object, State]:
-        """The disjuncts that wait, by their keys, where a state arrives."""
+    def at(self, block: int, state: State) -> Pending:
+        """The disjuncts that wait where a state arrives."""
         turn: list[int] = []
         for rank, header in self._around[block]:
             turn += (rank, state.visits.get(header, 0))
         key = (*turn, self._rank[block])
         waiting = self._waiting.get(key)
         if waiting is None:
-            waiting = self._waiting[key] = {}
+            waiting = self._waiting[key] = Pending()
             heapq.heappush(self._queue, key)
         return waiting
 
-    def next(self) -> tuple[int, dict[object, State]] | None:
+    def next(self) -> tuple[int, Pending] | None:
         """The next block and the disjuncts that waited for it; ``None`` at the end."""
         if not self._queue:
             return None

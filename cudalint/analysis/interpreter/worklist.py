@@ -19,7 +19,7 @@ from cudalint.analysis.engine.conditions import forget
 from cudalint.analysis.engine.evaluate import MOST_ITERATIONS
 from cudalint.analysis.engine.joining import can_meet, join, key, meet, settle, settled
 from cudalint.analysis.engine.run import FunctionRun, Position, Raised
-from cudalint.analysis.engine.schedule import Schedule
+from cudalint.analysis.engine.schedule import Pending, Schedule
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.interpreter import calls, destruction
 from cudalint.analysis.interpreter.domains import DOMAINS
@@ -178,18 +178,19 @@ class Worklist:
             if seen.get(mine, missing + 1) <= missing:
                 return
             seen[mine] = missing
-        if len(pending) >= self._most:
+        if len(pending) >= self._most and not pending.apart:
             self._settle(pending)
-        if len(pending) >= self._most:
-            if not self._meet(pending, state, target):
-                self.run.complete = False
-            return
-        pending[mine] = state
+        if len(pending) < self._most:
+            pending[mine] = state
+        elif not (
+            self._is_stood_for(state, pending.values()) or self._meet(pending, state, target)
+        ):
+            self.run.complete = False
 
     def _key(self, state: State) -> object:
         return key(state, self.run.touches_cuda)
 
-    def _settle(self, pending: dict[object, State]) -> None:
+    def _settle(self, pending: Pending) -> None:
         """Let disjuncts go on together that owe the same. What is null goes on with what is
         released rather than with what somebody has forgotten, so those that release come first."""
         waiting = sorted(pending.values(), key=settled, reverse=True)
@@ -198,12 +199,13 @@ class Worklist:
             self._work_done += len(pending)
             if not self._is_stood_for(state, pending.values()):
                 pending[self._key(state)] = state
+        pending.apart = len(pending) >= self._most
 
     def _is_stood_for(self, state: State, others: Iterable[State]) -> bool:
         owes = state.resources or state.inputs or self.run.touches_cuda
         return bool(owes) and any(settle(other, state) for other in others)
 
-    def _meet(self, pending: dict[object, State], state: State, target: int) -> bool:
+    def _meet(self, pending: Pending, state: State, target: int) -> bool:
         """Let one disjunct go on together with one that waits at the same block, if they may."""
         for place in reversed(pending) if self._meets else ():
             if can_meet(pending[place], state):
