@@ -318,12 +318,12 @@ class State:
         for key in below:
             del self.values[key]
 
-    def below(self, location: Location) -> Iterator[tuple[Location, Value]]:
+    def below(self, location: Location) -> list[tuple[Location, Value]]:
         """What is stored at a location and below it."""
         depth = len(location)
         root = location[0]
         # Asked for at every store: most keys differ in their root already.
-        yield from [
+        return [
             (key, value)
             for key, value in self.values.items()
             if key[0] == root and key[:depth] == location
@@ -341,6 +341,9 @@ class State:
 
     def reachable(self, values: Iterable[Value]) -> set[Symbol]:
         """The resources that values give access to, through addresses and containers too."""
+        values = [value for value in values if not isinstance(value, Const)]
+        if not values:
+            return set()
         pointed: dict[Value | str, list[Value]] = defaultdict(list)
         for key, value in self.values.items():
             if key[0] == "@":

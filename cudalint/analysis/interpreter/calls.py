@@ -7,7 +7,13 @@ from functools import partial
 import msgspec
 
 from cudalint.analysis.domains.ownership import objects, releases, stores
-from cudalint.analysis.domains.ownership.escape import escape_object, escape_value, guard, havoc
+from cudalint.analysis.domains.ownership.escape import (
+    Reached,
+    escape_object,
+    escape_value,
+    guard,
+    havoc,
+)
 from cudalint.analysis.domains.ownership.lending import STATUS_KINDS, lend
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
@@ -364,9 +370,9 @@ def _pass(
     if place is not None:
         location = run.evaluator.location(place, state)
         if location is not None:
-            havoc(run, state, location, state.read(location), written=True)
+            havoc(run, state, Reached(location, state.read(location)))
     elif isinstance(value, Address):
-        havoc(run, state, value.location, state.read(value.location), written=True)
+        havoc(run, state, Reached(value.location, state.read(value.location)))
     elif operation.kind == "constructor":
         if isinstance(value, Pointer):
             run.log(Recorder).handed_over(value.resource.origin, lending.to)

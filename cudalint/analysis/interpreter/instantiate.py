@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec import structs
 
 from cudalint.analysis.domains.ownership import objects, stores
-from cudalint.analysis.domains.ownership.escape import guard, havoc
+from cudalint.analysis.domains.ownership.escape import Reached, guard, havoc
 from cudalint.analysis.domains.ownership.lending import lend_values
 from cudalint.analysis.domains.ownership.objects import is_own
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, live
@@ -217,10 +217,15 @@ class _Application(Translation):
     def havoc(self, state: State) -> None:
         """What the callee may do on the paths that were cut."""
         effects = self.summary.effects
-        for root in sorted(effects.released | effects.written | effects.kept):
-            place = self.locate((root,), state)
-            value = self.translate(Input((root,)), state)
-            havoc(self.run, state, place, value, written=root in effects.written)
+        reached = [
+            Reached(
+                self.locate((root,), state),
+                self.translate(Input((root,)), state),
+                root in effects.written,
+            )
+            for root in sorted(effects.released | effects.written | effects.kept)
+        ]
+        havoc(self.run, state, *reached)
         self._lend({(root,) for root in effects.lent}, state)
 
     def _telling_results(self) -> list[Value]:

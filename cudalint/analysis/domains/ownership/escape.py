@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from cudalint.analysis.domains.ownership.objects import leave_out
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.containers import out_of_sight
@@ -35,33 +37,49 @@ def escape_object(run: FunctionRun, location: Location, state: State) -> None:
         guard(run, value, state)
 
 
-def havoc(
-    run: FunctionRun, state: State, place: Location | None, value: Value, *, written: bool
-) -> None:
-    """All that can be reached through a place and its value may be released, kept or, where it is
-    ``written``, replaced from here on."""
-    pointed = value.location if isinstance(value, Address) else None
-    places = [one for one in (place, pointed) if one is not None]
-    state.give_away([value, *(inner for one in places for _, inner in state.below(one))])
-    guard(run, value, state)
-    for one in places:
-        out_of_sight(state, one)
-    for one in places if written else ():
-        if one[-1] != "[]":
-            _unknown(run, state, one)
+class Reached(NamedTuple):
+    """What somebody out of sight can reach, and whether it may be ``written``."""
+
+    place: Location | None
+    value: Value
+    written: bool = True
+
+    @property
+    def places(self) -> list[Location]:
+        """Where it leads."""
+        pointed = self.value.location if isinstance(self.value, Address) else None
+        return [one for one in (self.place, pointed) if one is not None]
 
 
-def _unknown(run: FunctionRun, state: State, place: Location) -> None:
-    """Another value may stand there; a pointer that is out of sight may as well stay."""
+def havoc(run: FunctionRun, state: State, *reached: Reached) -> None:
+    """All that can be reached may be released, kept or, where it is written, replaced from here
+    on."""
+    places = [place for one in reached for place in one.places]
+    inside = (inner for place in places for _, inner in state.below(place))
+    state.give_away([*(one.value for one in reached), *inside])
+    for one in reached:
+        guard(run, one.value, state)
+    for place in places:
+        out_of_sight(state, place)
+    written = [place for one in reached if one.written for place in one.places if place[-1] != "[]"]
+    fresh = {
+        place: run.position.symbol(f"out:{place}") for place in written if not _stays(state, place)
+    }
+    state.refresh(*fresh.values())
+    for place, unknown in fresh.items():
+        state.write(place, unknown)
+
+
+def _stays(state: State, place: Location) -> bool:
+    """A pointer that is out of sight may as well stay, and what has no value may get one."""
     current = state.values.get(place)
-    if isinstance(current, Address) or state.reachable(inner for _, inner in state.below(place)):
-        for location, inner in state.below(place):
-            if isinstance(inner, Uninitialized):
-                del state.values[location]
-        return
-    fresh = run.position.symbol(f"out:{place}")
-    state.refresh(fresh)
-    state.write(place, fresh)
+    inside = state.below(place)
+    if not (isinstance(current, Address) or state.reachable(inner for _, inner in inside)):
+        return False
+    for location, inner in inside:
+        if isinstance(inner, Uninitialized):
+            del state.values[location]
+    return True
 
 
 def guard(run: FunctionRun, value: Value, state: State) -> bool:
