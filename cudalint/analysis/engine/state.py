@@ -339,16 +339,25 @@ class State:
         for rest, value in parts:
             self.values[(*location, *rest)] = value
 
-    def reachable(self, values: Iterable[Value]) -> set[Symbol]:
-        """The resources that values give access to, through addresses and containers too."""
-        values = [value for value in values if not isinstance(value, Const)]
-        if not values:
-            return set()
-        pointed: dict[Value | str, list[Value]] = defaultdict(list)
+    def pointed(self) -> Mapping[Value | str, list[Value]]:
+        """What stands in each block of memory, and behind each pointer."""
+        found: dict[Value | str, list[Value]] = defaultdict(list)
         for key, value in self.values.items():
             if key[0] == "@":
                 block = key[1].resource if isinstance(key[1], Pointer) else key[1]
-                pointed[block].append(value)
+                found[block].append(value)
+        return found
+
+    def reachable(
+        self, values: Iterable[Value], pointed: Mapping[Value | str, list[Value]] | None = None
+    ) -> set[Symbol]:
+        """The resources that values give access to, through addresses and containers too;
+        ``pointed``: for who asks more than once."""
+        values = [value for value in values if not isinstance(value, Const)]
+        if not values:
+            return set()
+        if pointed is None:
+            pointed = self.pointed()
         reached = closure(values, lambda value: self._leads_to(value, pointed))
         return {resource for value in reached for resource in resources_in(value)}
 
@@ -454,12 +463,12 @@ class State:
                     self.resources[before] = holding
         replaced = older.keys()
 
-        def renamed(value: Value) -> Value | None:
+        def change(value: Value) -> Value | None:
             if isinstance(value, Symbol):
                 return older.get(value)
             return value if symbols_in(value).isdisjoint(replaced) else None
 
-        self.rename(renamed)
+        self._rename(change, known)
 
     def choices(self, value: Value) -> frozenset[Const]:
         """The constants that a value is one of; empty where it may be anything."""
@@ -476,24 +485,26 @@ class State:
                     found |= inside & symbols
         return found
 
-    def rename(self, change: Callable[[Value], Value | None]) -> None:
-        """Rewrite every value of the state."""
+    def _rename(self, change: Callable[[Value], Value | None], known: frozenset[Symbol]) -> None:
+        """Rewrite every value of the state that speaks of some symbols."""
+
+        def renamed(value: Value) -> Value:
+            # Most speak of none: this is asked more often than anything else in a loop.
+            return value if symbols_in(value).isdisjoint(known) else rewrite(value, change)
+
         self.values = {
-            rewrite_location(location, change): rewrite(value, change)
+            location if location[0] != "@" else rewrite_location(location, change): renamed(value)
             for location, value in self.values.items()
         }
-        self.conditions = {
-            rewrite(value, change): truth for value, truth in self.conditions.items()
-        }
-        self.equal = {rewrite(value, change): known for value, known in self.equal.items()}
-        self.among = {rewrite(value, change): known for value, known in self.among.items()}
-        self.resources = {
-            resource: holding._replace(
-                condition=None if holding.condition is None else rewrite(holding.condition, change),
-                lent=tuple(
-                    one._replace(answer=None if one.answer is None else rewrite(one.answer, change))
-                    for one in holding.lent
-                ),
-            )
-            for resource, holding in self.resources.items()
-        }
+        self.conditions = {renamed(value): truth for value, truth in self.conditions.items()}
+        self.equal = {renamed(value): constant for value, constant in self.equal.items()}
+        self.among = {renamed(value): choices for value, choices in self.among.items()}
+        for resource, holding in self.resources.items():
+            if holding.condition is not None or holding.lent:
+                self.resources[resource] = holding._replace(
+                    condition=None if holding.condition is None else renamed(holding.condition),
+                    lent=tuple(
+                        one if one.answer is None else one._replace(answer=renamed(one.answer))
+                        for one in holding.lent
+                    ),
+                )

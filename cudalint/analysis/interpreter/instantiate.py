@@ -305,8 +305,12 @@ class _Application(Translation):
             state.give_away([value])
             guard(self.run, value, state)
         self._lend(self.outcome.lent, state)
-        for item in (*self.outcome.handed_out, *self.outcome.dangling):
-            self._acquire(item, state)
+        obtained = (*self.outcome.handed_out, *self.outcome.dangling)
+        mine = {item.resource: self._resource(item.resource) for item in obtained}
+        state.refresh(*mine.values())
+        self.out |= mine
+        for item in obtained:
+            self._acquire(item, mine[item.resource], state)
         if self.outcome.foreign:
             answer = Operation(FOREIGN, (Symbol(f"outcome {self.number}@{self.site}"),))
             state.conditions[answer] = True
@@ -445,17 +449,18 @@ class _Application(Translation):
             return None
         return bag(remaining) if isinstance(value, Bag) else value
 
-    def _acquire(self, item: HandedOut, state: State) -> None:
+    def _resource(self, resource: Symbol) -> Symbol:
+        """What a resource that the callee obtains is called in the caller."""
+        again = "~" if resource.older else ""
+        return Symbol(f"{self.definition.key}#{resource.origin}{again}@{self.site}")
+
+    def _acquire(self, item: HandedOut, resource: Symbol, state: State) -> None:
         run = self.run
         target = self.locate(item.location, state)
         if item.location[0] == RETURN and self.call.target is not None:
             base = run.evaluator.location(self.call.target, state)
             target = None if base is None else (*base, *item.location[1:])
         returned = item.location[0] == RETURN
-        again = "~" if item.resource.older else ""
-        resource = Symbol(f"{self.definition.key}#{item.resource.origin}{again}@{self.site}")
-        state.refresh(resource)
-        self.out[item.resource] = resource
         family = run.models.families.get(item.family)
         if family is None:
             return

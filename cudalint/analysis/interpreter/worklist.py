@@ -71,6 +71,8 @@ FEW_DISJUNCTS = 4
 """Kept at the entry of one block; fewer in functions that have nothing to do with CUDA."""
 MOST_WORK = 2_000_000
 """Stored values handled in one function, after which the remaining paths are cut too."""
+WORK_OF_CALL = 8
+"""What a call handles of each of them, compared to what a block does."""
 MOST_STEPS = 4000
 """Block visits in one function, after which the remaining paths are cut."""
 
@@ -94,7 +96,9 @@ class Worklist:
         if run.python:
             self._join_idle_paths(run.symbols.memo(Subjects))
         self._schedule = Schedule(run.flow)
-        self._most_work = MOST_WORK if self._most == MOST_DISJUNCTS else MOST_WORK // 10
+        self._most_work = MOST_WORK // (
+            10 if self._most < MOST_DISJUNCTS else 4 if run.evaluator.constants else 1
+        )
         self._work_done = 0
         self._seen: dict[int, dict[object, int]] = {}
         self._shown: dict[int, str] = {}
@@ -338,6 +342,7 @@ class Worklist:
             if isinstance(after, Raised):
                 self._throw(after)
             else:
+                self._work_done += WORK_OF_CALL * len(after.values)
                 returned.append(after)
         for domain in DOMAINS:
             domain.called(self.run, call, returned)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from cudalint.analysis.domains.ownership.objects import leave_out
@@ -62,19 +63,24 @@ def havoc(run: FunctionRun, state: State, *reached: Reached) -> None:
     for place in places:
         out_of_sight(state, place)
     written = [place for one in reached if one.written for place in one.places if place[-1] != "[]"]
+    pointed = state.pointed()
     fresh = {
-        place: run.position.symbol(f"out:{place}") for place in written if not _stays(state, place)
+        place: run.position.symbol(f"out:{place}")
+        for place in written
+        if not _stays(state, place, pointed)
     }
     state.refresh(*fresh.values())
     for place, unknown in fresh.items():
         state.write(place, unknown)
 
 
-def _stays(state: State, place: Location) -> bool:
+def _stays(state: State, place: Location, pointed: Mapping[Value | str, list[Value]]) -> bool:
     """A pointer that is out of sight may as well stay, and what has no value may get one."""
     current = state.values.get(place)
     inside = state.below(place)
-    if not (isinstance(current, Address) or state.reachable(inner for _, inner in inside)):
+    if not (
+        isinstance(current, Address) or state.reachable((inner for _, inner in inside), pointed)
+    ):
         return False
     for location, inner in inside:
         if isinstance(inner, Uninitialized):
