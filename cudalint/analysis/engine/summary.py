@@ -110,11 +110,6 @@ class Summary:
     effects: Effects = NO_EFFECTS
     """What the whole body may do: by this alone a cut summary says what is not the case."""
 
-    @property
-    def never_returns(self) -> bool:
-        """No path leads back to the caller."""
-        return not self.outcomes and self.complete
-
 
 def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
     """Join outcomes that differ in their conditions only; what matters most comes first."""
