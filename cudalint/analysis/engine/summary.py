@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 
 from cudalint.analysis.engine.state import CalledInput, InputRelease, InputUse, Lending
 from cudalint.analysis.shape.effects import NO_EFFECTS, Effects
-from cudalint.analysis.values.values import Location, Symbol, Value
+from cudalint.analysis.values.values import Location, Symbol, Value, inside
 from cudalint.findings.finding import Step
 from cudalint.source import Span
 
 RETURN = "return"
+LATER = "later:"
+"""How the origin of a value starts that a variable has in some later iteration."""
 MOST_OUTCOMES = 12
 MOST_WAYS = 24
 """Paths of one outcome whose conditions are kept apart."""
@@ -113,7 +115,7 @@ class Summary:
 
 def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
     """Join outcomes that differ in their conditions only; what matters most comes first."""
-    elements = {r.location for o in outcomes for r in o.released if "[]" in r.location}
+    elements = {r.location for o in outcomes for r in o.released if _is_one_of_many(r.location)}
     if not any(_settled(o) or elements <= _released(o) for o in outcomes):
         elements = set()  # no path followed releases them all
     found = _joined(outcomes, elements, fine=True)
@@ -122,6 +124,18 @@ def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
         # What matters first: outcomes that hand out or release, then the shortest to state.
         found.sort(key=lambda o: (-len(o.handed_out) - len(o.released), len(o.conditions)))
     return tuple(found)
+
+
+def _is_one_of_many(location: Location) -> bool:
+    """Whether a location is some element, or on an object that a loop comes to later."""
+    return "[]" in location or is_later(location)
+
+
+def is_later(location: Location) -> bool:
+    """Whether a location is on an object that a loop comes to after others, as in a list."""
+    return location[0] == "@" and any(
+        isinstance(one, Symbol) and one.origin.startswith(LATER) for one in inside(location[1])
+    )
 
 
 def _joined(outcomes: list[Outcome], elements: set[Location], fine: bool) -> list[Outcome]:

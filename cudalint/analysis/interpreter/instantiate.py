@@ -11,11 +11,18 @@ from cudalint.analysis.domains.ownership.escape import Reached, guard, havoc
 from cudalint.analysis.domains.ownership.lending import lend_values
 from cudalint.analysis.domains.ownership.objects import is_own
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, live
-from cudalint.analysis.domains.ownership.releases import Passing, Release
+from cudalint.analysis.domains.ownership.releases import CURRENT, Passing, Release, release_current
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Holding, InputRelease, Lending, State, Status
-from cudalint.analysis.engine.summary import RETURN, Conditions, HandedOut, Outcome, Summary
+from cudalint.analysis.engine.summary import (
+    RETURN,
+    Conditions,
+    HandedOut,
+    Outcome,
+    Summary,
+    is_later,
+)
 from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.callbacks import run_given
 from cudalint.analysis.interpreter.dispatch import asked_class, left_open
@@ -405,6 +412,18 @@ class _Application(Translation):
             state.values[(*location, *rest)] = inner
 
     def _release(self, release: InputRelease, state: State) -> None:
+        effect = ReleaseEffect(handle="arg0", families=release.families)
+        name, span = self.call.name, self.call.span
+        if release.location == CURRENT:
+            release_current(self.run, effect, name, span, state)
+            return
+        if is_later(release.location):
+            # Whichever object of a list that is: all that the callee may release is out of sight.
+            for root in sorted(self.summary.effects.released):
+                place = self.locate((root,), state)
+                below = [inner for _, inner in state.below(place)] if place is not None else []
+                state.escape(state.reachable([self.translate(Input((root,)), state), *below]))
+            return
         value = self.translate(Input(release.location), state)
         location = self.locate(release.location, state)
         if isinstance(value, Operation) and location is not None:
@@ -421,8 +440,6 @@ class _Application(Translation):
         earlier = state.inputs.get(value.location) if isinstance(value, Input) else None
         if earlier is not None and earlier.step.span == self.call.span:
             return  # in a loop: much may have become of it out of sight since the last iteration
-        effect = ReleaseEffect(handle="arg0", families=release.families)
-        name, span = self.call.name, self.call.span
         Release(self.run, state, shown, name, span, effect).value(value, location)
         if isinstance(value, Input) and value.location in state.inputs:
             # Keep the original step: messages name the API call, not each wrapper around it.

@@ -21,6 +21,7 @@ from cudalint.analysis.engine.joining import can_meet, join, key, meet, settle, 
 from cudalint.analysis.engine.run import FunctionRun, Position, Raised
 from cudalint.analysis.engine.schedule import Pending, Schedule
 from cudalint.analysis.engine.state import State, Status
+from cudalint.analysis.engine.summary import LATER
 from cudalint.analysis.interpreter import calls, destruction
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.exits import Leaving, result_of
@@ -237,7 +238,7 @@ class Worklist:
         """After an iteration nothing is known of what the loop counts, unless the end is near."""
         self._counting(header)
         fresh = {
-            symbol: Symbol(f"loop{header}:{symbol}")
+            symbol: Symbol(f"{LATER}{header}:{symbol}")
             for symbol in sorted(self.run.flow.induction[header])
             if isinstance(
                 state.values.get((symbol,)), Const | Polynomial | Symbol | Input | Operation

@@ -43,6 +43,9 @@ from cudalint.program import (
 )
 from cudalint.source import Span
 
+CURRENT: Location = ("current",)
+"""Stands for what a caller of the function has acquired last."""
+
 
 def attachment(value: Value, family: str) -> Location:
     """Where a resource is kept that a call attached to existing memory."""
@@ -66,7 +69,7 @@ def release(
     path = parse_path(effect.handle, binding.parameters)
     span = binding.call.span
     if path.root == "current":
-        _release_current(run, effect, name, span, state)
+        release_current(run, effect, name, span, state)
         return
     expression = binding.expression(effect.handle)
     value = binding.value(effect.handle)
@@ -83,7 +86,7 @@ def release(
     Release(run, state, shown, name, span, effect, status).value(value, location)
 
 
-def _release_current(
+def release_current(
     run: FunctionRun, effect: ReleaseEffect, name: str, span: Span, state: State
 ) -> None:
     """Release what was acquired last of the families (``Context.pop()``)."""
@@ -94,9 +97,7 @@ def _release_current(
     ]
     if not candidates:
         step = Step(run.filename, span, f"released here by {name}")
-        state.inputs.setdefault(
-            ("current",), InputRelease(("current",), effect.families, step, name)
-        )
+        state.inputs.setdefault(CURRENT, InputRelease(CURRENT, effect.families, step, name))
         return
     _, newest, acquired = max(candidates, key=lambda one: one[0])
     Release(run, state, acquired.name, name, span, effect).value(Pointer(newest, Const(0)), None)
