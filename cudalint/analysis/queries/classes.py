@@ -16,9 +16,11 @@ from cudalint.analysis.queries.reachable_members import (
     methods_of,
     released_by_own_methods,
 )
+from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.destruction import Destruction
 from cudalint.analysis.shape.members import class_given, declaring
 from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.symbols import Identity, identity
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Const, Input, Location, Operation, integer, resources_in
 from cudalint.findings.finding import Step
@@ -38,8 +40,8 @@ class Members:
     """Member to the functions that release it outside the destructor."""
     acquiring: dict[str, set[str]] = field(default_factory=dict)
     releases: list[tuple[str, InputRelease, FunctionRun]] = field(default_factory=list)
-    careless: dict[str, set[str]] = field(default_factory=dict)
-    """Methods to the members that they acquire without a look at the earlier value."""
+    careless: dict[tuple[str, object], Identity] = field(default_factory=dict)
+    """Acquisitions without a look at the earlier value, and the functions that make them."""
     together: dict[str, set[str]] = field(default_factory=dict)
     """Members to others that were given the same resource."""
     destructor: Site | None = None
@@ -391,7 +393,7 @@ def _acquisition(
         or _asks_first(function, outcome, item.location)
     )
     if item.location[0] == "this" and "[" not in name and not looked_at:
-        members.careless.setdefault(function.key, set()).add(name)
+        members.careless[name, acquired.span] = identity(function)
 
 
 def _hands_out(outcome: Outcome, item: HandedOut) -> bool:
@@ -463,52 +465,39 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
     """Acquired by a method that does not look at the earlier value, after the constructor has
     acquired it or where the method runs twice on one object."""
     found = []
-    constructors = {
-        function.key
-        for function, _ in linker.functions()
-        if function.kind == "constructor" and function.record == members.record.key
-    }
+    methods = (linker.function(key, members.record.filename) for key in members.record.methods)
+    constructors = {one.key for one in methods if one is not None and one.kind == "constructor"}
     by_constructor = {
         base_name(item.member)
         for item in members.acquired.values()
         if item.method_kind == "constructor"
-        and constructors <= set(members.acquiring.get(base_name(item.member), ()))
+        and constructors <= members.acquiring[base_name(item.member)]
     }
-    called = {function.key: function.name for function, _ in linker.functions()}
-    for key, names in members.careless.items():
-        for item in members.acquired.values():
-            if item.member not in names or item.method_kind != "method":
-                continue
-            if item.method != called.get(key):
-                continue  # acquired by another method, which may have looked first
-            if base_name(item.member) in members.together:
-                continue  # another member still holds the earlier one
-            if key not in members.acquiring.get(base_name(item.member), ()):
-                continue
-            enders = members.releasing.get(base_name(item.member), set())
-            if item.member in by_constructor or _called_twice(linker, key, enders):
-                found.append(item)
+    for acquisition, function in members.careless.items():
+        item = members.acquired[acquisition]
+        if item.method_kind != "method" or item.member in members.together:
+            continue  # another member still holds the earlier one
+        enders = members.releasing.get(item.member, set())
+        if item.member in by_constructor or _called_twice(linker, function, enders):
+            found.append(item)
     return tuple(found)
 
 
-def _called_twice(linker: Linker, key: str, enders: set[str]) -> bool:
+def _called_twice(linker: Linker, method: Identity, enders: set[str]) -> bool:
     """Whether some function calls a method twice, or in a loop, on the same object, with none of
     the ``enders`` that release in between."""
-    for function, program in linker.functions():
-        run = linker.run_of(function, program)
-        seen: set[str] = set()
-        if any(call.key in enders for _, call in calls(function)):
+    seen: set[tuple[int, str]] = set()
+    for caller, at, call in linker.memo(CallGraph).sites(method):
+        if call.receiver is None or any(one.key in enders for _, one in calls(caller)):
             continue
-        for at, call in calls(function):
-            if call.key != key or call.receiver is None or run is None:
-                continue
-            receiver = render(call.receiver)
-            loops = run.flow.enclosing.get(at.block, frozenset())
-            selecting = {receiver, *variables(call.receiver)}
-            assigned = any(selecting & run.flow.assigned[header] for header in loops)
-            if receiver in seen or (loops and not assigned):
-                return True
-            seen.add(receiver)
+        flow = linker.flow(caller)
+        loops = flow.enclosing.get(at.block, frozenset())
+        receiver = render(call.receiver)
+        selecting = {receiver, *variables(call.receiver)}
+        assigned = any(selecting & flow.assigned[header] for header in loops)
+        if (id(caller), receiver) in seen or (loops and not assigned):
+            return True
+        seen.add((id(caller), receiver))
     return False
 
 
