@@ -79,12 +79,11 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
     for members in table.values():
         _join_holders(members)
         # `registry[i].second->cells` is released: where nobody knows of which struct, of any.
-        known = {release.location for _, release, _ in members.releases}
         for name in sorted({base_name(member) for member, _ in members.acquired}):
             last = name.rpartition(".")[2]
             own = declaring(members.record.key, last, members.record.filename, linker)
             released = (None, last) in fields or (own is not None and (own, last) in fields)
-            if released and name not in members.by_destructor and not known:
+            if released and name not in members.by_destructor and not members.releases:
                 site = Site(members.record.filename, members.record.span, name)
                 members.elsewhere.setdefault(name, site)
     return table
@@ -188,39 +187,35 @@ def member_of(
     root = location[0]
     if root == "this" and len(location) > 1:
         return (function.record, _name(location[1:])) if function.record else None
-    symbol: object = root
     rest = location[1:]
     if root == "@":
         base = location[1]
-        if not isinstance(base, Input) or len(location) < 3:
+        if not isinstance(base, Input) or len(base.location) != 1:
             return None
-        if len(base.location) != 1:
-            return None
-        symbol, rest = base.location[0], location[2:]
-    if root == "return":
-        record = _record_of(function.returns)
-        return (record, _name(location[1:])) if record and len(location) > 1 else None
-    for parameter in function.parameters:
-        if parameter.symbol == symbol and rest and not python:
-            record = _record_of(parameter.type)
-            return (record, _name(rest)) if record else None
-    return None
+        root, rest = base.location[0], location[2:]
+    kinds = {one.symbol: one.type for one in function.parameters} if not python else {}
+    record = _record_of(function.returns if root == "return" else kinds.get(str(root)))
+    return (record, _name(rest)) if record and rest else None
 
 
-def _place(run: FunctionRun, linker: Linker, location: Location) -> tuple[str | None, str] | None:
+def _find(
+    run: FunctionRun, linker: Linker, table: Table, location: Location
+) -> tuple[Members, str] | None:
     """``member_of``, of the class that declares the member, and of the innermost object: a member
     with a destructor looks after its own."""
     found = member_of(location, run.function, run.python)
     while found is not None:
-        first, _, rest = found[1].partition(".")
-        found = declaring(found[0], base_name(first), run.filename, linker) or found[0], found[1]
-        record = linker.record(found[0], run.filename)
+        key, name = found
+        first, _, rest = name.partition(".")
+        key = declaring(key, base_name(first), run.filename, linker) or key
+        record = linker.record(key, run.filename)
         kinds = [field.type for field in record.fields if field.name == first] if record else []
         inner = linker.record(kinds[0].record, run.filename) if kinds and rest else None
         if inner is None or inner.destructor not in ("declared", "defined"):
-            break
+            members = _members(table, linker, key, run.filename)
+            return (members, name) if members is not None else None
         found = (inner.key, rest)
-    return found
+    return None
 
 
 def _name(path: Location) -> str:
@@ -248,13 +243,11 @@ def _collect(
         for item in outcome.handed_out:
             _acquisition(run, linker, table, outcome, item, lost)
         for release in outcome.released:
-            found = _place(run, linker, release.location)
-            members = _members(table, linker, found[0], run.filename) if found else None
-            if members is None or found is None:
+            found = _find(run, linker, table, release.location)
+            if found is None:
                 continue
-            step = release.step
-            site = Site(step.filename, step.span, release.api)
-            name = base_name(found[1])
+            members, name = found[0], base_name(found[1])
+            site = Site(release.step.filename, release.step.span, release.api)
             members.releases.append((name, release, run))
             if ending:
                 members.by_destructor.setdefault(name, site)
@@ -262,22 +255,19 @@ def _collect(
                 members.elsewhere.setdefault(name, site)
                 members.releasing.setdefault(name, set()).add(function.key)
         for location in sorted(outcome.stored, key=repr):
-            found = _place(run, linker, location)
-            members = _members(table, linker, found[0], run.filename) if found else None
-            if members is not None and found is not None:
-                members.escaping.add(base_name(found[1]))
+            if stored := _find(run, linker, table, location):
+                stored[0].escaping.add(base_name(stored[1]))
     for key in _given(run, linker):
-        members = _members(table, linker, key, run.filename)
-        if members is not None:
-            members.given = True
-    if function.record and _releases_parameter(run):
-        members = _members(table, linker, function.record, run.filename)
-        if members is not None:
-            members.takes_back = True
+        if known := _members(table, linker, key, run.filename):
+            known.given = True
+    if _releases_parameter(run) and (
+        known := _members(table, linker, function.record, run.filename)
+    ):
+        known.takes_back = True
     for record in linker.classes(function.record, run.filename) if ending else ():
-        members = _members(table, linker, record.key, record.filename)
-        if members is not None and members.destructor is None:
-            members.destructor = Site(function.filename, function.span, function.name)
+        known = _members(table, linker, record.key, record.filename)
+        if known is not None and known.destructor is None:
+            known.destructor = Site(function.filename, function.span, function.name)
 
 
 def _given(run: FunctionRun, linker: Linker) -> set[str]:
@@ -357,19 +347,18 @@ def _acquisition(
         if (item.filename, item.span) in lost:
             return
         place = (RETURN, *place[2:])  # a member of what the result points to
-    found = _place(run, linker, place)
-    members = _members(table, linker, found[0], run.filename) if found else None
+    found = _find(run, linker, table, place)
     record = run.log(Recorder).records.get(item.resource.origin)
-    if members is None or found is None or item.managed or item.escaped or record is None:
+    if found is None or item.managed or item.escaped or record is None:
         return
     if record.acquired.kept_by_callee:
         return
+    members, name = found
     if record.released and function.record is None and not run.python:
         succeeding = [o for o in run.outcomes if o.kind == "return" and o.failure is None]
         if outcome not in succeeding or not all(_hands_out(o, item) for o in succeeding):
             return  # the function's own affair, which lends it to the struct while it runs
     acquired = record.acquired
-    name = found[1]
     members.programs[run.filename] = run.program
     own = members.record.key
     derived = own in linker.lineage(function.record, run.filename) if function.record else False
@@ -381,8 +370,10 @@ def _acquisition(
         MemberAcquisition(name, resource, function.name, kind, acquired.from_callee),
     )
     for location, value in outcome.writes:
-        holder = _place(run, linker, location) if item.resource in resources_in(value) else None
-        if holder and holder[0] == found[0] and base_name(holder[1]) != base_name(name):
+        holder = None
+        if item.resource in resources_in(value):
+            holder = _find(run, linker, table, location)
+        if holder and holder[0] is members and base_name(holder[1]) != base_name(name):
             members.together.setdefault(base_name(name), set()).add(base_name(holder[1]))
     members.acquiring.setdefault(base_name(name), set()).add(function.key)
     if outcome.value is not None and item.resource in resources_in(outcome.value):
