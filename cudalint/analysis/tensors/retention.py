@@ -230,8 +230,8 @@ def _popped(view: View, record: str) -> set[str]:
         name
         for method in view.run.methods(record)
         for _, call in calls(method)
-        if "pop" in call.name
         if (effect := view.run.effect(call.name)) is not None and effect.clears
+        if (model := view.run.models.lookup_method(call.name, None)) is not None and model.elements
         if (name := place(call.receiver)) is not None
     }
 
