@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.shape.operations import operands, operations, successors
+from cudalint.analysis.shape.operations import operations, successors
 from cudalint.analysis.shape.reach import closure
 from cudalint.program import Branch, Call, Delete, Expression, Return, variables
 from cudalint.source import Span
@@ -44,15 +44,7 @@ def gets_past(run: FunctionRun, releases: set[Span]) -> bool:
 def _is_foreign(run: FunctionRun, condition: Expression) -> bool:
     """Whether only the answers of calls decide that were given nothing of the object."""
     definitions = run.flow.definitions
-    made = closure(
-        variables(condition),
-        lambda symbol: {
-            inner
-            for operation in definitions.get(symbol, ())
-            for part in operands(operation)
-            for inner in variables(part)
-        },
-    )
+    made = run.flow.sources(variables(condition))
     if not made or any(symbol not in definitions for symbol in made):
         return False
     asked = [one for symbol in made for one in definitions[symbol] if isinstance(one, Call)]

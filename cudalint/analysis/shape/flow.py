@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from cudalint.analysis.shape.operations import (
@@ -128,6 +128,15 @@ class Flow:
     def definitions(self) -> dict[str, list[Operation]]:
         """For each variable: the operations that give it a value."""
         return definitions(self.blocks)
+
+    def sources(self, symbols: Iterable[str]) -> set[str]:
+        """Some variables, and all that their values are made from."""
+        return closure(symbols, self._read_for)
+
+    def _read_for(self, symbol: str) -> Iterator[str]:
+        for operation in self.definitions.get(symbol, ()):
+            for part in operands(operation):
+                yield from variables(part)
 
     def body(self, header: int) -> tuple[Block, ...]:
         """The blocks of a loop."""

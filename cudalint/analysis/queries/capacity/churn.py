@@ -299,12 +299,4 @@ def _called(
 def _deciding(run: FunctionRun, raw: _Raw) -> set[str]:
     """The parameters that the size is computed from."""
     parameters = {parameter.symbol for parameter in run.function.parameters}
-    given = run.flow.definitions
-
-    def sources(symbol: str) -> set[str]:
-        values = (one.value for one in given.get(symbol, ()) if isinstance(one, Assign))
-        return {source for value in values for source in variables(value)}
-
-    start = {symbol for part in raw.size for symbol in variables(part)}
-    deciding = closure(start, sources)
-    return parameters & deciding
+    return parameters & run.flow.sources({one for part in raw.size for one in variables(part)})

@@ -23,7 +23,6 @@ from cudalint.program import (
     Function,
     Tuple,
     Unary,
-    Variable,
     variables,
 )
 
@@ -155,14 +154,11 @@ def _measures(run: FunctionRun, call: Call) -> bool:
 def _over_devices(run: FunctionRun, header: int) -> bool:
     """Whether a loop goes over devices: each has a cache of its own."""
     condition = terminal(run.flow.blocks[header])
-    symbols = variables(condition) if condition is not None else frozenset()
-    for _ in range(2):  # the iterable, and what it was made from
-        for _, call in calls(run.function):
-            if isinstance(call.target, Variable) and call.target.symbol in symbols:
-                if asks_device(run, call.name):
-                    return True
-                symbols |= {s for a in call.arguments for s in variables(a.value)}
-    return False
+    return condition is not None and any(
+        isinstance(made, Call) and asks_device(run, made.name)
+        for symbol in run.flow.sources(variables(condition))
+        for made in run.flow.definitions.get(symbol, ())
+    )
 
 
 def _works(run: FunctionRun, header: int) -> bool:
