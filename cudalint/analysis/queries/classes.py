@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Set
 from dataclasses import dataclass, field, replace
 
@@ -20,7 +21,7 @@ from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.destruction import Destruction
 from cudalint.analysis.shape.members import class_given, declaring
 from cudalint.analysis.shape.operations import calls
-from cudalint.analysis.shape.symbols import Identity, identity
+from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Const, Input, Location, Operation, integer, resources_in
 from cudalint.findings.finding import Step
@@ -40,7 +41,7 @@ class Members:
     """Member to the functions that release it outside the destructor."""
     acquiring: dict[str, set[str]] = field(default_factory=dict)
     releases: list[tuple[str, InputRelease, FunctionRun]] = field(default_factory=list)
-    careless: dict[tuple[str, object], Identity] = field(default_factory=dict)
+    careless: dict[tuple[str, object], Function] = field(default_factory=dict)
     """Acquisitions without a look at the earlier value, and the functions that make them."""
     together: dict[str, set[str]] = field(default_factory=dict)
     """Members to others that were given the same resource."""
@@ -384,7 +385,7 @@ def _acquisition(
         or _asks_first(function, outcome, item.location)
     )
     if item.location[0] == "this" and "[" not in name and not looked_at:
-        members.careless[name, acquired.span] = identity(function)
+        members.careless[name, acquired.span] = function
 
 
 def _hands_out(outcome: Outcome, item: HandedOut) -> bool:
@@ -452,24 +453,30 @@ def _static_only(linker: Linker) -> frozenset[str]:
 # Lifetimes over several methods -----------------------------------------------------------------
 
 
+class _Constructors(defaultdict[str | None, set[str]]):
+    """The constructors of the classes of a run, those that the compiler writes too."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        super().__init__(set)
+        for function, _ in symbols.functions():
+            if function.kind == "constructor":
+                self[function.record].add(function.key)
+
+
 def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, ...]:
     """Acquired by a method that does not look at the earlier value, after the constructor has
     acquired it or where the method runs twice on one object."""
     found = []
-    methods = (linker.function(key, members.record.filename) for key in members.record.methods)
-    constructors = {one.key for one in methods if one is not None and one.kind == "constructor"}
-    by_constructor = {
-        base_name(item.member)
-        for item in members.acquired.values()
-        if item.method_kind == "constructor"
-        and constructors <= members.acquiring[base_name(item.member)]
-    }
-    for acquisition, function in members.careless.items():
+    constructors = linker.memo(_Constructors)
+    for acquisition, method in members.careless.items():
         item = members.acquired[acquisition]
         if item.method_kind != "method" or item.member in members.together:
             continue  # another member still holds the earlier one
+        acquiring = members.acquiring[item.member]
+        lineage = linker.lineage(method.record or "", method.filename)
+        constructed = any(constructors[one] and constructors[one] <= acquiring for one in lineage)
         enders = members.releasing.get(item.member, set())
-        if item.member in by_constructor or _called_twice(linker, function, enders):
+        if constructed or _called_twice(linker, identity(method), enders):
             found.append(item)
     return tuple(found)
 
