@@ -68,6 +68,8 @@ def function_facts(
                 callee = by_identity.get(called)
                 if callee is None or (called, arguments) in seen or called not in undecided:
                     continue
+                if callee.exhausted:
+                    continue  # its paths are too many, with constants too
                 seen.add((called, arguments))
                 if tried[called] >= MOST_CONTEXTS:
                     continue

@@ -70,7 +70,7 @@ from cudalint.source import Span
 MOST_DISJUNCTS = 24
 FEW_DISJUNCTS = 4
 """Kept at the entry of one block; fewer in functions that have nothing to do with CUDA."""
-MOST_WORK = 2_000_000
+MOST_WORK = 500_000
 """Stored values handled in one function, after which the remaining paths are cut too."""
 WORK_OF_CALL = 8
 """What a call handles of each of them, compared to what a block does."""
@@ -98,7 +98,7 @@ class Worklist:
             self._join_idle_paths(run.symbols.memo(Subjects))
         self._schedule = Schedule(run.flow)
         self._most_work = MOST_WORK // (
-            10 if self._most < MOST_DISJUNCTS else 4 if run.evaluator.constants else 1
+            10 if self._most < MOST_DISJUNCTS else 2 if run.evaluator.constants else 1
         )
         self._work_done = 0
         self._seen: dict[int, dict[object, int]] = {}
@@ -144,12 +144,12 @@ class Worklist:
         steps = 0
         while (turn := self._schedule.next()) is not None:
             steps += 1
-            if steps > MOST_STEPS or self._work_done > self._most_work:
-                self.run.complete, self.run.exhausted = False, True
-                break
             number, states = turn
             self._settle(states)
             for state in states.values():
+                if steps > MOST_STEPS or self._work_done > self._most_work:
+                    self.run.complete, self.run.exhausted = False, True
+                    return
                 self._visit(self.run.flow.blocks[number], state)
 
     def enqueue(self, target: int, state: State, source: int | None) -> None:
