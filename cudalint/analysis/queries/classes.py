@@ -19,7 +19,7 @@ from cudalint.analysis.queries.reachable_members import (
 )
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.destruction import Destruction
-from cudalint.analysis.shape.members import class_given, declaring
+from cudalint.analysis.shape.members import class_given, declaring, referred
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.summaries import Linker
@@ -143,7 +143,7 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
                 replaced=frozenset(
                     name
                     for name, functions in members.releasing.items()
-                    if functions and functions <= members.acquiring.get(name, set())
+                    if functions <= members.acquiring.get(name, set())
                 ),
             )
         )
@@ -395,7 +395,8 @@ def _hands_out(outcome: Outcome, item: HandedOut) -> bool:
 def _asks_first(function: Function, outcome: Outcome, member: Location) -> bool:
     """Whether it is acquired where the member is null, or an argument by which a caller has passed
     what there was."""
-    given = {Input((p.symbol,)) for p in function.parameters if _is_pointer(p.type)}
+    kinds = ((one, referred(one.type)) for one in function.parameters)
+    given = {Input((one.symbol,)) for one, kind in kinds if kind and kind.kind == "pointer"}
     given.add(Input(member))
     for condition, truth in outcome.conditions:
         if isinstance(condition, Operation) and condition.operator == "==" and truth:
@@ -405,13 +406,6 @@ def _asks_first(function: Function, outcome: Outcome, member: Location) -> bool:
         if condition in given and not truth:
             return True
     return False
-
-
-def _is_pointer(kind: Type) -> bool:
-    """Whether a parameter is a pointer (a handle is one), or a reference to one."""
-    if kind.kind == "reference" and kind.pointee is not None:
-        kind = kind.pointee
-    return kind.kind == "pointer"
 
 
 def _members(table: Table, linker: Linker, key: str | None, filename: str) -> Members | None:

@@ -11,10 +11,11 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.engine.summary import Outcome
 from cudalint.analysis.facts import OverwrittenMember, OwnerCopy, Site
+from cudalint.analysis.shape.members import referred
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Input, Location
-from cudalint.program import THIS, Assign, Member, Record, Type
+from cudalint.program import THIS, Assign, Member, Record
 
 
 def owner_copies(
@@ -100,7 +101,8 @@ class _Transfer:
         if record is None or run.python or not (assigns or function.kind == "constructor"):
             return None
         given = [one for one in function.parameters if one.symbol != "this"]
-        if len(given) != 1 or _class_of(given[0].type) != record.key:
+        kind = referred(given[0].type) if len(given) == 1 else None
+        if kind is None or kind.kind != "record" or kind.record != record.key:
             return None
         return _Transfer(run, record, given[0].symbol, linker)
 
@@ -141,9 +143,3 @@ class _Transfer:
             and value == Input((self.source, location[1]))
             and str(location[1])[1:] in self.owned
         ]
-
-
-def _class_of(kind: Type) -> str | None:
-    while kind.kind == "reference" and kind.pointee is not None:
-        kind = kind.pointee
-    return kind.record if kind.kind == "record" else None

@@ -55,14 +55,19 @@ def declaring(key: str | None, field: str, filename: str, symbols: Symbols) -> s
     return None
 
 
+def referred(kind: Type | None) -> Type | None:
+    """A type, or what it is a reference to."""
+    while kind is not None and kind.kind == "reference":
+        kind = kind.pointee
+    return kind
+
+
 def _class_of(
     expression: Expression, function: Function, program: Program, symbols: Symbols
 ) -> str | None:
     if isinstance(expression, Variable) and expression.symbol == "this":
         return function.record
-    kind = _type_of(expression, function, program, symbols)
-    while kind is not None and kind.kind == "reference":
-        kind = kind.pointee
+    kind = referred(_type_of(expression, function, program, symbols))
     return kind.record if kind is not None and kind.kind == "record" else None
 
 
@@ -81,9 +86,7 @@ def _type_of(
                         return field.type
             return None
         case Dereference(pointer=inner) | Index(base=inner):
-            kind = _type_of(inner, function, program, symbols)
-            while kind is not None and kind.kind == "reference":
-                kind = kind.pointee
+            kind = referred(_type_of(inner, function, program, symbols))
             return kind.pointee if kind is not None and kind.kind != "record" else None
         case _:
             return None
