@@ -16,6 +16,7 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts.ordering import EarlyRead, HostAccess
 from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.members import referred
 from cudalint.analysis.shape.operations import terminal
 from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.shape.symbols import identity
@@ -123,11 +124,9 @@ def _pointee(run: FunctionRun, base: Expression, state: State) -> Type | None:
         base = base.left
     if not isinstance(base, Variable):
         return None
-    declared = run.evaluator.type_of(base)
+    declared = referred(run.evaluator.type_of(base))
     if declared is None:
         return None
-    if declared.kind == "reference" and declared.pointee is not None:
-        declared = declared.pointee
     if adopted(state, base.symbol) is not None:
         return declared.arguments[0] if declared.arguments else None
     return declared.pointee if declared.kind == "pointer" else None
