@@ -19,7 +19,7 @@ from cudalint.analysis.facts import (
 from cudalint.analysis.shape.arguments import inputs, named
 from cudalint.analysis.shape.counts import Counts
 from cudalint.analysis.shape.loops import reads_each, varying
-from cudalint.analysis.shape.walk import plain
+from cudalint.analysis.shape.walk import names_device, plain
 from cudalint.analysis.values.arithmetic import apply, divide
 from cudalint.analysis.values.values import (
     Address,
@@ -311,7 +311,7 @@ def _space(run: FunctionRun, binding: Binding, declared: str) -> str | None:
 def _device(value: Value) -> str | None:
     text = constant(value)
     if isinstance(text, str):
-        return "device" if text.startswith(("cuda", "gpu")) else "host"
+        return "device" if names_device(text) else "host"
     if isinstance(text, int) and not isinstance(text, bool):
         return "device"
     if text is None and isinstance(value, Const):

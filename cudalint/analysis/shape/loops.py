@@ -8,7 +8,7 @@ from cudalint.analysis.shape.arguments import inputs
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import calls, operations, successors
 from cudalint.analysis.shape.reach import closure, ways
-from cudalint.analysis.shape.walk import texts
+from cudalint.analysis.shape.walk import names_device, texts
 from cudalint.program import (
     EACH,
     Assign,
@@ -115,9 +115,7 @@ def device_tests(flow: Flow, known: Known) -> frozenset[int]:
         block.number
         for block in flow.blocks
         if isinstance(branch := block.terminator, Branch)
-        and (variables(branch.condition) & asking or _names_cuda(branch.condition))
+        and (
+            variables(branch.condition) & asking or any(map(names_device, texts(branch.condition)))
+        )
     )
-
-
-def _names_cuda(expression: Expression) -> bool:
-    return any(text.startswith(("cuda", "gpu")) for text in texts(expression))

@@ -31,6 +31,11 @@ def texts(expression: Expression) -> Iterator[str]:
             yield part.value
 
 
+def names_device(text: str) -> bool:
+    """Whether a text names a device with memory of its own (``cuda:0``)."""
+    return text.startswith(("cuda", "gpu"))
+
+
 def holds(expression: Expression, symbols: Container[str]) -> bool:
     """Whether an expression is one of some variables or holds it, rather than something read from
     it."""

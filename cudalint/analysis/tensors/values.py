@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from cudalint.analysis.shape.arguments import named_constant
 from cudalint.analysis.shape.places import ELEMENT, is_inside, place
+from cudalint.analysis.shape.walk import names_device
 from cudalint.analysis.tensors.lattice import (
     NOTHING,
     NUMBER,
@@ -246,6 +247,6 @@ class Values:
             if argument.keyword == "device" or (moves and not argument.keyword):
                 match argument.value:
                     case Constant(value=str() as name):
-                        return Device.DEVICE if name[:4] == "cuda" else Device.HOST
+                        return Device.DEVICE if names_device(name) else Device.HOST
                 return Device.UNKNOWN
         return device if moves else Device.HOST

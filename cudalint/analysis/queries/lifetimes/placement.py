@@ -7,6 +7,7 @@ from typing import Literal
 
 from cudalint.analysis.shape.arguments import inputs, named
 from cudalint.analysis.shape.operations import definitions
+from cudalint.analysis.shape.walk import names_device
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Assign,
@@ -109,7 +110,7 @@ class Placements:
             case Constant(value=None):
                 return None
             case Constant(value=str(text)):
-                if text.startswith("cuda"):
+                if names_device(text):
                     return "device"
                 return "host" if text.startswith("cpu") else "asked"
             case Constant(value=bool()):

@@ -12,6 +12,7 @@ from cudalint.analysis.shape.arguments import given, given_at, named
 from cudalint.analysis.shape.loops import innermost
 from cudalint.analysis.shape.operations import At, definitions, operands, targets
 from cudalint.analysis.shape.places import names, names_in
+from cudalint.analysis.shape.walk import names_device
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
     Assign,
@@ -125,7 +126,7 @@ def _is_device(uses: Uses, value: Expression) -> bool:
 def _is_named(value: Expression | None) -> bool:
     match value:
         case Constant(value=str() as name):
-            return name.startswith(("cuda", "gpu"))
+            return names_device(name)
         case Conditional(then=then, otherwise=otherwise):
             return _is_named(then) or _is_named(otherwise)
         case _:
