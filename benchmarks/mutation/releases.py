@@ -386,7 +386,7 @@ class _Finder:
         if model is not None:
             return model.noreturn
         summary = self.linker.summary(operation.key, run.filename)[0] if operation.key else None
-        return summary is not None and summary.never_returns
+        return summary is not None and summary.complete and not summary.outcomes
 
 
 def _is_owed(effect: ReleaseEffect, models: ApiModels) -> bool:
