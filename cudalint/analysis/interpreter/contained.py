@@ -128,10 +128,8 @@ class _Contained:
         location = run.evaluator.location(expression, state)
         if location is not None and objects.ends(run, location):
             escape_object(run, location, state)  # the container ends its elements
-        inside = list(run.evaluator.inside(expression, state))
-        if inside and (location is None or location not in state.values):
-            return inside
-        return [((), run.evaluator.value(expression, state)), *inside]
+        whole = run.evaluator.value(expression, state)
+        return [((), whole), *run.evaluator.inside(expression, state)]
 
     def _make(self) -> None:
         evaluator, state, container = self.run.evaluator, self.state, self.container
@@ -176,10 +174,7 @@ class _Contained:
             containers.blur(state, container)  # each iteration puts another one in
         if self._placed(text, element):
             return
-        if self._length() is not None:
-            containers.blur(state, container)
-        else:
-            state.values[(*container, LENGTH)] = OTHER_LENGTH
+        containers.blur(state, container)
         if held:
             state.write(some, bag(held))
         state.keep_inputs((value, *(inner for _, inner in element)))

@@ -75,13 +75,7 @@ def result_of(
         return None
     value = run.evaluator.value(result, state)
     _note_failed_program(run, state, value, span)
-    returns = run.function.returns
-    if returns is not None and returns.kind == "reference":
-        # Whoever has the reference may end what it refers to.
-        place = run.evaluator.location(result, state) or ()
-        inner = [*place[1:2], *(one for _, one in state.below(place))] if place else []
-        state.escape(state.reachable(one for one in inner if not isinstance(one, str)))
-    return Result(value, [*_members((RETURN,), value), *_parts_of_result(run, result, state)])
+    return Result(value, _parts_of_result(run, result, state))
 
 
 @dataclass
@@ -340,14 +334,6 @@ def _from_elsewhere(value: object) -> bool:
         asked = value.operator.endswith("()")
         return asked or any(_from_elsewhere(part) for part in value.operands)
     return False
-
-
-def _members(location: Location, value: Value) -> Iterator[tuple[Location, Value]]:
-    """What the members of an aggregate hold."""
-    if isinstance(value, Sequence):
-        for field, inner in value.fields:
-            yield (*location, field), inner
-            yield from _members((*location, field), inner)
 
 
 def _parts_of_result(

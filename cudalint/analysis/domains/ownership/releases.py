@@ -137,7 +137,7 @@ class Passing:
                 if earlier is None:
                     if self.run.evaluator.kind(entry) not in NUMBERS:
                         self.state.used.setdefault(entry, used)
-                elif not is_summary(entry) and not _varies(self.run, entry):
+                elif not _may_be_another(self.run, entry):
                     here = self._step(f"`{self.shown}` is used here")
                     self._misuse_again(MisuseKind.USE_AFTER_FREE, earlier, here)
 
@@ -254,9 +254,7 @@ class Release(Passing):
             self._note(entry)
         elif not (
             self.effect.idempotent
-            or is_summary(entry)
-            or _is_asked(entry)
-            or _varies(self.run, entry)
+            or _may_be_another(self.run, entry)
             or {*self.effect.families, *earlier.families} == {"host"}  # nothing of CUDA's
         ):
             self._misuse_again(MisuseKind.DOUBLE_FREE, earlier, self._step("and again here"))
@@ -300,39 +298,21 @@ def _in_its_loop(run: FunctionRun, resource: Symbol) -> bool:
     return made is not None and bool(here & around.get(made[0], frozenset()))
 
 
-def _is_asked(location: Location) -> bool:
-    """Whether some call out of sight tells where a place is: another time it may be another."""
-    return any(
-        isinstance(value, Operation) and value.operator.endswith("()")
-        for value in inside(Input(location))
-    )
-
-
-def is_summary(location: tuple[object, ...]) -> bool:
-    """Whether a location stands for several: an element that no constant selects."""
-    for part in location:
-        if part == "[]":
-            return True
-        if isinstance(part, Input) and is_summary(part.location):
-            return True
-        if isinstance(part, Operation) and (
-            part.operator == "[]" or part.operator == "element" or is_summary(part.operands)
-        ):
-            return True
-    return False
-
-
-def _varies(run: FunctionRun, location: Location) -> bool:
-    """Whether each iteration of the loop around may find another thing there: through an iterator,
-    or in a variable of its own."""
-    if not run.flow.enclosing.get(run.position.block):
-        return False
+def _may_be_another(run: FunctionRun, location: Location) -> bool:
+    """Whether a place may be another one the next time: some element, what a call out of sight
+    tells, and in a loop what belongs to one iteration."""
+    repeated = bool(run.flow.enclosing.get(run.position.block))
     for value in inside(Input(location)):
-        if isinstance(value, Operation) and value.operator.endswith("()"):
-            return True
-        if isinstance(value, Symbol) and value.origin.startswith("call:"):
-            return True
-        if isinstance(value, Input) and run.evaluator.is_local(value.location):
+        match value:
+            case Input(location=inner):
+                another = "[]" in inner or (repeated and run.evaluator.is_local(inner))
+            case Operation(operator=operator):
+                another = operator == "element" or operator.endswith("()")
+            case Symbol(origin=origin):
+                another = repeated and origin.startswith("call:")
+            case _:
+                another = False
+        if another:
             return True
     return False
 
