@@ -9,7 +9,7 @@ from cudalint.analysis.domains.ownership.adoption import leave
 from cudalint.analysis.domains.ownership.escape import escape_object
 from cudalint.analysis.domains.ownership.objects import NO_OBJECTS, Owners
 from cudalint.analysis.engine.binding import Binding
-from cudalint.analysis.engine.joining import settle
+from cudalint.analysis.engine.joining import is_null, settle
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.interpreter.adoption import end_all
@@ -78,7 +78,10 @@ def delete(
     if pointer is None or run.python:
         return [state]
     place = THIS if pointer == THIS else Dereference(pointer)
-    made = objects.class_in(run.evaluator.value(pointer, state), state)
+    value = run.evaluator.value(pointer, state)
+    if is_null(state, value):
+        return [state]
+    made = objects.class_in(value, state)
     ways = [(made, state)]
     if made is None and call.record is not None and run.symbols.is_polymorphic(call.record):
         ways = by_class(run, place, call.record, state, str)

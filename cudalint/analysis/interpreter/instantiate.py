@@ -30,6 +30,7 @@ from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
 from cudalint.analysis.interpreter.modelled import note_last_error
 from cudalint.analysis.interpreter.translation import Translation
 from cudalint.analysis.values.values import (
+    Address,
     Bag,
     Const,
     Input,
@@ -99,7 +100,7 @@ def _unknown_result(run: FunctionRun, call: Call, state: State) -> State:
 
 def _is_query(definition: Function, summary: Summary) -> bool:
     """Whether a function without arguments only tells something that is kept out of sight
-    (``Device::mode()``): each call tells the same."""
+    (``Device::mode()``): each call of the same object tells the same."""
     if definition.parameters or len(definition.blocks) != 1 or len(summary.outcomes) != 1:
         return False
     (outcome,) = summary.outcomes
@@ -393,7 +394,9 @@ class _Application(Translation):
         if self.outcome.value is None:
             found[()] = Symbol(f"result@{self.site}")
         elif _is_query(self.definition, self.summary):
-            found[()] = Operation(f"{self.definition.key}()", ())
+            asked = self.locate(("this",), state)
+            of = () if asked is None else (Address(asked),)
+            found[()] = Operation(f"{self.definition.key}()", of)
         else:
             found[()] = self.translate(self.outcome.value, state)
         for written, value in self.outcome.writes:
