@@ -70,7 +70,7 @@ from cudalint.source import Span
 MOST_DISJUNCTS = 24
 FEW_DISJUNCTS = 4
 """Kept at the entry of one block; fewer in functions that have nothing to do with CUDA."""
-MOST_WORK = 500_000
+MOST_WORK = 1_000_000
 """Stored values handled in one function, after which the remaining paths are cut too."""
 WORK_OF_CALL = 8
 """What a call handles of each of them, compared to what a block does."""
