@@ -45,6 +45,8 @@ class Members:
     """Acquisitions without a look at the earlier value, and the functions that make them."""
     together: dict[str, set[str]] = field(default_factory=dict)
     """Members to others that were given the same resource."""
+    families: dict[str, set[str]] = field(default_factory=dict)
+    """What functions put into each member, whoever it belongs to."""
     destructor: Site | None = None
     escaping: set[str] = field(default_factory=set)
     lent_out: set[str] = field(default_factory=set)
@@ -350,7 +352,10 @@ def _acquisition(
         place = (RETURN, *place[2:])  # a member of what the result points to
     found = _find(run, linker, table, place)
     record = run.log(Recorder).records.get(item.resource.origin)
-    if found is None or item.managed or item.escaped or record is None:
+    if found is None:
+        return
+    found[0].families.setdefault(base_name(found[1]), set()).add(item.family)
+    if item.managed or item.escaped or record is None:
         return
     if record.acquired.kept_by_callee:
         return
@@ -497,11 +502,8 @@ def member_misuses(table: Table) -> dict[str, list[Misuse]]:
     """By file and function: releases of members that do not fit what other methods did."""
     found: dict[str, list[Misuse]] = {}
     for members in table.values():
-        families: dict[str, set[str]] = {}
-        for item in members.acquired.values():
-            families.setdefault(base_name(item.member), set()).add(item.resource.family)
         for name, release, run in members.releases:
-            kinds = families.get(name, set())
+            kinds = members.families.get(name, set())
             if release.step.filename != run.filename:
                 continue
             if "[]" in release.location and not any(
@@ -517,7 +519,9 @@ def member_misuses(table: Table) -> dict[str, list[Misuse]]:
 def _mismatch(members: Members, name: str, release: InputRelease, kinds: set[str]) -> Misuse | None:
     if len(kinds) != 1 or not release.families or kinds & set(release.families):
         return None
-    item = next(i for i in members.acquired.values() if base_name(i.member) == name)
+    item = next((i for i in members.acquired.values() if base_name(i.member) == name), None)
+    if item is None:
+        return None
     resource = item.resource
     return Misuse(
         MisuseKind.MISMATCH,
