@@ -212,7 +212,7 @@ class Release(Passing):
             case Uninitialized() if location and not _may_have_value(run, state, location[0]):
                 self._misuse(MisuseKind.UNINITIALIZED)
             case Input(location=entry):
-                self._input(entry)
+                self._input(entry, location)
             case Operation(operator="element", operands=(Sequence(items=items),)):
                 for item in items:
                     self.value(item, None)
@@ -248,13 +248,15 @@ class Release(Passing):
         site = Site(run.filename, self.span, self.name)
         run.log(Recorder).released(resource.origin, site, location, lent)
 
-    def _input(self, entry: Location) -> None:
+    def _input(self, entry: Location, place: Location | None) -> None:
         earlier = self.state.inputs.get(entry)
         if earlier is None:
             self._note(entry)
         elif not (
             self.effect.idempotent
             or _may_be_another(self.run, entry)
+            # A callee gave it, say: of two calls, each may have come by another way.
+            or (len(entry) > 1 and place != entry)
             or {*self.effect.families, *earlier.families} == {"host"}  # nothing of CUDA's
         ):
             self._misuse_again(MisuseKind.DOUBLE_FREE, earlier, self._step("and again here"))
