@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Set
 from dataclasses import dataclass, field, replace
@@ -236,6 +237,11 @@ def base_name(member: str) -> str:
     return member.partition("[")[0]
 
 
+def _path(member: str) -> str:
+    """``aux.gpu`` for ``aux[...].gpu``: all elements of a table are alike, their fields are not."""
+    return re.sub(r"\[.*?\]", "", member)
+
+
 def _collect(
     run: FunctionRun, linker: Linker, table: Table, lost: Set[tuple[str, Span] | None]
 ) -> None:
@@ -251,7 +257,7 @@ def _collect(
                 continue
             members, name = found[0], base_name(found[1])
             site = Site(release.step.filename, release.step.span, release.api)
-            members.releases.append((name, release, run))
+            members.releases.append((found[1], release, run))
             if ending:
                 members.by_destructor.setdefault(name, site)
             else:
@@ -306,7 +312,8 @@ def _sometimes(members: Members) -> dict[str, Site]:
     object, if any of them does."""
     places: dict[tuple[str, str], set[Span]] = {}
     runs: dict[str, FunctionRun] = {}
-    for name, release, run in members.releases:
+    for member, release, run in members.releases:
+        name = base_name(member)
         spans = run.log(Recorder).released_inputs.get(release.location, {release.step.span})
         places.setdefault((name, run.function.key), set()).update(spans)
         runs[run.function.key] = run
@@ -354,7 +361,7 @@ def _acquisition(
     record = run.log(Recorder).records.get(item.resource.origin)
     if found is None:
         return
-    found[0].families.setdefault(base_name(found[1]), set()).add(item.family)
+    found[0].families.setdefault(_path(found[1]), set()).add(item.family)
     if item.managed or item.escaped or record is None:
         return
     if record.acquired.kept_by_callee:
@@ -502,12 +509,13 @@ def member_misuses(table: Table) -> dict[str, list[Misuse]]:
     """By file and function: releases of members that do not fit what other methods did."""
     found: dict[str, list[Misuse]] = {}
     for members in table.values():
-        for name, release, run in members.releases:
+        for member, release, run in members.releases:
+            name = _path(member)
             kinds = members.families.get(name, set())
             if release.step.filename != run.filename:
                 continue
             if "[]" in release.location and not any(
-                base_name(one.member) == name != one.member for one in members.acquired.values()
+                _path(one.member) == name != one.member for one in members.acquired.values()
             ):
                 continue  # an element of a table, which is not known to be what the table is
             misuse = _mismatch(members, name, release, kinds)
@@ -519,7 +527,7 @@ def member_misuses(table: Table) -> dict[str, list[Misuse]]:
 def _mismatch(members: Members, name: str, release: InputRelease, kinds: set[str]) -> Misuse | None:
     if len(kinds) != 1 or not release.families or kinds & set(release.families):
         return None
-    item = next((i for i in members.acquired.values() if base_name(i.member) == name), None)
+    item = next((i for i in members.acquired.values() if _path(i.member) == name), None)
     if item is None:
         return None
     resource = item.resource
