@@ -103,6 +103,8 @@ class InputRelease(NamedTuple):
     families: tuple[str, ...]
     step: Step
     api: str
+    cut: bool = False
+    """By a callee of which not all paths were followed: what it did afterwards may be missing."""
 
 
 class InputUse(NamedTuple):

@@ -447,7 +447,8 @@ class _Application(Translation):
         if isinstance(value, Input) and value.location in state.inputs:
             # Keep the original step: messages name the API call, not each wrapper around it.
             entry: Location = value.location
-            state.inputs[entry] = state.inputs[entry]._replace(api=release.api)
+            cut = release.cut or not self.summary.complete
+            state.inputs[entry] = state.inputs[entry]._replace(api=release.api, cut=cut)
 
     def _to_end(
         self, value: Value, shown: str, release: InputRelease, state: State

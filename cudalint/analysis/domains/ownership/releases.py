@@ -146,6 +146,8 @@ class Passing:
 
     def _misuse_again(self, kind: MisuseKind, earlier: InputRelease, here: Step) -> None:
         """Of what was there when the function was entered."""
+        if earlier.cut:
+            return
         site = Site(earlier.step.filename, earlier.step.span, earlier.api)
         steps = (earlier.step, here)
         misuse = Misuse(kind, self.shown, self.name, self.span, steps, released=site)
