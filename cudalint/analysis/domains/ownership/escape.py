@@ -71,7 +71,10 @@ def havoc(run: FunctionRun, state: State, *reached: Reached) -> None:
     }
     state.refresh(*fresh.values())
     for place, unknown in fresh.items():
-        state.write(place, unknown)
+        if run.evaluator.kind(place) == "array":
+            state.forget(place)  # its elements change, not where it is
+        else:
+            state.write(place, unknown)
 
 
 def _stays(state: State, place: Location, pointed: Mapping[Value | str, list[Value]]) -> bool:
