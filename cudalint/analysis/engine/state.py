@@ -495,7 +495,7 @@ class State:
             return value if symbols_in(value).isdisjoint(known) else rewrite(value, change)
 
         self.values = {
-            location if location[0] != "@" else rewrite_location(location, change): renamed(value)
+            rewrite_location(location, change): renamed(value)
             for location, value in self.values.items()
         }
         self.conditions = {renamed(value): truth for value, truth in self.conditions.items()}
