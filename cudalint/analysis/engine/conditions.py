@@ -7,6 +7,7 @@ remembered by its symbolic value, so that the same question gets the same answer
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.state import State, Status
@@ -203,8 +204,7 @@ class Conditions:
         call = self.calls.get(status.origin)
         if call is not None:
             step, name, _ = call
-            text = f"`{name}` fails"
-            state.failure = state.record("failure", step.filename, step.span, text)
+            state.failure = state.record("failure", replace(step, message=f"`{name}` fails"))
 
     def mark_checked(self, state: State, resource: Symbol) -> None:
         """The outcome of an acquisition was looked at."""

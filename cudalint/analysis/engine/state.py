@@ -32,7 +32,6 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.findings.finding import Step
 from cudalint.program import FIELDS
-from cudalint.source import Span
 
 
 class Status(enum.Enum):
@@ -79,6 +78,8 @@ class Event:
 
     kind: str
     step: Step
+    block: int | None = None
+    """Of a condition: which one branches by it."""
     thrown: tuple[str, ...] = ()
     """Of an exception: of which classes one is its own; none where they are not known."""
 
@@ -185,9 +186,9 @@ class State:
 
     # The path ---------------------------------------------------------------------------------
 
-    def record(self, kind: str, filename: str, span: Span, message: str) -> Event:
+    def record(self, kind: str, step: Step, block: int | None = None) -> Event:
         """Add a station to the trace."""
-        event = Event(kind, Step(filename, span, message))
+        event = Event(kind, step, block)
         length = self.trace.length + 1 if self.trace else 1
         self.trace = Trace(event, self.trace, length)
         return event
@@ -420,22 +421,25 @@ class State:
                 condition=holding.condition if status is Status.REQUESTED else condition,
             )
 
-    def escape(self, resources: Iterable[Symbol]) -> None:
-        """Somebody else may own these from now on."""
+    def escape(self, resources: Iterable[Symbol]) -> list[Symbol]:
+        """Somebody else may own these from now on. Returns those that had one owner till now."""
+        gone = []
         for resource in resources:
             holding = self.resources.get(resource)
             if holding and holding.status in (Status.REQUESTED, Status.OWNED):
                 self.set_status(resource, Status.ESCAPED)
+                gone.append(resource)
+        return gone
 
     def keep_inputs(self, values: Iterable[Value]) -> None:
         """What was there when the function was entered is kept by somebody from now on."""
         self.stored |= {value.location for value in values if isinstance(value, Input)}
 
-    def give_away(self, values: Iterable[Value]) -> None:
-        """All that values give access to goes out of sight."""
+    def give_away(self, values: Iterable[Value]) -> list[Symbol]:
+        """All that values give access to goes out of sight. Returns what had one owner till now."""
         values = list(values)
-        self.escape(self.reachable(values))
         self.keep_inputs(values)
+        return self.escape(self.reachable(values))
 
     def lend(self, resources: Iterable[Symbol], lending: Lending) -> None:
         """A callee out of sight gets these, by value."""

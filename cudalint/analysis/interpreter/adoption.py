@@ -14,12 +14,11 @@ from cudalint.analysis.domains.ownership.adoption import (
     leave,
 )
 from cudalint.analysis.domains.ownership.escape import escape_value
-from cudalint.analysis.domains.ownership.recorder import Recorder, live
+from cudalint.analysis.domains.ownership.recorder import live
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease, State
 from cudalint.analysis.engine.summary import Outcome, Summary
-from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.instantiate import end_object
 from cudalint.analysis.values.values import NULL, FunctionValue, Input, Pointer, Value
 from cudalint.apis.model import Adoption, ApiFunction
@@ -51,11 +50,10 @@ def own(run: FunctionRun, call: Call, model: ApiFunction, state: State) -> list[
                 one.values[(symbol,)] = NULL
             continue
         known = symbol is not None and deleter is not None and _is_pointer(run, value)
-        if not known and isinstance(value, Pointer):
-            site = Site(run.filename, call.span, call.name.rpartition("::")[2])
-            run.log(Recorder).handed_over(value.resource.origin, site)
-        if not (known and deleter is not None and _does_nothing(run, deleter)):
+        if not known:
             escape_value(run, expression, value, one)
+        elif deleter is not None and not _does_nothing(run, deleter):
+            one.give_away([value])  # the object releases it, or says later who does
         if known and symbol is not None and deleter is not None:
             one.values[(symbol,)] = value
             adopt(one, symbol, Adopted(deleter, call.span, owed))

@@ -13,8 +13,9 @@ from cudalint.analysis.domains.ownership.escape import (
     escape_value,
     guard,
     havoc,
+    lend,
 )
-from cudalint.analysis.domains.ownership.lending import STATUS_KINDS, lend
+from cudalint.analysis.domains.ownership.lending import STATUS_KINDS
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised, position_of
 from cudalint.analysis.engine.state import Lending, State
@@ -39,7 +40,6 @@ from cudalint.analysis.values.values import (
     FunctionValue,
     Input,
     Operation,
-    Pointer,
     Sequence,
     Symbol,
     Uninitialized,
@@ -402,8 +402,6 @@ def _pass(
     elif isinstance(value, Address):
         havoc(run, state, Reached(value.location, state.read(value.location)))
     elif operation.kind == "constructor":
-        if isinstance(value, Pointer):
-            run.log(Recorder).handed_over(value.resource.origin, lending.to)
         escape_value(run, argument.value, value, state)
     elif not (borrows or argument.constant):
         lend(run, argument.value, value, lending, state)

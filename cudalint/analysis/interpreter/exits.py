@@ -160,7 +160,11 @@ class Leaving:
             return
         events = state.events(state.resources[resource].since)
         failures = [event for event in events if event.is_failure]
-        conditions = [event for event in events if event.kind == "condition"]
+        conditions = [
+            event
+            for event in events
+            if event.block is not None and run.flow.avoids(event.block, run.position.block)
+        ]
         since = any(event.kind in ("throw", "may throw") for event in events)
         thrown = state.thrown if self.kind == "throw" or since else None
         if self.kind == "throw" or thrown is not None:

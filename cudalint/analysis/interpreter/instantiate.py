@@ -7,8 +7,13 @@ from collections.abc import Iterable
 from msgspec import structs
 
 from cudalint.analysis.domains.ownership import objects, stores
-from cudalint.analysis.domains.ownership.escape import Reached, guard, havoc
-from cudalint.analysis.domains.ownership.lending import lend_values
+from cudalint.analysis.domains.ownership.escape import (
+    Reached,
+    give_away,
+    guard,
+    havoc,
+    lend_values,
+)
 from cudalint.analysis.domains.ownership.objects import is_own
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, live
 from cudalint.analysis.domains.ownership.releases import CURRENT, Passing, Release, release_current
@@ -296,7 +301,7 @@ class _Application(Translation):
     def _effects(self, state: State) -> None:
         if self.outcome.failure is not None:
             step = Step(self.run.filename, self.call.span, f"`{self.definition.name}` fails")
-            state.failure = state.record("failure", step.filename, step.span, step.message)
+            state.failure = state.record("failure", step)
         for location, use in self.outcome.used:
             value = self.translate(Input(location), state)
             place = self.locate(location, state)
@@ -310,7 +315,7 @@ class _Application(Translation):
             self._release(release, state)
         for location in sorted(self.outcome.stored, key=repr):
             value = self.translate(Input(location), state)
-            state.give_away([value])
+            give_away(self.run, [value], state)
             guard(self.run, value, state)
         self._lend(self.outcome.lent, state)
         obtained = (*self.outcome.handed_out, *self.outcome.dangling)
@@ -382,7 +387,7 @@ class _Application(Translation):
         """What the callee gives to others, whose bodies are out of sight."""
         lending = Lending(Site(self.run.filename, self.call.span, self.definition.name))
         for location in sorted(lent, key=repr):
-            lend_values(state, [self.translate(Input(location), state)], lending)
+            lend_values(self.run, [self.translate(Input(location), state)], lending, state)
 
     def _may_write(self, location: Location, target: Location, state: State) -> bool:
         # Another object's members belong to its class (GPU105), not to this function.

@@ -20,7 +20,6 @@ from cudalint.analysis.engine.containers import advanced
 from cudalint.analysis.engine.evaluate import STATUS, is_status
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import Holding, State, Status
-from cudalint.analysis.facts import Site
 from cudalint.analysis.interpreter.contained import contain
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.shape.walk import plain
@@ -305,10 +304,6 @@ def _take(run: FunctionRun, binding: Binding, text: str, state: State) -> None:
     if expression is None or value is None:
         return
     guard(run, value, state)
-    if isinstance(value, Pointer):
-        last = binding.call.name.replace("::", ".").rpartition(".")[2]
-        where = Site(run.filename, binding.call.span, last)
-        run.log(Recorder).handed_over(value.resource.origin, where)
     escape_value(run, expression, value, state)
 
 

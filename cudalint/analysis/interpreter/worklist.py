@@ -43,6 +43,7 @@ from cudalint.analysis.values.values import (
     inside,
     resources_in,
 )
+from cudalint.findings.finding import Step
 from cudalint.program import (
     RAISES,
     Assign,
@@ -61,6 +62,7 @@ from cudalint.program import (
     Throw,
     Unary,
     Use,
+    variables,
 )
 from cudalint.program import (
     Operation as ProgramOperation,
@@ -415,6 +417,8 @@ class Worklist:
         iterations = state.visits.get(block.number, 0)
         condition = self._counted(branch.condition, condition, iterations, state)
         counts = isinstance(condition, Operation) and condition.operator == "more"
+        # What an earlier call has decided tells more than the condition that came before it.
+        told = not isinstance(condition, Const) or (body is None and variables(branch.condition))
         failure = state.failure
         for target, truth in ((branch.then, True), (branch.otherwise, False)):
             if body is not None and target in body and iterations >= MOST_ITERATIONS:
@@ -442,16 +446,13 @@ class Worklist:
                 for after in taken:
                     after.skipped = after.skipped | {block.number}
             for after in taken:
-                if after.failure is failure and not isinstance(condition, Const):
+                if after.failure is failure and told:
                     text = self._shown.get(block.number)
                     if text is None:
                         text = self._shown[block.number] = self.run.show(branch.condition)
-                    after.record(
-                        "condition",
-                        self.run.filename,
-                        branch.span,
-                        f"`{text}` is {'true' if truth else 'false'}",
-                    )
+                    message = f"`{text}` is {'true' if truth else 'false'}"
+                    step = Step(self.run.filename, branch.span, message)
+                    after.record("condition", step, block.number)
                 self.enqueue(target, after, block.number)
 
     def _catch(self, block: Block, branch: Branch, caught: Caught, state: State) -> None:
@@ -471,7 +472,8 @@ class Worklist:
                 kind = event.kind if truth else "may throw"
                 fork.thrown = replace(event, kind=kind, thrown=thrown or caught.kinds * truth)
                 message = f"`{caught.text}` is {'true' if truth else 'false'}"
-                fork.record("condition", self.run.filename, branch.span, message)
+                step = Step(self.run.filename, branch.span, message)
+                fork.record("condition", step, block.number)
             self.enqueue(target, fork, block.number)
 
     def _counted(
@@ -527,7 +529,7 @@ class Worklist:
         if not rethrow or state.thrown is None:
             message = raised.what or "an exception is thrown here"
             kind = "throw" if raised.explicit else "may throw"
-            event = state.record(kind, self.run.filename, raised.span, message)
+            event = state.record(kind, Step(self.run.filename, raised.span, message))
             state.thrown = replace(event, thrown=raised.thrown)
         unwind = self.run.position.unwind
         if unwind is not None:

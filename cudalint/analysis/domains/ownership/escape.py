@@ -2,38 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from cudalint.analysis.domains.ownership.objects import leave_out
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.containers import out_of_sight
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.state import State
+from cudalint.analysis.engine.state import Lending, State
+from cudalint.analysis.facts import Site
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.values.values import (
     Address,
     FunctionValue,
+    Input,
     Location,
+    Sequence,
+    Symbol,
     Uninitialized,
     Value,
+    resources_in,
 )
-from cudalint.program import Expression, Variable
+from cudalint.program import FIELDS, Expression, Variable
+
+
+def give_away(run: FunctionRun, values: Iterable[Value], state: State) -> None:
+    """All that values give access to goes out of sight."""
+    _passed_on(run, state.give_away(values))
+
+
+def _passed_on(run: FunctionRun, resources: Iterable[Symbol]) -> None:
+    for resource in resources:
+        run.log(Recorder).handed_over(resource.origin, Site(run.filename, run.position.span, ""))
+
+
+def lend(
+    run: FunctionRun, expression: Expression, value: Value, lending: Lending, state: State
+) -> None:
+    """Give a value to a callee out of sight; what an object holds is out of sight then: its class,
+    or whoever has a copy, may end it."""
+    place = run.evaluator.location(expression, state)
+    if place is not None:
+        give_away(run, (inner for at, inner in state.below(place) if at != place), state)
+    if isinstance(value, Sequence) and value.kind == FIELDS:
+        give_away(run, [value], state)
+    lend_values(run, [value], lending, state)
+
+
+def lend_values(run: FunctionRun, values: list[Value], lending: Lending, state: State) -> None:
+    """Give values to a callee out of sight, and with them what they lead to."""
+    given = {resource for value in values for resource in resources_in(value)}
+    _passed_on(run, state.escape(state.reachable(values) - given))
+    state.lend(sorted(given), lending)
+    state.lent |= {value.location for value in values if isinstance(value, Input)}
 
 
 def escape_value(run: FunctionRun, expression: Expression, value: Value, state: State) -> None:
     """Somebody else may own everything that a value gives access to."""
-    state.give_away([value])
+    give_away(run, [value], state)
     location = run.evaluator.location(expression, state)
     if location is not None:
-        state.give_away(inner for _, inner in state.below(location))  # `keep(Block(pointer, size))`
+        inside = [inner for _, inner in state.below(location)]
+        give_away(run, inside, state)  # `keep(Block(pointer, size))`
         leave_out(location, state)
 
 
 def escape_object(run: FunctionRun, location: Location, state: State) -> None:
     """Something out of sight ends an object: it may release, keep or call all that it holds."""
     held = [value for _, value in state.below(location)]
-    state.give_away(held)
+    give_away(run, held, state)
     for value in held:
         guard(run, value, state)
 
@@ -57,7 +94,7 @@ def havoc(run: FunctionRun, state: State, *reached: Reached) -> None:
     on."""
     places = [place for one in reached for place in one.places]
     inside = (inner for place in places for _, inner in state.below(place))
-    state.give_away([*(one.value for one in reached), *inside])
+    give_away(run, [*(one.value for one in reached), *inside], state)
     for one in reached:
         guard(run, one.value, state)
     for place in places:

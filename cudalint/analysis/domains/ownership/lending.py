@@ -6,44 +6,17 @@ kept would release it twice. And a callee that says that it has failed has taken
 
 from __future__ import annotations
 
-from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import Holding, Lending, State
 from cudalint.analysis.facts import Site
 from cudalint.analysis.values.values import (
     NULL,
     ZERO,
     Const,
-    Input,
     Operation,
-    Sequence,
-    Value,
-    resources_in,
 )
-from cudalint.program import FIELDS, Expression
 
 STATUS_KINDS = ("integer", "enumeration")
 """Of variables that may hold a status: a number, of which zero means success, and not a truth."""
-
-
-def lend(
-    run: FunctionRun, expression: Expression, value: Value, lending: Lending, state: State
-) -> None:
-    """Give a value to a callee out of sight; what an object holds is out of sight then: its class,
-    or whoever has a copy, may end it."""
-    place = run.evaluator.location(expression, state)
-    if place is not None:
-        state.give_away(inner for at, inner in state.below(place) if at != place)
-    if isinstance(value, Sequence) and value.kind == FIELDS:
-        state.give_away([value])
-    lend_values(state, [value], lending)
-
-
-def lend_values(state: State, values: list[Value], lending: Lending) -> None:
-    """Give values to a callee out of sight, and with them what they lead to."""
-    given = {resource for value in values for resource in resources_in(value)}
-    state.escape(state.reachable(values) - given)
-    state.lend(sorted(given), lending)
-    state.lent |= {value.location for value in values if isinstance(value, Input)}
 
 
 def lent_to(state: State, holding: Holding) -> tuple[Site, ...]:
