@@ -154,8 +154,6 @@ class Leaving:
             return
         acquired = record.acquired
         root = acquired.location[0] if acquired.location else None
-        if record.released and run.skipped_work_on(state, root):
-            return
         if not record.released and left_to_counterpart(run, state, resource, acquired.family):
             return
         events = state.events(state.resources[resource].since)
@@ -195,7 +193,15 @@ class Leaving:
         told = f"{leaves} without a release of `{acquired.shown}`"
         explicit = self.explicit if thrown is None else thrown.kind == "throw"
         run.log(Recorder).lost(
-            state, resource, exit_kind, self.span, reason, steps, told, explicit=explicit
+            state,
+            resource,
+            exit_kind,
+            self.span,
+            reason,
+            steps,
+            told,
+            explicit=explicit,
+            past_loop=run.skipped_work_on(state, root),
         )
 
     def _outcome(self, result: Result | None, handed: list[tuple[Symbol, Location]]) -> Outcome:

@@ -97,7 +97,8 @@ def apply_model(
     if len(model.swaps) == 2:
         _swap(binding, model.swaps, state)
     if len(model.assigns) == 2:
-        give(_assign(run, binding, model.assigns, state))
+        before = _assign(run, binding, model.assigns, state)
+        give(before if model.status is None else None)
     states = [state]
     if model.unwraps is not None and (checked := binding.value(model.unwraps)) is not None:
         give(unwrapped(checked))
@@ -381,6 +382,7 @@ def _write_other_outputs(run: FunctionRun, call: Call, model: ApiFunction, state
         return
     owns = model.acquires or model.releases or model.copies or model.takes or model.inserts
     read = {*model.carries, *model.host_reads, model.copies.source if model.copies else ""}
+    read |= {path.removeprefix("*") for path in model.assigns}
     for number, argument in enumerate(call.arguments):
         expression = plain(argument.value)
         if not isinstance(expression, AddressOf) or f"arg{number}" in read:

@@ -74,7 +74,7 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
         record.acquired.from_callee
         for run in runs
         for record in run.log(Recorder).records.values()
-        if record.exits and record.acquired.kept_by_callee
+        if record.lost and record.acquired.kept_by_callee
     }
     for run in runs:
         _collect(run, linker, table, lost)

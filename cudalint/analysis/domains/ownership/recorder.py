@@ -103,12 +103,19 @@ class _Record:
     """What happened to one acquisition site's resource."""
 
     acquired: Acquired
-    exits: dict[tuple[Exit, Span, tuple[Site, ...]], LeakExit] = field(default_factory=dict)
+    exits: dict[tuple[Exit, Span, tuple[Site, ...], bool], LeakExit] = field(default_factory=dict)
+    """The last of the key: the path has passed by a loop that handles the resource."""
     released: dict[Span, Site] = field(default_factory=dict)
     handed_over: dict[Span, Site] = field(default_factory=dict)
     pipelined: bool = False
     """A later iteration of the loop that acquires it into some element releases it; which
     elements those are, only the counters tell."""
+
+    @property
+    def lost(self) -> list[LeakExit]:
+        """The ways on which it is lost. Where some path releases it, what a loop would have done is
+        not known to be missing."""
+        return [way for (*_, past), way in self.exits.items() if not (past and self.released)]
 
 
 def is_empty(run: FunctionRun, state: State, resource: Symbol) -> bool:
@@ -221,8 +228,10 @@ class Recorder:
         *,
         explicit: bool = True,
         overwritten_by: str = "",
+        past_loop: bool = False,
     ) -> None:
-        """A path leaves a resource behind, with some ``steps`` since its acquisition."""
+        """A path leaves a resource behind, with some ``steps`` since its acquisition;
+        ``past_loop``: without an iteration of a loop that handles it."""
         record = self.records.get(resource.origin)
         if record is None or record.acquired.managed:
             return
@@ -236,7 +245,7 @@ class Recorder:
             overwritten_by=overwritten_by,
             lent=lent_to(state, state.resources[resource]),
         )
-        key = (leave.kind, leave.span, leave.lent)
+        key = (leave.kind, leave.span, leave.lent, past_loop)
         earlier = record.exits.get(key)
         if earlier is None or _certainty(leave) < _certainty(earlier):
             record.exits[key] = leave
@@ -301,7 +310,7 @@ class Recorder:
     def _leaks(self) -> list[Leak]:
         found = []
         for record in self.records.values():
-            if not record.exits or record.pipelined or self._is_unfollowed(record):
+            if not record.lost or record.pipelined or self._is_unfollowed(record):
                 continue
             acquired = record.acquired
             exits = self._exits(record)
@@ -323,7 +332,7 @@ class Recorder:
         hand it over."""
         if self._run.complete or record.released or record.handed_over:
             return False
-        if not any(leave.kind in (Exit.RETURN, Exit.END) for leave in record.exits.values()):
+        if not any(leave.kind in (Exit.RETURN, Exit.END) for leave in record.lost):
             return True
         where = record.acquired.location
         models = self._run.models
@@ -338,7 +347,7 @@ class Recorder:
         """The ways out on which a resource is lost, each told by its most certain path."""
         found: dict[tuple[Exit, Span], LeakExit] = {}
         family = record.acquired.family
-        for one in record.exits.values():
+        for one in record.lost:
             doubts = tuple(to for to in one.lent if (to.text, family) not in self.borrowers)
             leave = replace(one, lent=doubts)
             earlier = found.setdefault((leave.kind, leave.span), leave)

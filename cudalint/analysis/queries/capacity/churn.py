@@ -77,7 +77,7 @@ def _raw(run: FunctionRun) -> Iterator[_Raw]:
         acquired = record.acquired
         if acquired.managed or acquired.through or not record.released or not origin.count("#"):
             continue
-        if record.exits:
+        if record.lost:
             continue  # that it leaks says more
         if acquired.info.kind != "memory" or acquired.info.space != "device":
             continue
