@@ -153,7 +153,7 @@ class Leaving:
         if record is None or is_empty(run, state, resource):
             return
         acquired = record.acquired
-        root = acquired.location[0] if acquired.location else None
+        holders = {at[0] for at, value in state.values.items() if resource in resources_in(value)}
         if not record.released and left_to_counterpart(run, state, resource, acquired.family):
             return
         events = state.events(state.resources[resource].since)
@@ -201,7 +201,7 @@ class Leaving:
             steps,
             told,
             explicit=explicit,
-            past_loop=run.skipped_work_on(state, root),
+            past_loop=any(run.skipped_work_on(state, holder) for holder in holders),
         )
 
     def _outcome(self, result: Result | None, handed: list[tuple[Symbol, Location]]) -> Outcome:

@@ -113,9 +113,10 @@ class _Record:
 
     @property
     def lost(self) -> list[LeakExit]:
-        """The ways on which it is lost. Where some path releases it, what a loop would have done is
-        not known to be missing."""
-        return [way for (*_, past), way in self.exits.items() if not (past and self.released)]
+        """The ways on which it is lost. Where some path ends it, what a loop would have done is not
+        known to be missing."""
+        ended = self.released or self.handed_over
+        return [way for (*_, past), way in self.exits.items() if not (past and ended)]
 
 
 def is_empty(run: FunctionRun, state: State, resource: Symbol) -> bool:
