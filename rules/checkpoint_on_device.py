@@ -15,17 +15,11 @@ class CheckpointOnDevice(FunctionRule):
 
     ## What it does
 
-    Reports `torch.load` and `torch.jit.load` without `map_location` (or with `None`) where the file
-    holds weights: they go into a `load_state_dict`, the keys that are read are those of a
-    checkpoint, or the file is named like one.
-
-    It is a warning where something shows that the file was written from a GPU: this file, or one
-    that belongs to it, saves weights that nothing moved to the host; the state of an optimizer or
-    the number of an epoch is read from it too; or the module that it fills is on the GPU already
-    and the file is named like a checkpoint. Without such evidence, where nothing but the name says
-    that the file holds weights, and in tests, it is an `info`.
-    Other loads, and those of weights that others trained and hand out (by name, downloaded, or read
-    by a module that is being made), are reported with low confidence, which `--preview` shows.
+    Reports `torch.load` and `torch.jit.load` without `map_location` (or with `None`) where what the
+    file holds goes into a `load_state_dict`, and this file, or one that belongs to it, saves
+    weights that nothing moved to the host. Where another file saves them, the module that is filled
+    must be on the GPU already. In tests it is an `info`.
+    Without such evidence it is an `info` of low confidence, which `--preview` shows.
 
     ## Why is this bad?
 
@@ -56,9 +50,7 @@ class CheckpointOnDevice(FunctionRule):
     ## Known problems
 
     From which device a file was written is seldom visible where it is read. What a program out of
-    sight moved to the host before it saved it is reported all the same. Measured precision of what
-    is reported with low confidence only: 4 of 27 on 20 held-out repositories (2026-11-20), hence
-    preview.
+    sight moved to the host before it saved it is reported all the same.
 
     ## References
 
@@ -77,28 +69,18 @@ class CheckpointOnDevice(FunctionRule):
     def _finding(self, load: CheckpointLoad, facts: FunctionFacts) -> Finding:
         missing = "a `map_location` of `None`" if load.explicit else "no `map_location`"
         what = f"`{load.name}`" if is_shown(load.name) else "what it loads"
-        twice = ""
-        if load.restored is not None:
-            twice = f", beside what it fills on line {load.restored.span.row}"
         where = "the GPU that it was saved from" if load.own else "a GPU if it was saved from one"
         return self.finding(
-            f'{load.api} with {missing}: {what} goes to {where}{twice}; pass `map_location="cpu"`',
+            f"{load.api} with {missing}: {what} goes to {where}, "
+            f'beside what it fills on line {load.restored.span.row}; pass `map_location="cpu"`',
             filename=facts.filename,
             span=load.span,
             function=facts.function,
             subject=load.name if is_shown(load.name) else load.api,
-            steps=steps_at(
-                (load.restored,) if load.restored else (), "the weights are copied from it here"
-            ),
+            steps=steps_at((load.restored,), "the weights are copied from it here"),
             severity=None if load.own and not _is_unit_test(facts) else Severity.INFO,
-            confidence=self._confidence(load),
+            confidence=Confidence.HIGH if load.own else Confidence.LOW,
         )
-
-    @staticmethod
-    def _confidence(load: CheckpointLoad) -> Confidence:
-        if load.restored is not None:
-            return Confidence.HIGH
-        return Confidence.MEDIUM if load.weights else Confidence.LOW
 
 
 def _is_unit_test(facts: FunctionFacts) -> bool:

@@ -27,7 +27,7 @@ class Retry:
 
 @dataclass(frozen=True)
 class CheckpointLoad:
-    """Tensors read from a file, with nothing said of where they go."""
+    """Weights read from a file, with nothing said of where they go."""
 
     api: str
     span: Span
@@ -35,13 +35,11 @@ class CheckpointLoad:
     """What the result is first stored in."""
     explicit: bool
     """``map_location=None`` stands there."""
-    restored: Site | None = None
+    restored: Site
     """Where the weights are copied into a module."""
-    weights: bool = False
-    """Something else shows that they are weights: what is read of them, or the file's name."""
     own: bool = False
     """Something shows that the file was written from a device: this run writes such files from
-    there, a training resumes from it, or what it fills is there and its name says so."""
+    there."""
 
 
 @dataclass(frozen=True)
