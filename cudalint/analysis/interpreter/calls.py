@@ -55,6 +55,7 @@ from cudalint.program import (
     Dereference,
     Expression,
     Record,
+    variables,
 )
 from cudalint.source import Span
 
@@ -288,7 +289,10 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
             if not argument.constant and not isinstance(value, Address):
                 lend(run, argument.value, value, Lending(to, raised=True), leaving.state)
     # What cannot raise has not checked anything: `RuntimeError(status)`.
-    states = _consume_statuses(run, values, state, not run.python or throws is not False)
+    checks = not run.python or throws is not False
+    if checks and _is_told_of_failure(run, operation, values, state):
+        return list(thrown)
+    states = _consume_statuses(run, values, state, checks)
     result: Value = run.position.symbol(f"call:{name}")
     for one in states:
         called = None
@@ -322,6 +326,26 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
                 if converted:
                     one.values[location] = values[0]  # a const_iterator, say, of an iterator
     return [*thrown, *states]
+
+
+def _is_told_of_failure(
+    run: FunctionRun, operation: Call, values: list[Value], state: State
+) -> bool:
+    """Whether a callee out of sight is given the number that a callee in sight has just failed
+    with: it may end the program, as it may for a status of CUDA's."""
+    if state.failure is None:
+        return False
+    numbers = [
+        argument.value
+        for argument, value in zip(operation.arguments, values, strict=True)
+        if isinstance(value, Const)
+    ]
+    told = run.flow.sources(symbol for number in numbers for symbol in variables(number))
+    return any(
+        isinstance(made, Call) and made.span == state.failure.step.span
+        for symbol in told
+        for made in run.flow.definitions.get(symbol, ())
+    )
 
 
 def _is_iterator(value: Value) -> bool:
