@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from cudalint.analysis.domains.ownership.adoption import (
     NO_ADOPTIONS,
     Adopted,
@@ -14,16 +16,17 @@ from cudalint.analysis.domains.ownership.adoption import (
     leave,
 )
 from cudalint.analysis.domains.ownership.escape import escape_value
-from cudalint.analysis.domains.ownership.recorder import live
+from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease, State
 from cudalint.analysis.engine.summary import Outcome, Summary
 from cudalint.analysis.interpreter.instantiate import end_object
+from cudalint.analysis.shape.members import referred, type_of
 from cudalint.analysis.values.values import NULL, FunctionValue, Input, Pointer, Value
 from cudalint.apis.model import Adoption, ApiFunction
 from cudalint.findings.finding import Step
-from cudalint.program import Argument, Call, Function, Parameter, Type, Variable
+from cudalint.program import Argument, Call, Expression, Function, Parameter, Type, Variable
 from cudalint.source import Span
 
 _GIVEN = Parameter("pointer", "pointer", Type("void *", "pointer"))
@@ -41,23 +44,64 @@ def own(run: FunctionRun, call: Call, model: ApiFunction, state: State) -> list[
     owed = isinstance(value, Pointer) and (
         live(state.status(value.resource)) or is_owed(state, value)
     )
+    place = run.evaluator.location(call.receiver, state) if call.receiver is not None else None
     states = [state] if symbol is None else end(run, symbol, call.span, state)
+    after: list[State] = []
     for one in states:
         if symbol is not None:
             one.forget((symbol,))
         if expression is None or value is None or value == NULL:
-            if symbol is not None:
-                one.values[(symbol,)] = NULL
+            if place is not None:
+                one.write(place, NULL)
+            after.append(one)
             continue
-        known = symbol is not None and deleter is not None and _is_pointer(run, value)
-        if not known:
+        if place is not None and isinstance(value, Pointer) and _is_object(run, expression):
+            one.write(place, value)  # what the deleter of the other one does has been asked there
+            after.append(one)
+            continue
+        known = deleter is not None and place is not None and _is_pointer(run, value)
+        if not known or deleter is None or place is None:
             escape_value(run, expression, value, one)
-        elif deleter is not None and not _does_nothing(run, deleter):
-            one.give_away([value])  # the object releases it, or says later who does
-        if known and symbol is not None and deleter is not None:
-            one.values[(symbol,)] = value
-            adopt(one, symbol, Adopted(deleter, call.span, owed))
-    return states
+            after.append(one)
+            continue
+        one.write(place, value)
+        given = call.receiver if symbol is not None else expression
+        passing, all_of_them = _passing_by(run, deleter, given or expression, value, one)
+        after += passing if not all_of_them else [one]
+        if not all_of_them:
+            if symbol is None:
+                escape_value(run, expression, value, one)
+            else:
+                one.give_away([value])  # the object releases it, or says later who does
+            after.append(one)
+        if symbol is not None:
+            adopt(one, symbol, Adopted(deleter, call.span, owed and not all_of_them))
+    return after
+
+
+def _passing_by(
+    run: FunctionRun, deleter: Deleter, place: Expression, value: Value, state: State
+) -> tuple[list[State], bool]:
+    """The states in which a deleter will leave alone what stands in a place, and whether that is
+    all there are."""
+    summary, _ = _deletion(run, deleter, run.position.span)
+    held = (
+        value.resource
+        if isinstance(value, Pointer) and live(state.status(value.resource))
+        else None
+    )
+    if summary is None or not (held or isinstance(value, Input)):
+        return [], False
+    before = (state.resources, state.inputs, state.stored, state.lent, state.called)
+    with run.log(Recorder).trying(held) if held else nullcontext():
+        ended = _delete(run, deleter, place, run.position.span, state.copy())
+    passing = [
+        one
+        for one in ended
+        if (one.resources, one.inputs, one.stored, one.lent, one.called) == before
+    ]
+    all_of_them = len(passing) == len(ended)
+    return passing if held or all_of_them else [], all_of_them
 
 
 def end_all(run: FunctionRun, symbols: tuple[str, ...], span: Span, state: State) -> list[State]:
@@ -74,19 +118,24 @@ def end(run: FunctionRun, symbol: str, span: Span, state: State) -> list[State]:
     owner, value = adopted(state, symbol), state.values.get((symbol,))
     if owner is None or value is None:
         return [state]
-    deleter = owner.deleter
     give_back(state, symbol)
     place = Variable(run.function.variables[symbol].name, symbol)
+    states = _delete(run, owner.deleter, place, span, state)
+    for one in states:
+        leave(one, symbol)
+    return states
+
+
+def _delete(
+    run: FunctionRun, deleter: Deleter, place: Expression, span: Span, state: State
+) -> list[State]:
+    """A deleter gets what stands in a place."""
     arguments = (Argument(place),)
     call = Call(deleter.name, arguments, span, receiver=place, kind="destructor", may_throw=False)
     summary, definition = _deletion(run, deleter, span)
     if summary is None or definition is None:
-        states = [state]
-    else:
-        states = end_object(run, call, definition, summary, state) or [state]
-    for one in states:
-        leave(one, symbol)
-    return states
+        return [state]
+    return end_object(run, call, definition, summary, state) or [state]
 
 
 def _deletion(
@@ -116,12 +165,14 @@ def _deleter(run: FunctionRun, binding: Binding, adoption: Adoption) -> Deleter 
             return None
         return Deleter(given.name, given.key if defined and given.key else "")
     receiver = binding.call.receiver
-    info = run.function.variables.get(receiver.symbol) if isinstance(receiver, Variable) else None
-    if info is None or given is not None:
+    if receiver is None or given is not None:
+        return None
+    declared = referred(type_of(receiver, run.function, run.program, run.symbols))
+    if declared is None:
         return None
     if adoption.argument is None:
         return Deleter(adoption.default) if adoption.default else None
-    named = info.type.arguments[adoption.argument : adoption.argument + 1]
+    named = declared.arguments[adoption.argument : adoption.argument + 1]
     if not named:
         return None
     if named[0].text.partition("<")[0] == adoption.standard:
@@ -135,6 +186,11 @@ def _deleter(run: FunctionRun, binding: Binding, adoption: Adoption) -> Deleter 
     return None
 
 
+def _is_object(run: FunctionRun, expression: Expression) -> bool:
+    declared = referred(type_of(expression, run.function, run.program, run.symbols))
+    return declared is not None and declared.kind == "record"
+
+
 def _is_pointer(run: FunctionRun, value: Value) -> bool:
     """Whether a value is what a call acquired, or what a parameter points to."""
     if not isinstance(value, Input) or len(value.location) > 1:
@@ -143,15 +199,3 @@ def _is_pointer(run: FunctionRun, value: Value) -> bool:
         one.symbol == value.location[0] and one.type.kind == "pointer"
         for one in run.function.parameters
     )
-
-
-def _does_nothing(run: FunctionRun, deleter: Deleter) -> bool:
-    """Whether a deleter is known to leave alone what it is given."""
-    if not deleter.key:
-        return False
-    summary, definition = run.summaries.summary(deleter.key, run.filename)
-    if summary is None or definition is None or not summary.complete:
-        return False
-    effects, given = summary.effects, {one.symbol for one in definition.parameters}
-    reached = effects.released | effects.written | effects.kept | effects.lent
-    return not reached & given and not any(one.called for one in summary.outcomes)

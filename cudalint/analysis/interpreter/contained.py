@@ -160,7 +160,8 @@ class _Contained:
         element = self._element(expression)
         held = state.reachable([value, *(inner for _, inner in element)])
         outside = container[0].startswith("%")
-        if outside or (isinstance(value, Pointer) and self._holds_objects()):
+        made = isinstance(value, Pointer) and self._holds_objects()
+        if outside or (made and run.evaluator.kind(expression) != "record"):
             # `blocks().push_back(p)`: somebody else has the container; or the element is made of
             # it: an owner, maybe.
             state.escape(held)

@@ -67,13 +67,14 @@ def _class_of(
 ) -> str | None:
     if isinstance(expression, Variable) and expression.symbol == "this":
         return function.record
-    kind = referred(_type_of(expression, function, program, symbols))
+    kind = referred(type_of(expression, function, program, symbols))
     return kind.record if kind is not None and kind.kind == "record" else None
 
 
-def _type_of(
+def type_of(
     expression: Expression, function: Function, program: Program, symbols: Symbols
 ) -> Type | None:
+    """The declared type of a variable, a member, or what one of these points to."""
     match expression:
         case Variable(symbol=symbol):
             info = function.variables.get(symbol) or program.variables.get(symbol)
@@ -86,7 +87,10 @@ def _type_of(
                         return field.type
             return None
         case Dereference(pointer=inner) | Index(base=inner):
-            kind = referred(_type_of(inner, function, program, symbols))
-            return kind.pointee if kind is not None and kind.kind != "record" else None
+            declared = type_of(inner, function, program, symbols)
+            kind = referred(declared)
+            if kind is not None and kind.kind == "record":
+                return kind if kind is not declared else None
+            return kind.pointee if kind is not None else None
         case _:
             return None

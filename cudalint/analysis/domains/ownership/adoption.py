@@ -120,13 +120,15 @@ def give_back(state: State, symbol: str) -> None:
 
 def disown(run: FunctionRun, call: Call, state: State) -> Value | None:
     """An object gives back what it owned."""
+    place = run.evaluator.location(call.receiver, state) if call.receiver is not None else None
     symbol = follows(run, call.receiver)
-    if symbol is None or (symbol,) not in state.values:
+    if place is None or (symbol is not None and place not in state.values):
         return None
-    give_back(state, symbol)
-    leave(state, symbol)
-    value = state.values[(symbol,)]
-    state.values[(symbol,)] = NULL
+    if symbol is not None:
+        give_back(state, symbol)
+        leave(state, symbol)
+    value = state.read(place)
+    state.write(place, NULL)
     return value
 
 
@@ -150,11 +152,11 @@ def _pass_on(run: FunctionRun, expressions: Iterable[Expression], span: Span, st
     held = dict(state.part(NO_ADOPTIONS).held)
     for symbol in sorted(held.keys() & set(_objects(expressions))) if held else ():
         value = state.values.get((symbol,))
-        if isinstance(value, Pointer):
+        if isinstance(value, Pointer) and held[symbol].owed:
             site = Site(run.filename, span, "is moved")
             run.log(Recorder).handed_over(value.resource.origin, site)
             state.escape([value.resource])
-        state.forget((symbol,))
+            state.forget((symbol,))
         leave(state, symbol)
 
 

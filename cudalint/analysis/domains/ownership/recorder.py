@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -204,6 +205,14 @@ class Recorder:
             self.borrowers.update((to.text, record.acquired.family) for to in lent)
         if location is not None:
             self.released_places.add(location)
+
+    @contextmanager
+    def trying(self, resource: Symbol) -> Iterator[None]:
+        """Whatever releases a resource meanwhile is only tried."""
+        record = self.records[resource.origin]
+        released = dict(record.released)
+        yield
+        record.released = released
 
     def pipelined(self, origin: str) -> None:
         """An iteration releases the element that an earlier one acquired."""
