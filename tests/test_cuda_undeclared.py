@@ -185,6 +185,20 @@ def test_a_check_macro_of_unknown_names_calls_once(
     assert calls.count("cudaFree") == 1
 
 
+def test_an_unknown_object_in_an_ellipsis_does_not_end_the_program(options: ParseOptions) -> None:
+    text = """
+int told(const char *text, ...);
+int scale(index_type n) {
+  int said = told("n", n, 1);
+  return said;
+}
+"""
+    (scale,) = read(text, options).functions
+    calls = [one for block in scale.blocks for one in block.operations if isinstance(one, Call)]
+    assert "told" in [call.name for call in calls]
+    assert not any(call.noreturn for call in calls)
+
+
 def test_a_file_of_unknown_names_only_ends(options: ParseOptions) -> None:
     text = "".join(f"a{n}::b{n} c{n}(d{n}::e{n}<f{n}> x) {{ g{n}.h(); }}\n" for n in range(2000))
     parsed = parse("a.cu", text, options)

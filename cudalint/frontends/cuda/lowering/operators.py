@@ -18,7 +18,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     usr,
     values_of,
 )
-from cudalint.frontends.cuda.lowering.syntax import bare, two
+from cudalint.frontends.cuda.lowering.syntax import bare, is_trapped, two
 from cudalint.frontends.cuda.lowering.unknowns import other
 from cudalint.frontends.cuda.lowering.variables import variable_of
 from cudalint.program import (
@@ -140,7 +140,8 @@ def binary(context: Context, cursor: Cursor) -> Expression:
     if operator == "=":
         return assign(context, left, right, cursor)
     if operator == ",":
-        context.discard(left)
+        if not is_trapped(context, left, right):
+            context.discard(left)
         return context.expression(right)
     if operator in ("&&", "||"):
         return _both(context, operator, left, right, cursor)

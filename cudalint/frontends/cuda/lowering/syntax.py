@@ -86,6 +86,13 @@ def is_default(context: Context, operand: Cursor) -> bool:
     return bool(context.library.extent(operand).begin_int_data == 0)
 
 
+def is_trapped(context: Context, left: Cursor, right: Cursor) -> bool:
+    """Whether the compiler put a trap where the argument stands: what it takes for an object cannot
+    be passed to ``...`` (a type whose header was not read)."""
+    first, second = context.library.extent(left), context.library.extent(right)
+    return name_of(left) == "__builtin_trap" and first.begin_int_data == second.begin_int_data
+
+
 def is_implicit(context: Context, member: Cursor) -> bool:
     """Whether the compiler wrote the member function: it stands where its class does."""
     parent = related("parent", member)
