@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts, Retry
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Confidence, Finding, Step
+from cudalint.findings.finding import Finding, Step
 from cudalint_rules._wording import steps_at
 
 
@@ -79,7 +79,6 @@ class RetryInsideExcept(FunctionRule):
             span=retry.span,
             function=facts.function,
             subject=retry.call,
-            confidence=Confidence.LOW if retry.unsure else None,
             steps=(
                 Step(facts.filename, retry.handler, "the exception is taken here"),
                 *steps_at(retry.others, "`{text}` is called here too"),

@@ -21,8 +21,6 @@ class Retry:
     """Further such calls in the same handler."""
     same: bool = False
     """It calls what the ``try`` called."""
-    unsure: bool = False
-    """By its name alone the handler is one for exhausted memory."""
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,7 @@ MOST_DEPTH = 60
 def gather(known: Known, run: Surroundings) -> Evidence:
     """The evidence in one solved function."""
     solution = known.solution
-    if solution is None:
-        return known.evidence
+    assert solution is not None
     gathering = _Gathering(solution.records)
     for origin, record in solution.records.items():
         call = record.operation

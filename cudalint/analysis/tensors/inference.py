@@ -9,7 +9,7 @@ from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
 from cudalint.analysis.tensors.records import Form, Record, position_of
 from cudalint.analysis.tensors.run import TensorRun
-from cudalint.analysis.tensors.view import Loop, View
+from cudalint.analysis.tensors.view import View
 from cudalint.findings.finding import Step
 from cudalint.program import Call, Function, Use, variables
 
@@ -19,8 +19,9 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
     scan = view.run.scan(view.function)
     if scan.switches or not (scan.evaluates or _evaluated_in_constructor(view)):
         return ()
-    trains = scan.calls_backward or scan.steps
-    if scan.freezes or scan.needs_gradient or _hands_back_gradients(view):
+    if scan.freezes or scan.needs_gradient or scan.calls_backward or scan.steps:
+        return ()
+    if _hands_back_gradients(view):
         return ()
     if _is_frozen_elsewhere(view):
         return ()
@@ -32,12 +33,10 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
         if record.recording != Recording.ON or record.result.gradient != Gradient.ATTACHED:
             continue
         loops = [loop for loop in view.loops_around(record.block) if not loop.bounded]
-        if trains:
-            loops = [loop for loop in loops if not _trains_in(view, loop)]
         evaluated = _evaluation(view, record.callee, origin)
         if not loops or evaluated is None or record.callee in found:
             continue
-        if _is_detached_by_force(view, origin) or (trains and not _is_consumed(view, origin)):
+        if _is_detached_by_force(view, origin):
             continue
         name = call.name if call.receiver is None else view.text(call.receiver) + call.name
         if call.callee is not None:
@@ -114,22 +113,6 @@ def _evaluated_in_constructor(view: View) -> Function | None:
         if any(effect is not None and effect.trains for effect in effects):
             return None
     return constructor
-
-
-def _trains_in(view: View, loop: Loop) -> bool:
-    """Whether a loop computes gradients, updates weights or calls what computes gradients."""
-    trained = any(e.backward or e.steps or e.trains for _, _, e in view.effects(loop))
-    return trained or view.calls_backward(loop)
-
-
-def _is_consumed(view: View, origin: int) -> bool:
-    """Whether a result, and what is computed of it, stays in sight and is not differentiated."""
-    reached = view.derived({origin}, _may_have_graph)
-    users = [view.records[user] for one in reached for user in view.users.get(one, ())]
-    return not (reached & set(view.evidence.attached)) and not any(
-        user.form is Form.CALL or (user.effect is not None and user.effect.inserts)
-        for user in users
-    )
 
 
 def _may_have_graph(record: Record) -> Gradient:

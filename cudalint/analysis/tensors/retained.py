@@ -36,9 +36,7 @@ def retained_graphs(view: View) -> tuple[RetainedGraph, ...]:
             continue
         carried = _carried(view, value, loop)
         others = _other_uses(view, loop, origin)
-        if carried is None and others:
-            continue
-        if carried is not None and others and not _is_last(view, loop, origin):
+        if others:
             continue
         name = _differentiated_text(view, call)
         steps: tuple[Step, ...] = ()
@@ -73,10 +71,6 @@ def _other_uses(view: View, loop: Loop, origin: int) -> bool:
         if given and any(inner in view.evidence.attached for inner in record.sources):
             return True
     return view.calls_backward(loop)
-
-
-def _is_last(view: View, loop: Loop, origin: int) -> bool:
-    return not any(other > origin and effect.backward for other, _, effect in view.effects(loop))
 
 
 def _carried(view: View, value: Value, loop: Loop) -> tuple[Site, bool] | None:

@@ -27,6 +27,9 @@ from cudalint.program import (
 )
 from cudalint.source import Span
 
+_EACH_STEP = "differentiated"
+"""The kind of a framework's hook that is called for every step, and whose result is the loss."""
+
 
 @dataclass(frozen=True)
 class Keeping:
@@ -205,9 +208,9 @@ def _is_one_step(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) 
 def _repeated(
     view: View, keeping: Keeping, value: Value, calls: set[int], kept: list[Keeping]
 ) -> GraphRetention | None:
-    """Kept in a member by a function that is called for every step."""
+    """Kept in a member by a method that a framework calls for every step."""
     symbol = keeping.symbol
-    if not symbol.startswith(("this.", "::")) or not view.run.is_called_often(view.known):
+    if not symbol.startswith(("this.", "::")) or view.run.hook(view.function)[1] != _EACH_STEP:
         return None
     if view.is_emptied(None, keeping.name, {keeping.origin}):
         return None
@@ -216,12 +219,8 @@ def _repeated(
         merged = view.run.class_scan(record, view.function.filename)
         if symbol in merged.bounded or symbol in _popped(view, record):
             return None
-    model, _ = view.run.hook(view.function)
-    repeated = "the framework" if model is not None else "a loop"
-    for site in view.known.callers if model is None else ():
-        repeated = f"a loop in `{site.caller.name}`"
     siblings = _siblings(view, keeping, kept, None)
-    return _fact(view, keeping, value, min(calls), None, repeated, siblings)
+    return _fact(view, keeping, value, min(calls), None, "the framework", siblings)
 
 
 def _popped(view: View, record: str) -> set[str]:
@@ -252,7 +251,7 @@ def _is_container(view: View, keeping: Keeping) -> bool:
     held = view.value(keeping.origin, keeping.place)
     known = view.run.kind_of(view.function, name)
     if keeping.how == "stored":
-        return bool((held.kind | (known.kind if known else Kind.NOTHING)) & Kind.LIST)
+        return bool((held if known is None else held.join(known)).kind & Kind.LIST)
     is_object = held.kind & (Kind.TENSOR | Kind.MODULE) and not held.kind & Kind.LIST
     return not (held.records or is_object)
 
@@ -395,12 +394,9 @@ def _differentiated_text(view: View, call: Call) -> str:
     effect = view.effect(call)
     on: Expression | None = call.arguments[0].value if call.arguments else None
     if effect is not None and effect.backward == "this" and call.receiver is not None:
-        scaled = view.defining_call(call.receiver)
         positional = call.arguments and not call.arguments[0].keyword
         if not positional:
             on = call.receiver
-            if scaled is not None and scaled.arguments and scaled.name.startswith(".scale"):
-                on = scaled.arguments[0].value
     return view.text(on) if on is not None else "it"
 
 

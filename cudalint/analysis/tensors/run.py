@@ -360,16 +360,6 @@ class TensorRun:
         """What was found before of a function."""
         return self.known(function).evidence
 
-    def is_called_often(self, known: Known) -> bool:
-        """Whether somebody calls a function in a loop, or a framework does for every batch."""
-        model, kind = self.hook(known.function)
-        if model is not None and kind == "differentiated":
-            return True
-        return any(
-            any(site.block in body for body in self.flow(site.caller).loops.values())
-            for site in known.callers
-        )
-
 
 def _returned(solution: Solution) -> dict[str, Value]:
     """What a function returns: its parts where it has some, else the whole."""

@@ -7,7 +7,6 @@ import re
 
 from cudalint.analysis.facts.lifetimes import TensorCache
 from cudalint.analysis.queries.lifetimes.placement import Placements
-from cudalint.analysis.shape.arguments import inputs
 from cudalint.analysis.shape.operations import calls, definitions, operands, operations
 from cudalint.analysis.shape.places import holder, place
 from cudalint.analysis.shape.subjects import is_module
@@ -240,19 +239,13 @@ def _few_values(function: Function, key: Expression, models: ApiModels, by_name:
                 return all(
                     few(value.value, depth + 1)
                     if isinstance(value, Assign)
-                    else isinstance(value, Call)
-                    and (named(value.name.rpartition(".")[2]) or _call_is_few(value, few, depth))
+                    else isinstance(value, Call) and named(value.name.rpartition(".")[2])
                     for value in values
                 )
             case _:
                 return False
 
     return few(key)
-
-
-def _call_is_few(call: Call, few, depth: int) -> bool:  # type: ignore[no-untyped-def]
-    parts = inputs(call)
-    return bool(parts) and all(few(part, depth + 1) for part in parts)
 
 
 def _shrinks(program: Program, function: Function, base: Expression, models: ApiModels) -> bool:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Callable
-from dataclasses import replace
 
 from cudalint.analysis.facts.lifetimes import Retry
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.queries.lifetimes.placement import Placements
-from cudalint.analysis.shape.operations import calls, operands, operations
+from cudalint.analysis.shape.operations import calls, expressions
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import is_within, texts
@@ -32,9 +29,6 @@ from cudalint.program import (
     walk,
 )
 
-_OWN_NAME = re.compile(r"(^|_)oom(_|$)|out_?of_?memory", re.IGNORECASE)
-"""What projects call their own exception, or their own test of it, of which nothing is in sight: a
-finding by the name alone is not sure."""
 _HOST = sys.stdlib_module_names - {"builtins", "copy", "functools", "operator"}
 """Modules whose functions know nothing of tensors, and hand them to nobody who does."""
 _DEPTH = 3
@@ -46,12 +40,9 @@ def retries(function: Function, symbols: Symbols, models: ApiModels) -> tuple[Re
     found = []
     for handler in function.handlers:
         region = _region(function, handler, symbols, models)
-        unsure = not region
-        if unsure:
-            region = _named_region(function, handler)
         retry = _first(function, handler, region, symbols, models) if region else None
         if retry is not None:
-            found.append(replace(retry, unsure=unsure))
+            found.append(retry)
     return tuple(found)
 
 
@@ -190,17 +181,6 @@ def _region(function: Function, handler: Handler, symbols: Symbols, models: ApiM
         messages = {default.message} if default is not None and default.message else set()
     if not messages:
         return set()
-    return _branches(
-        function,
-        handler,
-        lambda condition: _tests(function, condition, messages, symbols, models),
-    )
-
-
-def _branches(
-    function: Function, handler: Handler, tests: Callable[[Expression], bool]
-) -> set[int]:
-    """The blocks that run where a test in a handler says yes."""
     region: set[int] = set()
     for block in function.blocks:
         branch = block.terminator
@@ -209,26 +189,9 @@ def _branches(
         condition, positive = branch.condition, branch.then
         if isinstance(condition, Unary) and condition.operator == "!":
             condition, positive = condition.operand, branch.otherwise
-        if tests(condition):
+        if _tests(function, condition, messages, symbols, models):
             region |= _reached(function, positive, handler)
     return region
-
-
-def _named_region(function: Function, handler: Handler) -> set[int]:
-    """The blocks of a handler that by its exception's name, or that of a test, is one."""
-    if any(_OWN_NAME.search(kind.rpartition(".")[2]) for kind in handler.kinds):
-        return {block.number for block in function.blocks}
-
-    def is_named(condition: Expression) -> bool:
-        read = variables(condition)
-        return any(
-            isinstance(call.target, Variable)
-            and call.target.symbol in read
-            and _OWN_NAME.search(call.name.rpartition(".")[2]) is not None
-            for _, call in calls(function)
-        )
-
-    return _branches(function, handler, is_named)
 
 
 def _tests(
@@ -246,15 +209,10 @@ def _tests(
         target = call.target
         if not isinstance(target, Variable) or target.symbol not in read:
             continue
-        parts = [given.value for given in call.arguments]
-        if any(_says(part, messages, models) for part in parts):
-            return True
         callee = symbols.function(call.key, function.filename)
-        if callee is not None and any(
-            _says(part, messages, models)
-            for at in operations(callee)
-            for part in operands(at.operation)
-        ):
+        asked = [given.value for given in call.arguments]
+        asked += [] if callee is None else expressions(callee)
+        if any(_says(part, messages, models) for part in asked):
             return True
     return False
 
