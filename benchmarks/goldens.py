@@ -31,8 +31,8 @@ import msgspec
 
 from benchmarks import common
 from cudalint import jobs
-from cudalint.analysis.shape.parts import parts_of
 from cudalint.apis.loader import ApiModels, load
+from cudalint.grouping.parts import parts_of
 from cudalint.linter import lint
 from cudalint.lowering import Preparer, header_folder
 from cudalint.plan import Plan

@@ -9,10 +9,10 @@ import msgspec
 
 from cudalint import registry
 from cudalint.analysis.facts.capacity import Footprint
-from cudalint.analysis.shape.groups import Links, links_of
 from cudalint.executor import JobError
 from cudalint.findings.finding import Finding
 from cudalint.findings.rule import Limits
+from cudalint.grouping.groups import Links, links_of
 from cudalint.program import Program
 from cudalint.project.reading import Language
 from cudalint.source import Span

@@ -35,7 +35,7 @@ from cudalint.source import Source, Span
 # What workers do is imported when there is work: most runs of a hook have none.
 if TYPE_CHECKING:
     from cudalint.analysis.facts.capacity import Footprint
-    from cudalint.analysis.shape.parts import Part
+    from cudalint.grouping.parts import Part
     from cudalint.jobs import AnalysisJob, AnalysisResult, Lowered
     from cudalint.lowering import Lowering
 
@@ -253,7 +253,7 @@ def _lower_all(
 def _analysed(lowered: Mapping[str, Lowered], run: _Run) -> list[Finding]:
     """The findings of all rules. Files that belong together are analysed together; where that
     fails, each alone, so that only the culprit is lost."""
-    from cudalint.analysis.shape.parts import Part, parts_of
+    from cudalint.grouping.parts import Part, parts_of
 
     parts = parts_of({name: one.links for name, one in lowered.items()})
     results, failed = _analyse_parts(parts, lowered, run)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from cudalint.analysis.shape.groups import Links, groups_of, links_of
 from cudalint.frontends.python import read
+from cudalint.grouping.groups import Links, groups_of, links_of
 
 
 def links(**lists: list[str]) -> Links:

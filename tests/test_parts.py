@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudalint.analysis.shape import parts
-from cudalint.analysis.shape.groups import Links
-from cudalint.analysis.shape.parts import MOST_CONTEXT, MOST_LINKED, parts_of
+from cudalint.grouping import parts
+from cudalint.grouping.groups import Links
+from cudalint.grouping.parts import MOST_CONTEXT, MOST_LINKED, parts_of
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
@@ -77,7 +77,7 @@ def test_the_findings_are_the_same(most: int, tmp_path: Path) -> None:
 
     def found(limit: int) -> object:
         script = (
-            "import sys; from cudalint.analysis.shape import parts; from cudalint.cli import main;"
+            "import sys; from cudalint.grouping import parts; from cudalint.cli import main;"
             f"parts.MOST_LINKED = {limit}; sys.exit(main(sys.argv[1:]))"
         )
         command = [sys.executable, "-c", script, "check", "--isolated", "--no-cache", "-q"]

@@ -30,8 +30,8 @@ from benchmarks.mutation.model import (
     Verdict,
 )
 from cudalint import jobs
-from cudalint.analysis.shape.groups import groups_of
 from cudalint.executor import Bounds, Executor
+from cudalint.grouping.groups import groups_of
 from cudalint.lowering import HEADER_CACHE, Preparer
 from cudalint.plan import Plan
 

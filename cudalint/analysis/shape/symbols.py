@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from cudalint.analysis.facts import LaunchSite
 from cudalint.analysis.shape.flow import Flow
-from cudalint.analysis.shape.groups import shared_folders, short_name
 from cudalint.analysis.shape.operations import expressions, operations, targets
 from cudalint.analysis.shape.reach import closure
 from cudalint.apis.loader import ApiModels
@@ -269,3 +268,18 @@ def _nearest(
 
 def _shared(one: str, other: str) -> int:
     return 1 << 30 if one == other else shared_folders(one, other)
+
+
+def shared_folders(one: str, other: str) -> int:
+    """How many leading folders two file names have in common."""
+    count = 0
+    for a, b in zip(one.split("/")[:-1], other.split("/")[:-1], strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
+
+
+def short_name(name: str) -> str:
+    """A kernel's name without its scope and template arguments."""
+    return name.partition("<")[0].rpartition("::")[2].rpartition(".")[2].strip("&() ")

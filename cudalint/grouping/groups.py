@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 
 from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.shape.symbols import shared_folders, short_name
 from cudalint.program import Call, Function, FunctionReference, Launch, Program, Type
 
 
@@ -81,25 +82,10 @@ def links_of(program: Program) -> Links:
     )
 
 
-def shared_folders(one: str, other: str) -> int:
-    """How many leading folders two file names have in common."""
-    count = 0
-    for a, b in zip(one.split("/")[:-1], other.split("/")[:-1], strict=False):
-        if a != b:
-            break
-        count += 1
-    return count
-
-
 def nearest(names: Sequence[str], caller: str) -> list[str]:
     """As the linker chooses: the definitions that share most of the path."""
     most = max((shared_folders(name, caller) for name in names), default=0)
     return [name for name in names if shared_folders(name, caller) == most]
-
-
-def short_name(name: str) -> str:
-    """A kernel's name without its scope and template arguments."""
-    return name.partition("<")[0].rpartition("::")[2].rpartition(".")[2].strip("&() ")
 
 
 def _implemented(program: Program) -> set[str]:

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cudalint.analysis.shape.groups import Links, groups_of, nearest
+from cudalint.grouping.groups import Links, groups_of, nearest
 
 MOST_LINKED = 96
 """Files of one part."""

@@ -1,0 +1,1 @@
+"""Which files of a run are analysed together, and how large groups of them are split."""
