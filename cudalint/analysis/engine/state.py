@@ -484,7 +484,9 @@ class State:
     def _known(self, symbols: frozenset[Symbol]) -> frozenset[Symbol]:
         """Those of some symbols that the state speaks of."""
         found = symbols & self.resources.keys()
-        for table in (self.values.values(), self.conditions, self.equal, self.among):
+        entries = [part for entry in (*self.inputs, *self.used) for part in entry[1:2]]
+        reached = [part for part in entries if not isinstance(part, str)]
+        for table in (self.values.values(), reached, self.conditions, self.equal, self.among):
             for value in table:
                 inside = symbols_in(value)
                 if inside and not inside.isdisjoint(symbols):
@@ -502,6 +504,15 @@ class State:
             rewrite_location(location, change): renamed(value)
             for location, value in self.values.items()
         }
+        self.inputs = {
+            rewrite_location(entry, change): release._replace(
+                location=rewrite_location(release.location, change)
+            )
+            for entry, release in self.inputs.items()
+        }
+        self.used = {rewrite_location(entry, change): use for entry, use in self.used.items()}
+        self.stored = frozenset(rewrite_location(entry, change) for entry in self.stored)
+        self.lent = frozenset(rewrite_location(entry, change) for entry in self.lent)
         self.conditions = {renamed(value): truth for value, truth in self.conditions.items()}
         self.equal = {renamed(value): constant for value, constant in self.equal.items()}
         self.among = {renamed(value): choices for value, choices in self.among.items()}
