@@ -24,7 +24,16 @@ from cudalint.analysis.shape.members import class_given, declaring, referred
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.summaries import Linker
-from cudalint.analysis.values.values import Const, Input, Location, Operation, integer, resources_in
+from cudalint.analysis.values.values import (
+    Const,
+    Input,
+    Location,
+    Operation,
+    Pointer,
+    Value,
+    integer,
+    resources_in,
+)
 from cudalint.findings.finding import Step
 from cudalint.program import Function, Program, Record, Type, render, variables
 from cudalint.source import Span
@@ -41,6 +50,8 @@ class Members:
     releasing: dict[str, set[str]] = field(default_factory=dict)
     """Member to the functions that release it outside the destructor."""
     acquiring: dict[str, set[str]] = field(default_factory=dict)
+    renewing: dict[str, set[str]] = field(default_factory=dict)
+    """Member to the functions after which it holds something new, by themselves or by others."""
     releases: list[tuple[str, InputRelease, FunctionRun]] = field(default_factory=list)
     careless: dict[tuple[str, object], Function] = field(default_factory=dict)
     """Acquisitions without a look at the earlier value, and the functions that make them."""
@@ -146,7 +157,7 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
                 replaced=frozenset(
                     name
                     for name, functions in members.releasing.items()
-                    if functions <= members.acquiring.get(name, set())
+                    if functions <= members.renewing.get(name, set())
                 ),
             )
         )
@@ -353,10 +364,11 @@ def _acquisition(
 ) -> None:
     function = run.function
     place = item.location
-    if place[0] == "@" and place[1] == outcome.value:
+    made = _where_made(place[1], outcome) if place[0] == "@" else None
+    if made is not None:
         if (item.filename, item.span) in lost:
             return
-        place = (RETURN, *place[2:])  # a member of what the result points to
+        place = (*made, *place[2:])
     found = _find(run, linker, table, place)
     record = run.log(Recorder).records.get(item.resource.origin)
     if found is None:
@@ -364,9 +376,10 @@ def _acquisition(
     found[0].families.setdefault(_path(found[1]), set()).add(item.family)
     if item.managed or item.escaped or record is None:
         return
+    members, name = found
+    members.renewing.setdefault(base_name(name), set()).add(function.key)
     if record.acquired.kept_by_callee:
         return
-    members, name = found
     if record.released and function.record is None and not run.python:
         succeeding = [o for o in run.outcomes if o.kind == "return" and o.failure is None]
         if outcome not in succeeding or not all(_hands_out(o, item) for o in succeeding):
@@ -398,6 +411,14 @@ def _acquisition(
     )
     if item.location[0] == "this" and "[" not in name and not looked_at:
         members.careless[name, acquired.span] = function
+
+
+def _where_made(memory: Value, outcome: Outcome) -> Location | None:
+    """Where a function leaves the object that it has made in some memory."""
+    if memory == outcome.value:
+        return (RETURN,)
+    block = memory.resource if isinstance(memory, Pointer) else None
+    return next((one.location for one in outcome.handed_out if one.resource == block), None)
 
 
 def _hands_out(outcome: Outcome, item: HandedOut) -> bool:
