@@ -15,8 +15,10 @@ from cudalint.analysis.facts import (
     Allocation,
     Capacity,
     ClassFacts,
+    Exit,
     FunctionFacts,
     LaunchSite,
+    Leak,
     Misuse,
     MisuseKind,
     Transfer,
@@ -54,6 +56,17 @@ def function_facts(
     told: set[tuple[MisuseKind, str, Span]] = set()
     facts = {id(run): _facts(run, linker) for run in runs}
     lost = _lost_by_classes(classes, facts.values())
+    by_functions = {
+        one.inside or (one.resource.filename, one.resource.span)
+        for known in classes
+        for one in known.abandoned()
+    }
+
+    def is_told(leak: Leak) -> bool:
+        """Whether it is a class that loses it, or a function that ends its objects."""
+        overwrites = all(leave.kind is Exit.OVERWRITE for leave in leak.exits)
+        return leak.inside in lost or (overwrites and leak.inside in by_functions)
+
     by_identity = {identity(run.function): run for run in runs}
     checks = LaunchChecks(linker, runs)
     undecided = _undecided(linker, runs, [facts[id(run)] for run in runs])
@@ -86,7 +99,7 @@ def function_facts(
         replace(
             facts[id(run)],
             leaks=(
-                *(one for one in facts[id(run)].leaks if one.inside not in lost),
+                *(one for one in facts[id(run)].leaks if not is_told(one)),
                 *overwritten.get(identity(run.function), ()),
             ),
             misuses=(

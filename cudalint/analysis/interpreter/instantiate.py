@@ -35,6 +35,7 @@ from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
 from cudalint.analysis.interpreter.modelled import note_last_error
 from cudalint.analysis.interpreter.translation import Translation
 from cudalint.analysis.values.values import (
+    NULL,
     Address,
     Bag,
     Const,
@@ -46,6 +47,7 @@ from cudalint.analysis.values.values import (
     Symbol,
     Value,
     bag,
+    inside,
     resources_in,
     symbols_in,
 )
@@ -363,13 +365,22 @@ class _Application(Translation):
         self._give_result(result, state)
 
     def _forgets(self, location: Location, target: Location, state: State) -> bool:
-        """Whether a method overwrites a member of an object of the function without a thought of
-        what that holds."""
-        outcomes = self.summary.outcomes
+        """Whether a callee overwrites a part of an object of the function without a thought of what
+        that holds."""
+        effects, outcomes = self.summary.effects, self.summary.outcomes
+        pointer = location[1] if location[0] == "@" else None
+        root = pointer.location[0] if isinstance(pointer, Input) else location[0]
+        if root != "this":
+            left = (self.outcome.value or NULL, *(value for _, value in self.outcome.writes))
+            held = (one.location for one in inside(*left) if isinstance(one, Input))
+            if root in effects.kept | effects.lent or any(
+                location[: len(one)] == one for one in held
+            ):
+                return False
         careless = self.outcome.passes_by(location, outcomes) or not any(
             one.releases(location) for one in outcomes
         )
-        return location[0] == "this" and careless and is_own(self.run, target, state)
+        return careless and is_own(self.run, target, state)
 
     def _note_copy(self, state: State) -> None:
         """A constructor may leave with another object what it takes over."""

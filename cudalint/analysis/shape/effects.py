@@ -159,6 +159,10 @@ class _Body:
             self._defined(call, callee, program)
         if found:
             return
+        if self._copies_members(call):
+            self._written |= self._roots(call.receiver)
+            self._kept |= self._roots(*(argument.value for argument in call.arguments))
+            return
         # Nothing is known of the callee.
         handed = self._roots(
             call.receiver, *(a.value for a in call.arguments if a.reference or _is_address(a))
@@ -168,6 +172,15 @@ class _Body:
         self._kept |= handed
         if not self._models.only_borrows(call.name):
             self._lent |= self._roots(*(a.value for a in call.arguments if not a.constant))
+
+    def _copies_members(self, call: Call) -> bool:
+        """Whether it is a copy of an object, and its class does nothing else where it is copied."""
+        record = self._symbols.record(call.record, self._function.filename)
+        if record is None or call.kind not in ("copy", "operator"):
+            return False
+        if call.name.endswith("::operator="):
+            return record.copy_assignment in ("implicit", "defaulted")
+        return call.kind == "copy" and record.copy_constructor in ("implicit", "defaulted")
 
     def _modelled(self, call: Call, model: ApiFunction) -> None:
         for release in model.releases:

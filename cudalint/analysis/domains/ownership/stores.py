@@ -260,9 +260,11 @@ def _put(state: State, target: Location, inner: Iterable[tuple[Location, Value]]
 
 
 def _is_own(run: FunctionRun, location: Location, resource: Symbol) -> bool:
-    """Whether a function put what it acquired into a local variable: nobody else knows of it."""
+    """Whether a function put what it acquired into a local variable, or has an array of pointers:
+    nobody else knows of it."""
     made_here = run.log(Recorder).records[resource.origin].acquired.through is None
-    return made_here and run.evaluator.is_local(location)
+    listed = run.evaluator.kind(location[:1]) == "array" and all(map(is_index, location[1:]))
+    return (made_here or listed) and run.evaluator.is_local(location)
 
 
 def _held(run: FunctionRun, state: State, resource: Symbol) -> bool:
