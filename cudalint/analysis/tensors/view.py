@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.shape.loops import around
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.places import is_inside, place
 from cudalint.analysis.shape.reach import closure
@@ -169,8 +170,7 @@ class View:
 
     def loops_around(self, block: int) -> list[Loop]:
         """The loops that a block is in, innermost first."""
-        around = [loop for loop in self.loops.values() if block in loop.body]
-        return sorted(around, key=lambda loop: len(loop.body))
+        return [self.loops[header] for header in around(self.flow, block)]
 
     def _is_bounded(self, header: int) -> bool:
         match self.function.blocks[header].terminator:

@@ -14,13 +14,13 @@ from cudalint.analysis.facts.loops import LoopFacts
 def loop_facts(run: FunctionRun) -> LoopFacts:
     """The facts of the loops of one function whose paths were followed."""
     from cudalint.analysis.queries.loops.data_sets import sliced_data_sets
-    from cudalint.analysis.queries.loops.repeated import repeated_launches, repeated_transfers
+    from cudalint.analysis.queries.loops.repeated import repeated
     from cudalint.analysis.queries.loops.uses import Uses
 
     if not run.flow.loops or not (run.log(Recorder).transfers or run.log(Recorder).launches):
         return LoopFacts()
     uses = Uses(run)
     return LoopFacts(
-        repeated=(*repeated_transfers(uses), *repeated_launches(uses)),
+        repeated=tuple(repeated(uses)),
         data_sets=tuple(sliced_data_sets(uses)) if run.python else (),
     )

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
-from cudalint.analysis.facts import LaunchSite, Transfer
+from cudalint.analysis.facts import Transfer
 from cudalint.analysis.facts.loops import RepeatedTransfer
 from cudalint.analysis.queries.loops.uses import Uses, shared_names
 from cudalint.analysis.shape.arguments import given, given_at, named
 from cudalint.analysis.shape.loops import innermost
 from cudalint.analysis.shape.operations import At, definitions, operands, targets
 from cudalint.analysis.shape.places import names, names_in
-from cudalint.analysis.shape.walk import names_device
+from cudalint.analysis.shape.walk import names_device, texts
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
     Assign,
     Call,
-    Conditional,
     Constant,
     Expression,
     Launch,
@@ -30,39 +29,42 @@ _IMPLICIT = frozenset({"numba"})
 """Dialects whose launches copy host arrays to the device and back."""
 
 
-def repeated_transfers(uses: Uses) -> Iterator[RepeatedTransfer]:
-    """The copies of a function that its loops repeat."""
+def repeated(uses: Uses) -> Iterator[RepeatedTransfer]:
+    """The copies of a function that its loops repeat, those that a launch makes too."""
     for place in uses.places:
-        call = place.operation
         header = innermost(uses.flow, place.block)
-        if header is None or not isinstance(call, Call):
+        if header is None or not uses.in_each_iteration(place.block, header):
             continue
-        transfer = uses.transfer(call)
-        model = uses.model(call)
-        if transfer is None or model is None or model.copies is None:
+        if _selects_device(uses, header):
             continue
-        source = given_at(call, parse_path(model.copies.source, model.parameters))
-        if source is None or not _from_host(uses, transfer, source):
-            continue
-        if not uses.in_each_iteration(place.block, header) or _selects_device(uses, header):
-            continue
-        if _is_timed(uses, header):
-            continue
-        found = _unchanged(uses, place, header, source)
-        if found is None:
-            continue
-        if model.copies.to == "return":
-            fits = goes_to_device(uses, call, transfer) and _result_is_read(uses, place, header)
-        else:
-            to = given_at(call, parse_path(model.copies.to, model.parameters))
-            fits = to is not None and _only_read_there(uses, place, header, to)
-        if fits:
-            yield RepeatedTransfer(
-                transfer.api,
-                call.span,
-                (uses.run.show(source),),
-                uses.loop_span(header),
-            )
+        found: RepeatedTransfer | None = None
+        if isinstance(place.operation, Call):
+            found = _transfer(uses, place, place.operation, header)
+        elif isinstance(place.operation, Launch) and uses.python:
+            found = _launch(uses, place.operation, header)
+        if found is not None:
+            yield found
+
+
+def _transfer(uses: Uses, place: At, call: Call, header: int) -> RepeatedTransfer | None:
+    transfer = uses.transfer(call)
+    model = uses.model(call)
+    if transfer is None or model is None or model.copies is None or _is_timed(uses, header):
+        return None
+    source = given_at(call, parse_path(model.copies.source, model.parameters))
+    if source is None or not _from_host(uses, transfer, source):
+        return None
+    if not _is_unchanged(uses, place, call, header, source):
+        return None
+    if model.copies.to == "return":
+        fits = goes_to_device(uses, call, transfer) and _result_is_read(uses, place, call, header)
+    else:
+        to = given_at(call, parse_path(model.copies.to, model.parameters))
+        fits = to is not None and _only_read_there(uses, place, header, to)
+    shown = (uses.run.show(source),)
+    return (
+        RepeatedTransfer(transfer.api, call.span, shown, uses.loop_span(header)) if fits else None
+    )
 
 
 def _from_host(uses: Uses, transfer: Transfer, source: Expression) -> bool:
@@ -102,20 +104,20 @@ def _is_device(uses: Uses, value: Expression) -> bool:
     models = uses.run.models
     match value:
         case Constant():
-            return _is_named(value)
+            return _names(value)
         case Member(field=field):
             return models.is_device(f".{field}")
         case Variable(symbol=symbol):
             functions = uses.run.program.functions
             given = (p for p in uses.run.function.parameters if p.symbol == symbol)
-            if any(models.is_device(p.type.text) or _is_named(p.default) for p in given):
+            if any(models.is_device(p.type.text) or _names(p.default) for p in given):
                 return True
             outer = [f for f in functions if symbol.startswith("::") and f.kind == "module"]
             made = (definitions(f).get(symbol, ()) for f in (uses.run.function, *outer))
             return any(
                 models.is_device(operation.name)
                 if isinstance(operation, Call)
-                else isinstance(operation, Assign) and _is_named(operation.value)
+                else isinstance(operation, Assign) and _names(operation.value)
                 for several in made
                 for operation in several
             )
@@ -123,14 +125,8 @@ def _is_device(uses: Uses, value: Expression) -> bool:
             return False
 
 
-def _is_named(value: Expression | None) -> bool:
-    match value:
-        case Constant(value=str() as name):
-            return names_device(name)
-        case Conditional(then=then, otherwise=otherwise):
-            return _is_named(then) or _is_named(otherwise)
-        case _:
-            return False
+def _names(value: Expression | None) -> bool:
+    return value is not None and any(map(names_device, texts(value)))
 
 
 def _selects_device(uses: Uses, header: int) -> bool:
@@ -156,21 +152,17 @@ def _is_timed(uses: Uses, header: int) -> bool:
     return len(records) > 1
 
 
-def _unchanged(uses: Uses, place: At, header: int, source: Expression) -> frozenset[str] | None:
-    """The names that share the memory of what is copied, where nothing in a loop changes it nor
-    how much of it is copied and to where."""
-    call = place.operation
-    assert isinstance(call, Call)
+def _is_unchanged(uses: Uses, place: At, call: Call, header: int, source: Expression) -> bool:
+    """Whether nothing in a loop changes what is copied, nor how much of it is copied and to
+    where."""
     roots = set(names(_resolved(uses, header, source)))
     if not roots or _is_scalar(uses, source):
-        return None
+        return False
     others = names_in(_resolved(uses, header, operand) for operand in operands(call))
-    if call.target is not None and not isinstance(call.target, Variable):
-        return None
     if uses.rebinds(header, roots | others) or uses.written_elsewhere(roots):
-        return None
+        return False
     group = uses.group(set(shared_names(source, uses.python)))
-    return None if uses.writes(header, group, but=place) else group
+    return not uses.writes(header, group, but=place)
 
 
 def _resolved(uses: Uses, header: int, expression: Expression) -> Expression:
@@ -199,10 +191,8 @@ def _is_scalar(uses: Uses, source: Expression) -> bool:
     )
 
 
-def _result_is_read(uses: Uses, place: At, header: int) -> bool:
+def _result_is_read(uses: Uses, place: At, call: Call, header: int) -> bool:
     """Whether the loop works with the copy, only reads it, and does not keep it."""
-    call = place.operation
-    assert isinstance(call, Call)
     if not isinstance(call.target, Variable):
         return False
     group = uses.group({call.target.symbol})
@@ -252,42 +242,23 @@ def _only_read_there(uses: Uses, place: At, header: int, to: Expression) -> bool
 # Launches with host arrays ----------------------------------------------------------------------
 
 
-def repeated_launches(uses: Uses) -> Iterator[RepeatedTransfer]:
-    """The launches in loops that copy host arrays to the device and back, although the host does
-    nothing with them in between."""
-    if not uses.python:
-        return
-    for place in uses.places:
-        launch = place.operation
-        header = innermost(uses.flow, place.block)
-        if header is None or not isinstance(launch, Launch):
-            continue
-        site = uses.run.log(Recorder).launches.get(launch.span)
-        if site is None or site.kernel is None or site.kernel.dialect not in _IMPLICIT:
-            continue
-        if not uses.in_each_iteration(place.block, header) or _selects_device(uses, header):
-            continue
-        found = [
-            uses.run.show(argument.value)
-            for argument, space in zip(launch.arguments, _spaces(uses, launch, site), strict=False)
-            if space == "host" and _left_alone(uses, header, argument.value)
-        ]
-        if found:
-            yield RepeatedTransfer(
-                launch.kernel,
-                launch.span,
-                tuple(dict.fromkeys(found)),
-                uses.loop_span(header),
-                implicit=True,
-            )
-
-
-def _spaces(uses: Uses, launch: Launch, site: LaunchSite) -> list[str | None]:
-    known = site.argument_spaces or (None,) * len(launch.arguments)
-    return [
-        space or declared_space(uses, argument.value)
-        for argument, space in zip(launch.arguments, known, strict=False)
-    ]
+def _launch(uses: Uses, launch: Launch, header: int) -> RepeatedTransfer | None:
+    """A launch that copies host arrays to the device and back, although the host does nothing with
+    them in between."""
+    site = uses.run.log(Recorder).launches.get(launch.span)
+    if site is None or site.kernel is None or site.kernel.dialect not in _IMPLICIT:
+        return None
+    spaces = site.argument_spaces or (None,) * len(launch.arguments)
+    found = dict.fromkeys(
+        uses.run.show(argument.value)
+        for argument, space in zip(launch.arguments, spaces, strict=False)
+        if (space or declared_space(uses, argument.value)) == "host"
+        and _left_alone(uses, header, argument.value)
+    )
+    if not found:
+        return None
+    where = uses.loop_span(header)
+    return RepeatedTransfer(launch.kernel, launch.span, tuple(found), where, implicit=True)
 
 
 def _left_alone(uses: Uses, header: int, array: Expression) -> bool:

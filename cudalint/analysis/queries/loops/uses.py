@@ -218,10 +218,10 @@ class Uses:
                 return True
             return not self.python and model.copies is None and bool(given)
         if not self.python:
-            return not _is_accessor(call)
+            # ``v.data()``: no argument tells it to change anything.
+            return call.kind != "method" or bool(call.arguments) or call.target is None
         if received and not given:
-            method = call.name.rpartition(".")[2]
-            return method.endswith("_") and not method.endswith("__")
+            return call.name.endswith("_") and not call.name.endswith("__")
         if call.kind == "function" and call.key is None:
             return False  # a library's function
         return not (lent and call.key is None)
@@ -258,16 +258,9 @@ def _is_input(declared: Type) -> bool:
     return declared.pointee is not None and declared.pointee.constant
 
 
-def _is_accessor(call: Call) -> bool:
-    """``v.data()``: no argument tells it to change anything."""
-    return call.kind == "method" and not call.arguments and call.target is not None
-
-
 def _written_elsewhere(run: FunctionRun) -> Iterator[str]:
     for function in run.program.functions:
         if function.key == run.function.key or function.kind == "constructor":
-            continue
-        if function.name.endswith("__init__"):
             continue
         inner = function.parent == run.function.key
         for _, _, operation in operations(function):
