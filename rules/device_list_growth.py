@@ -17,9 +17,9 @@ class DeviceListGrowthRule(FunctionRule):
     ## What it does
 
     Reports a list that receives one device tensor (PyTorch, CuPy, JAX) per iteration of a loop
-    without a known small bound, and is joined after the loop only to be copied to the host; or that
-    belongs to the module and is never emptied. A hook that a framework calls for every batch
-    (Lightning's `validation_step`) is such a loop, and its class's other methods what comes after.
+    without a known small bound, and is joined after the loop only to be copied to the host. A hook
+    that a framework calls for every batch (Lightning's `validation_step`) is such a loop, and its
+    class's other methods what comes after.
 
     ## Why is this bad?
 
@@ -78,11 +78,6 @@ def _each(growth: DeviceListGrowth) -> str:
 
 
 def _end(growth: DeviceListGrowth) -> str:
-    if growth.joined is None:
-        return (
-            f", and nothing in this file empties it; append what is needed of it on the host "
-            f"({quoted(growth.to_host)}), or bound the list"
-        )
     return (
         f", only to be joined at line {growth.joined.span.row} and brought to the host "
         f"({quoted(growth.to_host)}); bring each to the host as it comes"

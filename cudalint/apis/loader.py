@@ -35,13 +35,14 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
 from cudalint.apis.model import (
+    HOOK_KINDS,
     ApiFunction,
     AttributeModel,
     Family,
@@ -266,21 +267,24 @@ class ApiModels:
         self._read("")
         return self._kernels.get(name)
 
-    @property
-    def hooks(self) -> tuple[HookModel, ...]:
-        """The methods that frameworks call for every batch."""
+    def _all_hooks(self) -> tuple[HookModel, ...]:
         self._read("torch.")
         return tuple(self._hooks.values())
 
-    def each_batch(self, base: str, method: str) -> bool:
-        """Whether a framework calls a method for every batch, of classes with a base of its own."""
-        return any(
-            method in hook.each_batch
+    def hook_kinds(self, bases: Iterable[str], method: str) -> frozenset[str]:
+        """How frameworks call a method of a class that derives from some: the lists of
+        ``HookModel`` that it stands in."""
+        above = tuple(bases)
+        return frozenset(
+            kind
+            for hook in self._all_hooks()
+            for kind in HOOK_KINDS
+            if method in getattr(hook, kind)
             and any(
                 base.startswith(known[:-1]) if known.endswith("*") else base == known
                 for known in hook.bases
+                for base in above
             )
-            for hook in self.hooks
         )
 
     def names(self) -> frozenset[str]:

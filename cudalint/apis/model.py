@@ -412,6 +412,10 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """Only a call without arguments is meant (``.get`` of an array, not of a dictionary)."""
 
 
+HOOK_KINDS = ("differentiated", "without_gradients", "once", "each_batch")
+"""The lists of methods in a ``HookModel``."""
+
+
 class HookModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Methods that a framework calls for every batch, by the base class that declares them."""
 

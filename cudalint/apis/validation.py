@@ -9,7 +9,7 @@ from typing import TypeVar, get_args
 
 import msgspec
 
-from cudalint.apis.model import ApiFunction, Direction, ModelFile, Space
+from cudalint.apis.model import HOOK_KINDS, ApiFunction, Direction, ModelFile, Space
 from cudalint.apis.paths import (
     parse_amount,
     parse_direction,
@@ -98,7 +98,7 @@ def table_problems(file: ModelFile) -> Iterator[tuple[str, str]]:
     for name, hook in file.hooks.items():
         for problem in _bad_names("bases", hook.bases):
             yield f"hooks.{name}", problem
-        for key in ("differentiated", "without_gradients", "once", "each_batch"):
+        for key in HOOK_KINDS:
             for method in getattr(hook, key):
                 if not _METHOD.fullmatch(method):
                     yield f"hooks.{name}", f"{key}: `{method}` is no name of a method"

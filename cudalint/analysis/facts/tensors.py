@@ -66,9 +66,9 @@ class DeviceListGrowth:
     span: Span
     loop: Site | None
     """``None``: a framework calls the function for every batch."""
-    joined: Site | None = None
+    joined: Site
     """Where the list becomes one tensor that is brought to the host; ``text``: how."""
-    to_host: str = ""
+    to_host: str
     """What brings one element to the host: ``.cpu()``, ``.get()``."""
     steps: tuple[Step, ...] = ()
 

@@ -9,7 +9,7 @@ from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.shape.walk import texts
 from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import ApiFunction
-from cudalint.program import Call, Launch, Program
+from cudalint.program import Call, Function, Launch, Program
 
 
 class Subjects:
@@ -43,6 +43,13 @@ def _owns(model: ApiFunction) -> bool:
         model.acquires or model.releases or model.sets or model.launches or model.opts_in
         or model.resets or model.status or model.reads_last_error or model.unwraps
     )  # fmt: skip
+
+
+def hook_kinds(symbols: Symbols, function: Function) -> frozenset[str]:
+    """How a framework calls a method, as its base class says: for every batch, without gradients,
+    to differentiate what it returns."""
+    bases = symbols.lineage(function.record, function.filename) if function.record else ()
+    return symbols.models("python").hook_kinds(bases, function.key.rpartition(".")[2])
 
 
 def is_module(symbols: Symbols, record: str, filename: str) -> bool:

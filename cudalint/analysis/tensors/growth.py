@@ -6,7 +6,7 @@ from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import DeviceListGrowth
 from cudalint.analysis.shape.operations import operands
 from cudalint.analysis.shape.places import place, root_of
-from cudalint.analysis.tensors.lattice import Device, Kind, Value
+from cudalint.analysis.tensors.lattice import Device, Value
 from cudalint.analysis.tensors.records import Form
 from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
 from cudalint.analysis.tensors.view import Loop, View
@@ -52,42 +52,32 @@ def _growth(view: View, keeping: Keeping) -> DeviceListGrowth | None:
     if view.is_emptied(loop.body, name, {keeping.origin}):
         return None
     joined = _joined(view, name, loop.body)
-    lasting = base.startswith("::") and view.function.kind != "module"
-    if joined is None and not (
-        lasting
-        and value.device == Device.DEVICE
-        and value.kind & Kind.TENSOR
-        and not _is_emptied_anywhere(view, name)
-    ):
-        return None
-    return _told(view, keeping, loop, joined)
+    return _told(view, keeping, loop, joined) if joined is not None else None
 
 
 def _told(
-    view: View, keeping: Keeping, loop: Loop | None, joined: tuple[Site, str] | None
+    view: View, keeping: Keeping, loop: Loop | None, joined: tuple[Site, str]
 ) -> DeviceListGrowth:
     text = view.text(keeping.place)
     each = "iteration" if loop is not None else "batch"
-    steps = [Step(view.function.filename, keeping.span, f"each {each} appends to `{text}`")]
-    site, how = joined or (None, "")
-    if site is not None:
-        steps.append(Step(site.filename, site.span, f"`{text}` is joined, then {how}"))
+    site, how = joined
     return DeviceListGrowth(
         name=view.text(keeping.value),
         place=text,
         span=keeping.span,
         loop=loop.site if loop is not None else None,
         joined=site,
-        to_host=how or ".cpu()",
-        steps=tuple(steps),
+        to_host=how,
+        steps=(
+            Step(view.function.filename, keeping.span, f"each {each} appends to `{text}`"),
+            Step(site.filename, site.span, f"`{text}` is joined, then {how}"),
+        ),
     )
 
 
 def _over_batches(view: View, keeping: Keeping, name: str) -> DeviceListGrowth | None:
     """A member that a hook appends to for every batch, and another method joins for the host."""
-    method = view.function.key.rpartition(".")[2]
-    model, _ = view.run.hook(view.function)
-    if model is None or method not in model.each_batch or not name.startswith("this."):
+    if "each_batch" not in view.run.hook(view.function) or not name.startswith("this."):
         return None
     if view.is_emptied(None, name, {keeping.origin}) or _mentions(view, name) > 1:
         return None
@@ -125,15 +115,6 @@ def _is_short(view: View, keeping: Keeping, value: Value) -> bool:
     """A list of the elements of something that is on the device as a whole anyway."""
     call = view.defining_call(keeping.value)
     return isinstance(keeping.value, Index | Slice) or (call is None and not value.origins)
-
-
-def _is_emptied_anywhere(view: View, name: str) -> bool:
-    program = view.run.symbols.programs.get(view.function.filename)
-    for function in program.functions if program is not None else ():
-        scan = view.run.scan(function)
-        if name in scan.clears or (function.kind != "module" and name in scan.assigned):
-            return True
-    return False
 
 
 def _joined(view: View, name: str, body: frozenset[int]) -> tuple[Site, str] | None:

@@ -27,9 +27,6 @@ from cudalint.program import (
 )
 from cudalint.source import Span
 
-_EACH_STEP = "differentiated"
-"""The kind of a framework's hook that is called for every step, and whose result is the loss."""
-
 
 @dataclass(frozen=True)
 class Keeping:
@@ -210,7 +207,8 @@ def _repeated(
 ) -> GraphRetention | None:
     """Kept in a member by a method that a framework calls for every step."""
     symbol = keeping.symbol
-    if not symbol.startswith(("this.", "::")) or view.run.hook(view.function)[1] != _EACH_STEP:
+    each_step = "differentiated" in view.run.hook(view.function)
+    if not symbol.startswith(("this.", "::")) or not each_step:
         return None
     if view.is_emptied(None, keeping.name, {keeping.origin}):
         return None

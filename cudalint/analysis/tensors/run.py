@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import operands, operations
-from cudalint.analysis.shape.subjects import is_module
+from cudalint.analysis.shape.subjects import hook_kinds, is_module
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.tensors.evidence import gather
 from cudalint.analysis.tensors.knowledge import CallSite, Known
@@ -17,7 +17,7 @@ from cudalint.analysis.tensors.lattice import MODULE, Recording, Value
 from cudalint.analysis.tensors.records import RETURNED, Evidence, Outcome, origin_at
 from cudalint.analysis.tensors.scan import Scan, scan
 from cudalint.analysis.tensors.solver import Solution, solve
-from cudalint.apis.model import HookModel, TensorEffect
+from cudalint.apis.model import TensorEffect
 from cudalint.program import THIS, Call, Function, FunctionReference, walk
 
 MOST_ROUNDS = 4
@@ -40,7 +40,7 @@ class TensorRun:
         self.is_module = functools.cache(lambda record: is_module(symbols, record, ""))
         """Whether a class is a module with weights."""
         self._active: list[Identity] = []
-        self._hooks: dict[Identity, tuple[HookModel | None, str]] = {}
+        self._hooks: dict[Identity, frozenset[str]] = {}
         for function, program in symbols.functions():
             if program.language != "python":
                 continue
@@ -66,7 +66,7 @@ class TensorRun:
                 scan.calls_backward
                 or scan.evaluates
                 or scan.inserts
-                or self.hook(known.function)[0]
+                or self.hook(known.function) - {"each_batch"}
                 or self._is_evaluated(known.function)
             ):
                 pending.append((known, 0))
@@ -190,8 +190,7 @@ class TensorRun:
         decorated = self._decorated(known.function)
         if decorated:
             return decorated
-        model, kind = self.hook(known.function)
-        if model is not None and kind == "without_gradients":
+        if "without_gradients" in self.hook(known.function):
             return Recording.OFF
         mode = Recording.NOTHING
         for site in known.callers:
@@ -242,8 +241,7 @@ class TensorRun:
         return mode
 
     def _returns_attached(self, known: Known) -> frozenset[str]:
-        model, kind = self.hook(known.function)
-        if model is not None and kind == "differentiated":
+        if "differentiated" in self.hook(known.function):
             return frozenset({"", "['loss']"})
         found = {
             record.part
@@ -257,27 +255,12 @@ class TensorRun:
             found.discard("")
         return frozenset(found)
 
-    def hook(self, function: Function) -> tuple[HookModel | None, str]:
-        """The framework's hook that a method is, and of which sort."""
+    def hook(self, function: Function) -> frozenset[str]:
+        """How a framework calls a method."""
         one = identity(function)
         if one not in self._hooks:
-            self._hooks[one] = self._find_hook(function)
+            self._hooks[one] = hook_kinds(self.symbols, function)
         return self._hooks[one]
-
-    def _find_hook(self, function: Function) -> tuple[HookModel | None, str]:
-        name = function.key.rpartition(".")[2]
-        if function.record is None:
-            return None, ""
-        for model in self.models.hooks:
-            kinds = ("differentiated", "without_gradients", "once")
-            kind = next((kind for kind in kinds if name in getattr(model, kind)), "")
-            if kind and any(
-                base == known or (known.endswith("*") and base.startswith(known[:-1]))
-                for base in self.symbols.lineage(function.record, function.filename)
-                for known in model.bases
-            ):
-                return model, kind
-        return None, ""
 
     # Surroundings of one function -------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from cudalint.analysis.shape.loops import (
 )
 from cudalint.analysis.shape.operations import calls, terminal
 from cudalint.analysis.shape.reach import closure, ways
-from cudalint.analysis.shape.subjects import is_module
+from cudalint.analysis.shape.subjects import hook_kinds, is_module
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (
     Call,
@@ -111,12 +111,8 @@ def _is_helper(run: FunctionRun, function: Function) -> bool:
 
 def _is_called_for_batches(run: FunctionRun) -> bool:
     """Whether a framework calls a method for every batch: as its own base class says."""
-    function = run.function
-    if function.kind != "method" or not run.python:
-        return False
-    name = function.name.rpartition(".")[2]
-    bases = run.symbols.lineage(function.record or "", run.filename)
-    return any(run.models.each_batch(base, name) for base in bases)
+    method = run.function.kind == "method" and run.python
+    return method and "each_batch" in hook_kinds(run.symbols, run.function)
 
 
 def _each_iteration(flow: Flow, header: int, number: int, tests: frozenset[int]) -> bool:
