@@ -531,7 +531,7 @@ def test_amounts():
     assert parse_amount("arg0 * *arg1") == Arithmetic(
         "*", first, ModelPath("argument", 1, dereference=True)
     )
-    assert parse_amount("max(arg0, 1.5)") == Apply("max", (first, Number(1.5)))
+    assert parse_amount("count(arg0)") == Apply("count", first)
     assert parse_amount("arg0 // 2 - 1") == Arithmetic(
         "-", Arithmetic("//", first, Number(2)), Number(1)
     )
@@ -539,7 +539,8 @@ def test_amounts():
 
 
 @pytest.mark.parametrize(
-    "text", ["arg0 +", "(arg0", "arg0)", "nbytes()", "min(arg0)", "exec(arg0)", "arg0 % 2", "2 3"]
+    "text",
+    ["arg0 +", "(arg0", "arg0)", "nbytes()", "count(arg0, 1)", "exec(arg0)", "arg0 % 2", "2 3"],
 )
 def test_amounts_that_are_none(text):
     with pytest.raises(ValueError, match="`"):

@@ -28,16 +28,15 @@ import msgspec
 
 from cudalint.apis.model import Direction
 
-FUNCTIONS: dict[str, tuple[int, int]] = {
-    "product": (1, 1),  # elements of a shape: an int or a sequence of ints
-    "itemsize": (1, 1),  # bytes of one element of a dtype (or of an array)
-    "nbytes": (1, 1),  # bytes of an array
-    "count": (1, 1),  # elements of an array
-    "sizeof": (1, 1),  # bytes of the C type of the value at a path
-    "max": (2, 9),
-    "min": (2, 9),
-}
-"""The functions of amounts, with the fewest and the most arguments."""
+FUNCTIONS = frozenset(
+    {
+        "product",  # elements of a shape: an int or a sequence of ints
+        "itemsize",  # bytes of one element of a dtype (or of an array)
+        "nbytes",  # bytes of an array
+        "count",  # elements of an array
+    }
+)
+"""The functions of amounts, each of one argument."""
 
 DTYPES = frozenset(
     {
@@ -111,7 +110,7 @@ class Apply(msgspec.Struct, frozen=True):
     """A call of one of ``FUNCTIONS``."""
 
     function: str
-    arguments: tuple[Amount, ...]
+    argument: Amount
 
 
 Amount = Union[Number, Path, Arithmetic, Apply]
@@ -124,8 +123,8 @@ def paths_in(amount: Amount) -> Iterator[Path]:
             yield amount
         case Arithmetic(left=left, right=right):
             yield from (*paths_in(left), *paths_in(right))
-        case Apply(arguments=arguments):
-            yield from (path for argument in arguments for path in paths_in(argument))
+        case Apply(argument=argument):
+            yield from paths_in(argument)
 
 
 class Dimension(msgspec.Struct, frozen=True):
@@ -266,17 +265,12 @@ class _Parser:
     def application(self) -> Apply:
         function = self.next()
         if function not in FUNCTIONS:
-            known = ", ".join(FUNCTIONS)
+            known = ", ".join(sorted(FUNCTIONS))
             raise ValueError(f"`{self.text}`: there is no function `{function}` (only {known})")
         self.expect("(")
-        arguments = [self.amount()]
-        while self.accept(","):
-            arguments.append(self.amount())
+        argument = self.amount()
         self.expect(")")
-        fewest, most = FUNCTIONS[function]
-        if not fewest <= len(arguments) <= most:
-            raise ValueError(f"`{self.text}`: `{function}` does not take {len(arguments)} values")
-        return Apply(function, tuple(arguments))
+        return Apply(function, argument)
 
 
 @functools.cache

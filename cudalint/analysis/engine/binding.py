@@ -48,9 +48,6 @@ class Amounts(ABC):
     def listed(self) -> tuple[Value, ...] | None:
         """The positional arguments; ``None`` where some are out of sight."""
 
-    def sizeof(self, path: Path) -> int | None:  # noqa: B027  # Python's values have no C type
-        """Bytes of the C type of the value at a path."""
-
     def amount(self, text: str) -> Value | None:
         """The value of an amount; ``None`` if an argument that it needs is left out."""
         return self._amount(parse_amount(text, self.parameters))
@@ -64,12 +61,8 @@ class Amounts(ABC):
             case Arithmetic(operator=operator, left=left, right=right):
                 first, second = self._amount(left), self._amount(right)
                 return None if first is None or second is None else apply(operator, first, second)
-            case Apply(function="sizeof", arguments=(Path() as path,)):
-                size = self.sizeof(path)
-                return None if size is None else Const(size)
-            case Apply(function=function, arguments=arguments):
-                values = [self._amount(argument) for argument in arguments]
-                return _function(function, [value for value in values if value is not None])
+            case Apply(function=function, argument=argument):
+                return _function(function, self._amount(argument))
 
     def extents(self, shape: Shape) -> tuple[Value, ...] | None:
         """A shape that is given by its extents."""
@@ -170,14 +163,6 @@ class Binding(Amounts):
         values = (self.evaluator.value(value, self.state) for value in arguments.positional)
         return None if arguments.cut else tuple(values)
 
-    def sizeof(self, path: Path) -> int | None:
-        """Bytes of the C type of the value at a path."""
-        root = self.root(path)
-        if isinstance(root, AddressOf) and path.dereference:
-            root = root.place
-        declared = self.evaluator.type_of(root)
-        return declared.bytes if declared is not None else None
-
     def shape(self, text: str | None, base: Value | None = None) -> tuple[Value, ...] | None:
         """The shape that a call gives its array; ``base`` is the array that it shows anew."""
         if text is None:
@@ -232,23 +217,14 @@ def _range(bounds: list[Value]) -> tuple[Value, ...] | None:
     return (Const(max(0, -int((numbers[1] - numbers[0]) // -numbers[2]))),)
 
 
-def _function(name: str, values: list[Value]) -> Value | None:
-    if not values:
+def _function(name: str, of: Value | None) -> Value | None:
+    if of is None:
         return None
-    [first, *rest] = values
-    match name:
-        case "product":
-            return count(first.items if isinstance(first, Sequence) else (first,))
-        case "itemsize":
-            size = item_bytes(first)
-            return None if size is None else Const(size)
-        case "nbytes":
-            return nbytes(first) if isinstance(first, Array) else Operation("nbytes", (first,))
-        case "count":
-            return count(first.shape) if isinstance(first, Array) else Operation("count", (first,))
-        case "max" | "min":
-            total = first
-            for value in rest:
-                total = apply(name, total, value)
-            return total
-    return None
+    if name == "product":
+        return count(of.items if isinstance(of, Sequence) else (of,))
+    if name == "itemsize":
+        size = item_bytes(of)
+        return None if size is None else Const(size)
+    if not isinstance(of, Array):
+        return Operation(name, (of,))
+    return nbytes(of) if name == "nbytes" else count(of.shape)

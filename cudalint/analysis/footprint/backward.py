@@ -44,20 +44,15 @@ def _ordered(root: Node) -> list[Node]:
     """Each node after all that use its result."""
     order: list[Node] = []
     seen: set[int] = set()
-
-    def visit(start: Node) -> None:
-        stack: list[tuple[Node, int]] = [(start, 0)]
-        while stack:
-            node, position = stack.pop()
-            if position == 0:
-                if id(node) in seen:
-                    continue
-                seen.add(id(node))
-            if position < len(node.parents):
-                stack.append((node, position + 1))
-                stack.append((node.parents[position], 0))
-            else:
-                order.append(node)
-
-    visit(root)
+    stack = [(root, 0)]
+    while stack:
+        node, position = stack.pop()
+        if position == 0:
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+        if position < len(node.parents):
+            stack += [(node, position + 1), (node.parents[position], 0)]
+        else:
+            order.append(node)
     return order[::-1]

@@ -18,7 +18,6 @@ from cudalint.analysis.footprint.expressions import (
 from cudalint.analysis.footprint.objects import (
     NOTHING,
     Array,
-    Bound,
     Instance,
     Items,
     Memory,
@@ -94,8 +93,6 @@ def _callee(
         value = evaluate(machine, operation.callee, state) if operation.callee else None
         if isinstance(value, Name):
             key = value.key
-        elif isinstance(value, Bound):
-            key, this = value.key, value.this
         elif isinstance(value, Instance):
             methods = (machine.symbols.method(value.record, n, filename) for n in _MODULE_CALLS)
             function, this = next(filter(None, methods), None), value

@@ -151,8 +151,6 @@ def _member(expression: Member, base: Any, field: str) -> Any:
             return Items([_known(extent, base.unknown) for extent in base.shape], "tuple")
         case "nbytes":
             return _known(base.nbytes(), base.unknown)
-        case "ndim" if base.shape is not None:
-            return Plain(len(base.shape))
         case "dtype" if base.dtype is not None:
             return Name(f"{base.library or 'numpy'}.{base.dtype}")
         case "device" if base.space is not None:
@@ -161,8 +159,6 @@ def _member(expression: Member, base: Any, field: str) -> Any:
             return view(base, None if base.shape is None else base.shape[::-1])
         case "data" | "real" | "imag" | "flat":
             return replace(view(base, base.shape), node=None)
-        case "grad" if base.gradient is not None:
-            return Array(base.gradient, base.shape, base.dtype, base.library, base.space)
         case "size" if base.library != "torch":
             return _known(count(base.shape or None), base.unknown)
         case _:
@@ -279,8 +275,6 @@ def _slice(machine: Surroundings, expression: Slice, state: State) -> Any:
         at = Items(keys, "tuple") if keys else bounds
         return _part(machine, state, base, at, machine.show(state, expression))
     if isinstance(base, Items):
-        if None in (bounds.start, bounds.stop, bounds.step):
-            return Items(list(base.items), base.kind)
         return Items(base.items[bounds.start : bounds.stop : bounds.step], base.kind)
     return unknown(text_of(base))
 
@@ -325,8 +319,6 @@ def _plain_operation(operator: str, left: Any, right: Any) -> Any:
         folded = fold(operator, Const(left.value), Const(right.value))
         if isinstance(folded, Const):
             return Plain(folded.value)
-    if isinstance(left, Name) and isinstance(right, Name) and operator in ("==", "is", "!="):
-        return Plain((left.name == right.name) == (operator != "!="))
     return unknown(texts_of(left, right))
 
 
@@ -382,13 +374,7 @@ def store(machine: Surroundings, target: Expression, value: Any, state: State) -
     """``target = value``."""
     match target:
         case Variable(symbol=symbol):
-            frame = state.frame
-            if symbol.startswith("::") and frame.function.kind != "module":
-                for other in state.frames:
-                    if symbol in other.env:
-                        frame = other
-                        break
-            frame.env[symbol] = value
+            state.frame.env[symbol] = value
         case Member(base=base, field=field):
             owner = evaluate(machine, base, state)
             if isinstance(owner, Instance):

@@ -35,7 +35,6 @@ from cudalint.program import (
     Launch,
     Return,
     Unary,
-    Unknown,
     Use,
     Variable,
 )
@@ -237,8 +236,6 @@ class Machine(Surroundings):
                 return [state]
 
     def _assign(self, operation: Assign, state: State) -> None:
-        if isinstance(operation.value, Unknown) and operation.value.text == "uninitialized":
-            return
         if operation.augmented:
             old = evaluate(self, operation.target, state)
             right = getattr(operation.value, "right", None)

@@ -114,14 +114,6 @@ class Name:
 
 
 @dataclass(frozen=True)
-class Bound:
-    """A method of an object of the run."""
-
-    this: Any
-    key: str
-
-
-@dataclass(frozen=True)
 class Range:
     """Python's ``range``."""
 
@@ -175,7 +167,7 @@ def duplicate(value: Any, known: dict[int, Any]) -> Any:
             return tuple([duplicate(one, known) for one in value])
         case dict():
             return {name: duplicate(one, known) for name, one in value.items()}
-        case Raw() | Array() | Node() | Items() | Instance() | Bound():
+        case Raw() | Array() | Node() | Items() | Instance():
             made: Any = known.get(id(value))
             if made is None:
                 made = known[id(value)] = copy.copy(value)
@@ -199,7 +191,7 @@ def memory_in(values: Iterable[Any]) -> dict[Memory, str]:
                 pending += value
             case dict():
                 pending += value.values()
-            case Array() | Node() | Items() | Instance() | Bound() if id(value) not in seen:
+            case Array() | Node() | Items() | Instance() if id(value) not in seen:
                 seen.add(id(value))
                 pending += vars(value).values()
     return found
