@@ -126,11 +126,15 @@ def apply_model(
     return states
 
 
-def _whole(call: Call, run: FunctionRun, state: State) -> Const | None:
-    """The integer that is made of a known number."""
+def _whole(call: Call, run: FunctionRun, state: State) -> Value | None:
+    """The integer that is made of a known number, or the number of an address."""
     if len(call.arguments) != 1:
         return None
     value = run.evaluator.value(call.arguments[0].value, state)
+    if isinstance(value, Operation) and value.operator == "element":
+        return value
+    if isinstance(value, Input | Pointer):
+        return value
     if not isinstance(value, Const) or not isinstance(value.value, int | float):
         return None
     return Const(int(value.value), value.overflow) if abs(value.value) < 1e30 else None

@@ -167,9 +167,10 @@ def _aggregate(
 ) -> list[tuple[Location, Value]]:
     """What is stored below a record that is copied by value, or below what a display made."""
     if run.python:
+        origin = run.evaluator.location(source, state) if isinstance(source, Variable) else None
+        parts = [] if origin is None else state.parts_of(origin)
         made = isinstance(source, Variable) and source.symbol.startswith("%")
-        origin = run.evaluator.location(source, state) if made else None
-        return [] if origin is None else state.parts_of(origin)
+        return parts if made else [part for part in parts if part[0] and is_index(part[0][0])]
     if isinstance(value, Address):  # an array decays to its address
         return []
     if run.evaluator.location(source, state) == location:
