@@ -12,6 +12,7 @@ from cudalint.analysis.engine.evaluate import Evaluator
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.engine.summary import Outcome, Summary
 from cudalint.analysis.shape.operations import calls, operations
+from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.shape.symbols import Symbols, identity
 from cudalint.analysis.shape.wording import substitute, written_calls
@@ -131,6 +132,11 @@ class FunctionRun:
     @functools.cached_property
     def _written(self) -> dict[str, Expression]:
         return written_calls(self.function)
+
+    @functools.cached_property
+    def placements(self) -> Placements:
+        """Where its arrays live, as far as its lines say (Python)."""
+        return Placements(self.function, self.symbols)
 
     def log(self, kind: Callable[[FunctionRun], Log]) -> Log:
         """What a domain gathers on all paths, begun when it is first asked for."""

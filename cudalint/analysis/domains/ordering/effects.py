@@ -15,7 +15,6 @@ from cudalint.analysis.domains.ordering.buffers import (
 from cudalint.analysis.domains.ordering.calm import checks_status, is_calm
 from cudalint.analysis.domains.ordering.log import OrderingLog
 from cudalint.analysis.domains.ordering.order import NOTHING, Pending, PendingKind
-from cudalint.analysis.domains.ordering.provenance import on_device
 from cudalint.analysis.domains.ordering.streams import (
     DEFAULT,
     comes_after,
@@ -283,7 +282,7 @@ def _side(run: FunctionRun, binding: Binding, path: str) -> str | None:
     buffer = buffer_of(run, expression, state)
     space = space_of(run, buffer, state) if buffer is not None else None
     if space is None:
-        return "device" if on_device(run, expression, state) else None
+        return "device" if run.python and run.placements.of(expression) == "device" else None
     return "host" if space in ("host", "pinned") else "device" if space == "device" else None
 
 

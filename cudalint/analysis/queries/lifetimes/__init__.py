@@ -24,7 +24,10 @@ def lifetimes(run: FunctionRun, linker: Linker) -> Lifetimes:
         retries=retries(function, linker, models),
         checkpoints=checkpoints(function, program, linker, models),
         idle=idle,
-        caches=(*decorated(function, linker, models), *dictionaries(function, program, models)),
+        caches=(
+            *decorated(function, linker, models),
+            *dictionaries(function, program, linker, models),
+        ),
         hooks=hooks(function, linker, models),
         owners=unclosed_owners(function, linker, models),
     )

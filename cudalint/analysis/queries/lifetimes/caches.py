@@ -6,8 +6,8 @@ import ast
 import re
 
 from cudalint.analysis.facts.lifetimes import TensorCache
-from cudalint.analysis.queries.lifetimes.placement import Placements
 from cudalint.analysis.shape.operations import calls, definitions, operands, operations
+from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.places import holder, place
 from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Symbols
@@ -87,7 +87,7 @@ def _kept(
     parameters = function.parameters
     if any(_is_tensor(p, models) for p in parameters):
         return "tensors"
-    placements = Placements(function, models)
+    placements = Placements(function, symbols)
     returned = {
         placements.of(block.terminator.value)
         for block in function.blocks
@@ -137,13 +137,13 @@ def _decides_size(function: Function, keys: list[Parameter], models: ApiModels) 
 
 
 def dictionaries(
-    function: Function, program: Program, models: ApiModels
+    function: Function, program: Program, symbols: Symbols, models: ApiModels
 ) -> tuple[TensorCache, ...]:
     """The dictionaries that a function remembers device tensors in, by a key with many values."""
     if function.kind in ("module", "constructor"):
         return ()
     found: dict[str, TensorCache] = {}
-    placements = Placements(function, models)
+    placements = Placements(function, symbols)
     for at in operations(function):
         operation = at.operation
         target = getattr(operation, "target", None)

@@ -6,8 +6,8 @@ import sys
 
 from cudalint.analysis.facts.lifetimes import Retry
 from cudalint.analysis.facts.resources import Site
-from cudalint.analysis.queries.lifetimes.placement import Placements
 from cudalint.analysis.shape.operations import calls, expressions
+from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import is_within, texts
@@ -49,7 +49,7 @@ def retries(function: Function, symbols: Symbols, models: ApiModels) -> tuple[Re
 def _first(
     function: Function, handler: Handler, region: set[int], symbols: Symbols, models: ApiModels
 ) -> Retry | None:
-    placements = Placements(function, models)
+    placements = Placements(function, symbols)
     tried = {_callee(c) for _, c in calls(function) if is_within(c.span, handler.guarded)}
     given = {
         _delivers(function, c) for _, c in calls(function) if is_within(c.span, handler.guarded)

@@ -10,9 +10,8 @@ from cudalint.analysis.facts.loops import RepeatedTransfer
 from cudalint.analysis.queries.loops.uses import Uses, shared_names
 from cudalint.analysis.shape.arguments import given, given_at, named
 from cudalint.analysis.shape.loops import innermost
-from cudalint.analysis.shape.operations import At, definitions, operands, targets
+from cudalint.analysis.shape.operations import At, operands, targets
 from cudalint.analysis.shape.places import names, names_in
-from cudalint.analysis.shape.walk import names_device, texts
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
     Assign,
@@ -20,7 +19,6 @@ from cudalint.program import (
     Constant,
     Expression,
     Launch,
-    Member,
     Variable,
 )
 
@@ -96,37 +94,8 @@ def goes_to_device(uses: Uses, call: Call, transfer: Transfer) -> bool:
     if transfer.direction == "host-to-device" or transfer.to.space == "device":
         return True
     places = [named(call, "device"), given(call).at(0, None) if call.receiver is not None else None]
-    return any(_is_device(uses, place) for place in places if place is not None)
-
-
-def _is_device(uses: Uses, value: Expression) -> bool:
-    """Whether a value is a device, or the name of one with memory of its own."""
-    models = uses.run.models
-    match value:
-        case Constant():
-            return _names(value)
-        case Member(field=field):
-            return models.is_device(f".{field}")
-        case Variable(symbol=symbol):
-            functions = uses.run.program.functions
-            given = (p for p in uses.run.function.parameters if p.symbol == symbol)
-            if any(models.is_device(p.type.text) or _names(p.default) for p in given):
-                return True
-            outer = [f for f in functions if symbol.startswith("::") and f.kind == "module"]
-            made = (definitions(f).get(symbol, ()) for f in (uses.run.function, *outer))
-            return any(
-                models.is_device(operation.name)
-                if isinstance(operation, Call)
-                else isinstance(operation, Assign) and _names(operation.value)
-                for several in made
-                for operation in several
-            )
-        case _:
-            return False
-
-
-def _names(value: Expression | None) -> bool:
-    return value is not None and any(map(names_device, texts(value)))
+    found = (uses.run.placements.device(place) for place in places if place is not None)
+    return any(place in ("device", "asked") for place in found)
 
 
 def _selects_device(uses: Uses, header: int) -> bool:

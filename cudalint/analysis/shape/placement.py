@@ -6,18 +6,15 @@ from collections.abc import Iterable
 from typing import Literal
 
 from cudalint.analysis.shape.arguments import inputs, named
-from cudalint.analysis.shape.operations import definitions
-from cudalint.analysis.shape.walk import names_device
-from cudalint.apis.loader import ApiModels
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import names_device, texts
 from cudalint.program import (
     Assign,
     Binary,
     Call,
-    Conditional,
     Constant,
     Expression,
     Function,
-    FunctionReference,
     Index,
     Member,
     Operation,
@@ -35,9 +32,14 @@ _DEPTH = 12
 class Placements:
     """Answers for one function."""
 
-    def __init__(self, function: Function, models: ApiModels) -> None:
-        self._models = models
-        self._definitions = definitions(function)
+    def __init__(self, function: Function, symbols: Symbols) -> None:
+        self._parameters = {one.symbol: one for one in function.parameters}
+        self._models = symbols.models("python")
+        program = symbols.programs.get(function.filename)
+        modules = [one for one in program.functions if one.kind == "module"] if program else []
+        self._definitions: dict[str, list[Operation]] = {}
+        for one in (*modules, function):  # its own last: they replace the others
+            self._definitions.update(symbols.flow(one).definitions)
         self._active: set[str] = set()
 
     def of(self, expression: Expression) -> Placement:
@@ -49,26 +51,19 @@ class Placements:
                 return self.of(base)
             case Binary(left=left, right=right):
                 return _join((self.of(left), self.of(right)))
-            case Conditional(then=then, otherwise=otherwise):
-                return _join((self.of(then), self.of(otherwise)))
             case Tuple(items=items):
                 return _join(self.of(item) for item in items)
             case Member(base=base, field=field):
                 effect = self._models.tensor_effect(f".{field}")
-                follows = effect is not None and effect.device == "follows"
-                return self.of(base) if follows else ""
+                return self.of(base) if effect is not None and effect.device == "follows" else ""
             case _:
                 return ""
 
     def made_by(self, operation: Operation) -> Placement:
         """Where what an operation stores lives."""
-        match operation:
-            case Assign(value=value):
-                return self.of(value)
-            case Call():
-                return self._call(operation)
-            case _:
-                return ""
+        if isinstance(operation, Assign):
+            return self.of(operation.value)
+        return self._call(operation) if isinstance(operation, Call) else ""
 
     def _variable(self, symbol: str) -> Placement:
         if symbol in self._active or len(self._active) > _DEPTH:
@@ -82,9 +77,7 @@ class Placements:
     def _call(self, call: Call) -> Placement:
         asked = named(call, "device")
         if asked is not None:
-            place = self.device(asked)
-            if place is not None:
-                return place
+            return self.device(asked) or "asked"
         model = self._models.lookup(call.name)
         space = model.returns.space if model is not None and model.returns is not None else None
         if space in ("device", "host"):
@@ -95,50 +88,43 @@ class Placements:
         if effect is not None and effect.device == "argument":
             if call.receiver is None:
                 return "host"
-            for given in call.arguments:
-                place = self.device(given.value)
-                if place is not None:
-                    return place
-            return self.of(call.receiver)
+            given = [self.device(argument.value) for argument in call.arguments]
+            return next((place for place in given if place), self.of(call.receiver))
         if space != "same" and (effect is None or effect.device != "follows"):
             return ""
         return _join(self.of(source) for source in inputs(call))
 
-    def device(self, expression: Expression) -> Placement | None:
-        """The device that an argument names; ``None`` for what cannot name one (a dtype)."""
+    def device(self, expression: Expression) -> Placement:
+        """The device that an argument names; empty for what may be none (an element type)."""
         match expression:
-            case Constant(value=None):
-                return None
             case Constant(value=str(text)):
-                if names_device(text):
-                    return "device"
-                return "host" if text.startswith("cpu") else "asked"
-            case Constant(value=bool()):
-                return None
-            case Constant(value=int()):
+                return "device" if names_device(text) else "host"
+            case Constant(value=int(number)) if not isinstance(number, bool):
                 return "device"
-            case FunctionReference():
-                return None
-            case Conditional():
-                return "asked"
+            case Member(field=field):
+                return "asked" if self._models.is_device(f".{field}") else ""
             case Variable(symbol=symbol):
-                for operation in self._definitions.get(symbol, ()):
-                    if isinstance(operation, Assign) and operation.value != expression:
-                        found = self.device(operation.value)
-                        return "asked" if found is None else found
-                    if isinstance(operation, Call) and operation.arguments:
-                        first = operation.arguments[0].value
-                        if isinstance(first, Constant):
-                            return self.device(first)
-                return "asked"
+                return self._device_in(symbol)
             case _:
-                return "asked"
+                return "asked" if any(map(names_device, texts(expression))) else ""
+
+    def _device_in(self, symbol: str) -> Placement:
+        given = self._parameters.get(symbol)
+        if given is not None and (
+            self._models.is_device(given.type.text)
+            or (given.default is not None and any(map(names_device, texts(given.default))))
+        ):
+            return "asked"
+        for operation in self._definitions.get(symbol, ()):
+            if isinstance(operation, Assign) and operation.value != Variable(symbol, symbol):
+                return self.device(operation.value)
+            if isinstance(operation, Call) and self._models.is_device(operation.name):
+                first = operation.arguments[0].value if operation.arguments else None
+                return (self.device(first) if isinstance(first, Constant) else "") or "asked"
+        return ""
 
 
 def _join(places: Iterable[Placement]) -> Placement:
     found = set(places)
-    if "device" in found:
-        return "device"
-    if "asked" in found:
-        return "asked"
-    return "host" if "host" in found else ""
+    ranked: tuple[Placement, ...] = ("device", "asked", "host")
+    return next((place for place in ranked if place in found), "")
