@@ -19,9 +19,10 @@ from cudalint.analysis.facts import (
 from cudalint.analysis.shape.arguments import inputs, named
 from cudalint.analysis.shape.counts import Counts
 from cudalint.analysis.shape.loops import reads_each, varying
-from cudalint.analysis.shape.walk import names_device, plain
+from cudalint.analysis.shape.walk import plain, space_of_device
 from cudalint.analysis.values.arithmetic import apply, divide
 from cudalint.analysis.values.values import (
+    NULL,
     Address,
     Array,
     Const,
@@ -293,12 +294,13 @@ def returned_array(
 
 def _space(run: FunctionRun, binding: Binding, declared: str) -> str | None:
     asked = named(binding.call, "device")
-    if asked is not None:
-        return _device(run.evaluator.value(asked, binding.state))
+    value = NULL if asked is None else run.evaluator.value(asked, binding.state)
+    if value != NULL:
+        return space_of_device(constant(value))
     if declared == "same" and "device" in binding.parameters:
-        place = binding.value("device")
-        if place is not None and isinstance(constant(place), str):
-            return _device(place)
+        place = constant(binding.value("device"))
+        if isinstance(place, str):
+            return space_of_device(place)
     if declared == "same":
         for expression in inputs(binding.call):
             value = run.evaluator.value(expression, binding.state)
@@ -306,14 +308,3 @@ def _space(run: FunctionRun, binding: Binding, declared: str) -> str | None:
                 return value.space
         return None
     return None if declared == "unknown" else declared
-
-
-def _device(value: Value) -> str | None:
-    text = constant(value)
-    if isinstance(text, str):
-        return "device" if names_device(text) else "host"
-    if isinstance(text, int) and not isinstance(text, bool):
-        return "device"
-    if text is None and isinstance(value, Const):
-        return "host"
-    return None

@@ -33,7 +33,7 @@ from cudalint.analysis.footprint.results import Arguments, items_dtype, named_dt
 from cudalint.analysis.footprint.state import Frame, State
 from cudalint.analysis.footprint.surroundings import Surroundings
 from cudalint.analysis.shape.arguments import Given
-from cudalint.analysis.shape.walk import names_device
+from cudalint.analysis.shape.walk import space_of_device
 from cudalint.apis.model import ApiFunction
 from cudalint.apis.paths import parse_path
 from cudalint.program import Call, Function, Member, Variable, render
@@ -331,10 +331,8 @@ def _library(name: str, operands: list[Array]) -> str:
 
 def _space(declared: str, device: Any, operands: list[Array]) -> str | None:
     if isinstance(device, Plain) and device.known:
-        if isinstance(device.value, str):
-            return "device" if names_device(device.value) else "host"
         if device.value is not None:
-            return "device"
+            return space_of_device(device.value)
     elif device is not None:
         return device.space if isinstance(device, Array) else None
     if declared == "same":

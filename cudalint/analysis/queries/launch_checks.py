@@ -5,6 +5,7 @@ from __future__ import annotations
 from cudalint.analysis.engine.evaluate import STATUS
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.shape.callgraph import CallGraph
+from cudalint.analysis.shape.flow import Place
 from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.program import Call, Launch
@@ -12,8 +13,6 @@ from cudalint.source import Span
 
 MOST_CALLERS = 4
 """How far up the callers are asked."""
-
-Place = tuple[int, int]
 
 
 class LaunchChecks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
 from cudalint.analysis.shape.operations import (
@@ -35,6 +35,9 @@ from cudalint.program import (
     walk,
 )
 from cudalint.source import Span
+
+Place = tuple[int, int]
+"""A block, and the position of an operation there."""
 
 
 class Counter(NamedTuple):
@@ -156,6 +159,20 @@ class Flow:
             start = self._ways_out(block) if block in self.order else ()
             self._after[block] = closure(start, self._ways_out)
         return target in self._after[block]
+
+    def passed(self, start: Place, without: Container[Place]) -> set[Place]:
+        """The operations that control may come to behind one, past none of some; the end of a block
+        counts as one."""
+
+        def after(place: Place) -> list[Place]:
+            number, index = place
+            if place in without:
+                return []
+            if index < len(self.blocks[number].operations):
+                return [(number, index + 1)]
+            return [(target, 0) for target in successors(self.blocks[number])]
+
+        return closure([(start[0], start[1] + 1)], after)
 
     def avoids(self, block: int, target: int) -> bool:
         """Whether some way on from a block ends without going through another (the block is not

@@ -7,7 +7,7 @@ from typing import Literal
 
 from cudalint.analysis.shape.arguments import inputs, named
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.walk import names_device, texts
+from cudalint.analysis.shape.walk import names_device, space_of_device, texts
 from cudalint.program import (
     Assign,
     Binary,
@@ -76,7 +76,7 @@ class Placements:
 
     def _call(self, call: Call) -> Placement:
         asked = named(call, "device")
-        if asked is not None:
+        if asked is not None and getattr(asked, "value", asked) is not None:
             return self.device(asked) or "asked"
         model = self._models.lookup(call.name)
         space = model.returns.space if model is not None and model.returns is not None else None
@@ -97,10 +97,8 @@ class Placements:
     def device(self, expression: Expression) -> Placement:
         """The device that an argument names; empty for what may be none (an element type)."""
         match expression:
-            case Constant(value=str(text)):
-                return "device" if names_device(text) else "host"
-            case Constant(value=int(number)) if not isinstance(number, bool):
-                return "device"
+            case Constant(value=value):
+                return space_of_device(value) or ""
             case Member(field=field):
                 return "asked" if self._models.is_device(f".{field}") else ""
             case Variable(symbol=symbol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from typing import Literal
 
 from cudalint.program import (
     Cast,
@@ -34,6 +35,13 @@ def texts(expression: Expression) -> Iterator[str]:
 def names_device(text: str) -> bool:
     """Whether a text names a device with memory of its own (``cuda:0``)."""
     return text.startswith(("cuda", "gpu"))
+
+
+def space_of_device(device: object) -> Literal["device", "host"] | None:
+    """Where the memory of a device is, by its name or number; ``None`` for what is neither."""
+    if isinstance(device, str):
+        return "device" if names_device(device) else "host"
+    return "device" if isinstance(device, int) and not isinstance(device, bool) else None
 
 
 def holds(expression: Expression, symbols: Container[str]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cudalint.analysis.shape.arguments import named_constant
 from cudalint.analysis.shape.places import ELEMENT, is_inside, place
-from cudalint.analysis.shape.walk import names_device
+from cudalint.analysis.shape.walk import space_of_device
 from cudalint.analysis.tensors.lattice import (
     NOTHING,
     NUMBER,
@@ -42,6 +42,7 @@ from cudalint.program import (
     Variable,
 )
 
+_DEVICES: dict[str | None, Device] = {"device": Device.DEVICE, "host": Device.HOST}
 TESTS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "is"})
 
 
@@ -236,17 +237,13 @@ class Values:
         return Value(Kind.TENSOR, gradient, placed, tensorlike=True, large=large)
 
     def _device(self, effect: TensorEffect, call: Call | None, device: Device) -> Device:
-        if effect.device == "device":
-            return Device.DEVICE
-        if effect.device == "host":
-            return Device.HOST
+        if effect.device in _DEVICES:
+            return _DEVICES[effect.device]
         if effect.device != "argument" or call is None:
             return device
         moves = call.name == ".to"
         for argument in call.arguments:
             if argument.keyword == "device" or (moves and not argument.keyword):
-                match argument.value:
-                    case Constant(value=str() as name):
-                        return Device.DEVICE if names_device(name) else Device.HOST
-                return Device.UNKNOWN
+                space = space_of_device(getattr(argument.value, "value", None))
+                return _DEVICES.get(space, Device.UNKNOWN)
         return device if moves else Device.HOST

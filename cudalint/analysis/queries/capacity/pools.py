@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,14 +13,13 @@ from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import HeldPool, Site
 from cudalint.analysis.queries.capacity.flushes import model_of
-from cudalint.analysis.shape.operations import calls, definitions, successors
-from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.shape.flow import Flow, Place
+from cudalint.analysis.shape.operations import calls, definitions
 from cudalint.analysis.values.values import constant, integer
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (
     AddressOf,
     Assign,
-    Block,
     Call,
     Function,
     Return,
@@ -33,7 +32,6 @@ LARGE = 256 << 20
 LARGE_THOUGH_SYNCHRONIZED = 1 << 30
 LARGE_WHERE_NOTHING_WAITS = 16 << 20
 """What is worth a note where nothing waits for the frees at all."""
-Place = tuple[int, int]
 
 
 def held_pools(run: FunctionRun) -> Iterator[HeldPool]:
@@ -62,9 +60,7 @@ def held_pools(run: FunctionRun) -> Iterator[HeldPool]:
                 continue
             if events.threshold is not None:
                 reason = "threshold" if events.keeps and size >= LARGE else None
-            elif place not in events.waited and _reaches(
-                run.flow.blocks, place, here, events.waits
-            ):
+            elif place not in events.waited and here in run.flow.passed(place, events.waits):
                 reason = "unsynchronized"
             elif size >= LARGE_THOUGH_SYNCHRONIZED:
                 reason = "synchronized"
@@ -98,7 +94,9 @@ def _events(run: FunctionRun, function: Function, inside: bool = True) -> _Event
         elif call.key and inside:
             callee = run.symbols.function(call.key, run.filename)
             if callee is not None and callee.key != function.key:
-                _called(found, at.place, callee.blocks, _events(run, callee, inside=False))
+                _called(
+                    found, at.place, run.symbols.flow(callee), _events(run, callee, inside=False)
+                )
     return found
 
 
@@ -122,16 +120,16 @@ def _note(
         found.keeps = amount is not None and amount >= 1 << 40
 
 
-def _called(found: _Events, place: Place, blocks: Sequence[Block], inner: _Events) -> None:
+def _called(found: _Events, place: Place, flow: Flow, inner: _Events) -> None:
     """Add what a callee does to pools."""
     found.trims |= inner.trims
     if inner.threshold is not None:
         found.threshold, found.keeps = inner.threshold, inner.keeps
     if inner.frees:
         found.frees[place] = next(iter(inner.frees.values()))
-        if not any(_reaches(blocks, free, None, inner.waits) for free in inner.frees):
+        if not any(_leaves(flow, free, inner.waits) for free in inner.frees):
             found.waited.add(place)
-    elif inner.waits and not _reaches(blocks, (0, -1), None, inner.waits):
+    elif inner.waits and not _leaves(flow, (0, -1), inner.waits):
         found.waits.add(place)
 
 
@@ -156,20 +154,10 @@ def _amount(run: FunctionRun, function: Function, call: Call) -> int | None:
     return max(numbers) if numbers and len(numbers) == len(found) else None
 
 
-def _reaches(
-    blocks: Sequence[Block], start: Place, goal: Place | None, without: set[Place]
-) -> bool:
-    """Whether control may go from one operation to another (``None``: out of the function) past
-    none of some."""
-
-    def after(place: Place) -> list[Place]:
-        number, index = place
-        if place in without:
-            return []
-        if index < len(blocks[number].operations):
-            return [(number, index + 1)]
-        return [(target, 0) for target in successors(blocks[number])]
-
-    found = closure([(start[0], start[1] + 1)], after)
-    ends = ((b.number, len(b.operations)) for b in blocks if isinstance(b.terminator, Return))
-    return goal in found if goal is not None else not found.isdisjoint(ends)
+def _leaves(flow: Flow, start: Place, without: set[Place]) -> bool:
+    """Whether control may leave a function past none of some operations."""
+    found = flow.passed(start, without)
+    return any(
+        isinstance(block.terminator, Return) and (block.number, len(block.operations)) in found
+        for block in flow.blocks
+    )

@@ -8,12 +8,13 @@ from typing import Literal
 
 from cudalint.analysis.shape.arguments import given, inputs, named_constant
 from cudalint.analysis.shape.operations import calls, operands, operations, targets, terminal
+from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.places import place, root
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.apis.loader import ApiModels
-from cudalint.program import Assign, Call, Constant, Expression, Function, Program, variables, walk
+from cudalint.program import Assign, Call, Expression, Function, Program, variables, walk
 
 Origin = Literal["device", "host", ""]
 """Empty: no file of the run writes weights."""
@@ -104,23 +105,24 @@ def _callers(
                 yield caller, given(call).bind(function.parameters, lambda rest: rest[0])
 
 
-def is_placed(restore: Call, function: Function, program: Program, models: ApiModels) -> bool:
+def is_placed(restore: Call, function: Function, program: Program, symbols: Symbols) -> bool:
     """Whether a module is on a device before a function restores its weights: it, or another method
     of its class, moves it there."""
     module = place(restore.receiver) or ""
-    return module in _placed(function, models, restore.span.row) or (
+    return module in _placed(function, symbols, restore.span.row) or (
         module.startswith("this")
         and any(
-            module in _placed(other, models)
+            module in _placed(other, symbols)
             for other in program.functions
             if other.record == function.record is not None
         )
     )
 
 
-def _placed(function: Function, models: ApiModels, row: int | None = None) -> set[str | None]:
+def _placed(function: Function, symbols: Symbols, row: int | None = None) -> set[str | None]:
     """The places of what a function moves to a device, before a row of the file."""
     found: set[str | None] = set()
+    placements = Placements(function, symbols)
     for at in operations(function):
         operation = at.operation
         if row is not None and operation.span.row >= row:
@@ -129,22 +131,16 @@ def _placed(function: Function, models: ApiModels, row: int | None = None) -> se
             found.add(place(operation.target))
         if not isinstance(operation, Call):
             continue
-        effect = models.tensor_effect(operation.name)
+        effect = symbols.models("python").tensor_effect(operation.name)
         device = effect.device if effect is not None and operation.receiver is not None else None
         sources = {place(value) for value in inputs(operation)}
-        if device == "device" or (device == "argument" and not _names_host(operation)):
+        asked = {placements.device(one.value) for one in operation.arguments}
+        if device == "device" or (device == "argument" and "host" not in asked):
             found |= {place(operation.receiver), place(operation.target)}
         elif sources & found:
             found.add(place(operation.target))
         found.discard(None)
     return found
-
-
-def _names_host(call: Call) -> bool:
-    return any(
-        isinstance(one.value, Constant) and str(one.value.value).startswith("cpu")
-        for one in call.arguments
-    )
 
 
 def _offloads(program: Program, models: ApiModels) -> bool:

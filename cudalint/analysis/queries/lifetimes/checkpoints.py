@@ -58,7 +58,7 @@ def checkpoints(
                 explicit=where is not None,
                 restored=Site(function.filename, restore.span, restore.name),
                 own=origins[0] == "device"
-                or (origins[1] == "device" and is_placed(restore, function, program, models)),
+                or (origins[1] == "device" and is_placed(restore, function, program, symbols)),
             )
         )
     return tuple(found)

@@ -11,7 +11,6 @@ from cudalint.analysis.shape.operations import (
     definitions,
     operands,
     operations,
-    successors,
 )
 from cudalint.analysis.shape.places import holder, place
 from cudalint.analysis.shape.reach import closure, ways
@@ -27,7 +26,6 @@ from cudalint.program import (
     Member,
     Operation,
     Return,
-    Throw,
     Use,
     Variable,
     render,
@@ -65,7 +63,7 @@ def hooks(function: Function, symbols: Symbols, models: ApiModels) -> tuple[Hook
             if _ends_with_the_call(function, call, at, symbols):
                 found.append(Hook(call.name, module, call.span, handle))
             continue
-        skipped = _skipped(function, at, removals, models)
+        skipped = _skipped(function, at, removals, symbols)
         if skipped is not None:
             removal = removals[0].operation
             found.append(
@@ -189,35 +187,20 @@ def _runs_once(function: Function, symbols: Symbols) -> bool:
 
 
 def _skipped(
-    function: Function, start: At, removals: list[At], models: ApiModels
+    function: Function, start: At, removals: list[At], symbols: Symbols
 ) -> Call | Use | None:
     """What may raise past the removals: a yield, or a call of something out of sight."""
     removing = {at.place for at in removals}
-    seen: set[int] = set()
-    pending: list[tuple[int, int]] = [(start.block, start.position + 1)]
-    best: Call | Use | None = None
-    while pending:
-        number, first = pending.pop()
-        block = function.blocks[number]
-        stopped = False
-        for index in range(first, len(block.operations)):
-            if (number, index) in removing:
-                stopped = True
-                break
-            operation = block.operations[index]
-            if not isinstance(operation, Call | Use):
-                continue
-            if _may_raise(operation, models) and not _removed_on(function, block.unwind, removing):
-                if isinstance(operation, Use):
-                    return operation
-                best = best or operation
-        if stopped or isinstance(block.terminator, Throw):
-            continue
-        for target in successors(block):
-            if target not in seen:
-                seen.add(target)
-                pending.append((target, 0))
-    return best
+    ahead = symbols.flow(function).passed(start.place, removing) - removing
+    raising = [
+        at.operation
+        for at in operations(function)
+        if at.place in ahead
+        and isinstance(at.operation, Call | Use)
+        and _may_raise(at.operation)
+        and not _removed_on(function, function.blocks[at.block].unwind, removing)
+    ]
+    return next((one for one in raising if isinstance(one, Use)), next(iter(raising), None))
 
 
 def _removed_on(function: Function, unwind: int | None, removing: set[tuple[int, int]]) -> bool:
@@ -227,7 +210,7 @@ def _removed_on(function: Function, unwind: int | None, removing: set[tuple[int,
     return any(block in after for block, _ in removing)
 
 
-def _may_raise(operation: Call | Use, models: ApiModels) -> bool:
+def _may_raise(operation: Call | Use) -> bool:
     if isinstance(operation, Use):
         return operation.reason == "yield"
     return operation.kind == "indirect"
