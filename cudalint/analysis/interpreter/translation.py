@@ -142,7 +142,19 @@ class Translation:
                 return None
             place = evaluator.location(plain(expression), state)
             return None if place is None else (*place, *location[1:])
-        return location  # a global, or what a lambda captured
+        return None if self._is_of_another(root) else location  # a global, or what is captured
+
+    def _is_of_another(self, root: str) -> bool:
+        """Whether a lambda that was made in another function has captured it there."""
+        info = self.definition.variables.get(root)
+        function, inner = self.run.function, self.definition
+        if self.run.python or info is None or info.storage != "captured" or function.parent:
+            return False
+        outer = inner.parent
+        while outer is not None and outer != function.key:
+            around = self.run.symbols.function(outer, self.definition.filename)
+            outer = around.parent if around is not None else None
+        return outer is None
 
     def written(self, location: Location | None) -> str:
         """A location in the words of the source: of a temporary, what it stands for."""

@@ -142,7 +142,7 @@ def escape_captured(run: FunctionRun, key: str, state: State) -> None:
     """What a function value would release is looked after."""
     summary, _ = run.summaries.summary(key, run.filename)
     for outcome in summary.outcomes if summary is not None else ():
-        state.escape(state.reachable(state.read(one.location) for one in outcome.released))
+        state.give_away(state.read(one.location) for one in outcome.released)
     definition = run.symbols.function(key, run.filename) if run.python else None
     for _, call in calls(definition.blocks if definition is not None else ()):
         if isinstance(call.receiver, Variable):
