@@ -287,6 +287,8 @@ class Worklist:
             before, states = states, []
             for one in before:
                 if len(states) >= self._most and not self._meets:
+                    states = self._without_results(states, block.number)
+                if len(states) >= self._most and not self._meets:
                     self.run.complete = False
                     break  # there is no room for what comes of the others
                 after = self._operate(operation, one)
@@ -307,6 +309,20 @@ class Worklist:
                 kept[-1] = meet(kept[-1], state, block.number)
             else:
                 self.run.complete = False
+        return kept
+
+    def _without_results(self, states: list[State], block: int) -> list[State]:
+        """Disjuncts that go on as one where it does not count what each of them will return."""
+        kept: list[State] = []
+        for state in states:
+            for symbol in sorted(self._mortal & self.run.flow.resulting):
+                value = state.values.get((symbol,))
+                if value is not None and not resources_in(value):
+                    unknown = Symbol(f"either{block}:{symbol}")
+                    state.refresh(unknown)
+                    state.values[(symbol,)] = unknown
+            if not self._is_stood_for(state, kept):
+                kept.append(state)
         return kept
 
     def _operate(self, operation: ProgramOperation, state: State) -> list[State]:

@@ -30,6 +30,7 @@ from cudalint.program import (
     Function,
     Index,
     Operation,
+    Return,
     Variable,
     variables,
     walk,
@@ -131,6 +132,20 @@ class Flow:
     def definitions(self) -> dict[str, list[Operation]]:
         """For each variable: the operations that give it a value."""
         return definitions(self.blocks)
+
+    @functools.cached_property
+    def resulting(self) -> frozenset[str]:
+        """The variables of which nothing but the function's result is made."""
+        read = [
+            part
+            for at in operations(self.blocks)
+            if defined(at.operation) is None or not isinstance(at.operation, Assign)
+            for part in operands(at.operation)
+        ]
+        ends = [block for block in self.blocks if not isinstance(block.terminator, Return)]
+        read += [part for block in ends if (part := terminal(block)) is not None]
+        used = self.sources(symbol for part in read for symbol in variables(part))
+        return frozenset(self.definitions.keys() - used)
 
     def sources(self, symbols: Iterable[str]) -> set[str]:
         """Some variables, and all that their values are made from."""
