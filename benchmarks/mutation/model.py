@@ -38,6 +38,7 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "GPU108": "only a device reset is left to end it",
     },
     EARLY_RETURN: {
+        "GPU101": "the new return leaves it with a caller that never releases it",
         "GPU102": "the new return passes the release by",
         "GPU103": "the new return stands in the handler of an exception",
         "GPU104": "the new return leaves a helper, and the caller acquires again",
@@ -46,6 +47,7 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "GPU108": "only a device reset is left to end it on the new path",
     },
     CONDITIONAL: {
+        "GPU101": "where the condition is false, a caller is left with it that never releases it",
         "GPU102": "the path on which the condition is false leaks",
         "GPU103": "the release of the exceptional path runs sometimes",
         "GPU104": "the pointer is overwritten where the condition is false",
