@@ -10,7 +10,7 @@ from cudalint.frontends.cuda import parse as parsing
 from cudalint.frontends.cuda.lowering.program import lower
 from cudalint.frontends.cuda.parse import ParseOptions, parse
 from cudalint.frontends.cuda.undeclared import Undeclared
-from cudalint.program import Call, Program
+from cudalint.program import Branch, Call, Program, render
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +197,36 @@ int scale(cublasHandle_t handle, Extents count, float *values) {
     calls = [one for block in scale.blocks for one in block.operations if isinstance(one, Call)]
     assert "cublasSscal" in [call.name for call in calls]
     assert not any(call.noreturn for call in calls)
+
+
+def test_methods_of_a_member_of_unknown_class_have_their_own_names(options: ParseOptions) -> None:
+    text = """
+class Context {
+  int open();
+  Settings settings_;
+  Settings *defaults_;
+};
+int Context::open() { return settings_.inputs() + settings_.outputs(2) + defaults_->inputs(); }
+"""
+    (method,) = read(text, options).functions
+    calls = [one for block in method.blocks for one in block.operations if isinstance(one, Call)]
+    assert [(call.name, render(call.receiver)) for call in calls if call.receiver] == [
+        (".inputs", "settings_"),
+        (".outputs", "settings_"),
+        (".inputs", "*defaults_"),
+    ]
+
+
+def test_operators_between_objects_of_unknown_class_are_operators(options: ParseOptions) -> None:
+    text = """
+int first(Extents wanted) {
+  for (Extents step{3, 4}; step < wanted; ++step) return 1;
+  return 0;
+}
+"""
+    (first,) = read(text, options).functions
+    ways = [block.terminator for block in first.blocks if isinstance(block.terminator, Branch)]
+    assert [render(way.condition) for way in ways] == ["step < wanted"]
 
 
 def test_a_file_of_unknown_names_only_ends(options: ParseOptions) -> None:

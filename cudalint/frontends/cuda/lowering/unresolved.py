@@ -20,6 +20,7 @@ from cudalint.frontends.cuda.lowering.text import recover_arguments
 from cudalint.program import (
     THIS,
     Binary,
+    Dereference,
     Expression,
     Member,
     Unknown,
@@ -44,6 +45,14 @@ def unresolved_call(
     if simple is not None:
         return simple
     callee = unwrapped(operands[0])
+    method = context.positions.text(operands[0]).removeprefix(context.positions.text(callee))
+    if method and (found := MEMBER_NAME.match(method)):
+        # Clang keeps the object only: it does not know the class.
+        value = context.expression(callee)
+        receiver = Dereference(value) if found.group(1) == "->" else value
+        arguments = lower_arguments(context, operands[1:])
+        name = f".{found.group(2)}"
+        return emit_call(context, cursor, name, arguments, wanted, kind="method", receiver=receiver)
     if callee._kind_id == Kind.MEMBER:
         return _unresolved_member(context, cursor, callee, operands, wanted)
     declaration = referenced(callee) if callee._kind_id == Kind.NAME else None
@@ -81,17 +90,22 @@ def unresolved_call(
 def _dependent_operator(
     context: Context, cursor: Cursor, operands: list[Cursor]
 ) -> Expression | None:
-    """``a != b`` on types that depend on a template: a call whose second part is the name of
-    the operator."""
-    if len(operands) != 3 or operands[1]._kind_id != Kind.NAME:
+    """``a != b`` on types that depend on a template or are not known: a call of two operands, the
+    name of the operator between them or only written there."""
+    if len(operands) == 3 and operands[1]._kind_id == Kind.NAME:
+        declaration = referenced(operands[1])
+        name = name_of(declaration) if declaration is not None else ""
+        symbol = name.removeprefix("operator").strip() if name.startswith("operator") else ""
+    elif len(operands) == 2:
+        text, left, right = map(context.positions.text, (cursor, *operands))
+        written = text.startswith(left) and text.endswith(right)
+        symbol = text[len(left) : len(text) - len(right)].strip() if written else ""
+    else:
         return None
-    declaration = referenced(operands[1])
-    name = name_of(declaration) if declaration is not None else ""
-    symbol = name.removeprefix("operator").strip()
-    if symbol == name or symbol not in _BINARY_OPERATORS:
+    if symbol not in _BINARY_OPERATORS:
         return None
-    left = context.expression(operands[0])
-    return Binary(symbol, left, context.expression(operands[2]))
+    first = context.expression(operands[0])
+    return Binary(symbol, first, context.expression(operands[-1]))
 
 
 def dependent_construction(context: Context, cursor: Cursor, operands: list[Cursor]) -> Expression:
