@@ -99,6 +99,16 @@ class Outcome:
         return all(known.get(condition, truth) == truth for condition, truth in self.conditions)
 
 
+def released_by(outcomes: Sequence[Outcome]) -> dict[Location, InputRelease]:
+    """What a method releases of its object, by the place there."""
+    return {
+        release.location: release
+        for outcome in reversed(outcomes)
+        for release in reversed(outcome.released)
+        if release.location[0] == "this" and len(release.location) > 1
+    }
+
+
 @dataclass(frozen=True)
 class Summary:
     """All outcomes; none: it never returns."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from cudalint.analysis.engine.joining import is_null
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
-from cudalint.analysis.engine.summary import Outcome
+from cudalint.analysis.engine.summary import Outcome, released_by
 from cudalint.analysis.facts import OverwrittenMember, OwnerCopy, Site
 from cudalint.analysis.shape.members import referred
 from cudalint.analysis.shape.operations import operations
@@ -58,16 +58,12 @@ def released_members(linker: Linker, record: Record, always: bool = False) -> di
             if definition is None or definition[0].kind != "destructor":
                 continue
             run = linker.run_of(*definition)
-            for outcome in run.outcomes if run is not None else ():
-                for release in outcome.released:
-                    location = release.location
-                    if location[0] != "this" or len(location) < 2:
-                        continue
-                    if run is None or (always and not _is_sure(run, location)):
-                        continue
-                    name = str(location[1]).removeprefix(".")
-                    step = release.step
-                    found.setdefault(name, Site(step.filename, step.span, release.api))
+            for location, release in released_by(run.outcomes if run is not None else ()).items():
+                if run is None or (always and not _is_sure(run, location)):
+                    continue
+                step = release.step
+                name = str(location[1]).removeprefix(".")
+                found.setdefault(name, Site(step.filename, step.span, release.api))
     return found
 
 

@@ -14,7 +14,6 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import Exit, Leak, LeakExit
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.effects import EffectsOf
-from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.findings.finding import Step
 
@@ -27,7 +26,7 @@ def overwritten_globals(
     if not any(acquiring.values()):
         return {}
     given = _given_away(symbols)
-    again = _run_again(symbols)
+    again = symbols.memo(CallGraph).repeated
     return {
         function: [leak for root, leak in leaks if root not in given]
         for function, leaks in acquiring.items()
@@ -68,19 +67,3 @@ def _given_away(symbols: Symbols) -> set[str]:
         known = effects.of(function, program)
         found |= known.released | known.kept | known.lent
     return found
-
-
-def _run_again(symbols: Symbols) -> set[Identity]:
-    """The functions that run more than once: called in a loop, or twice by one function, or by
-    one that runs more than once."""
-    graph = symbols.memo(CallGraph)
-    start: set[Identity] = set()
-    for function, _ in symbols.functions():
-        callers: set[Identity] = set()
-        for site in graph.sites(identity(function)):
-            caller = identity(site.caller)
-            loops = symbols.flow(site.caller).enclosing.get(site.at.block)
-            if loops or caller in callers:
-                start.add(identity(function))
-            callers.add(caller)
-    return closure(start, lambda one: graph.reached([one]))

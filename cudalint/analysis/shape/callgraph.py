@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -24,6 +25,7 @@ class CallGraph:
     """All calls whose callee is known without following paths."""
 
     def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
         self._sites: dict[Identity, list[Site]] = defaultdict(list)
         self._callees: dict[Identity, set[Identity]] = defaultdict(set)
         for caller, _ in symbols.functions():
@@ -31,6 +33,19 @@ class CallGraph:
                 for callee, _ in symbols.callees(call, caller.filename):
                     self._sites[identity(callee)].append(Site(caller, at, call))
                     self._callees[identity(caller)].add(identity(callee))
+
+    @functools.cached_property
+    def repeated(self) -> set[Identity]:
+        """The functions that run more than once: called in a loop, or twice by one function, or by
+        one that runs more than once."""
+        start: set[Identity] = set()
+        for function, sites in self._sites.items():
+            callers = [identity(site.caller) for site in sites]
+            if len(set(callers)) < len(callers) or any(
+                self._symbols.flow(site.caller).enclosing.get(site.at.block) for site in sites
+            ):
+                start.add(function)
+        return self.reached(start)
 
     def sites(self, function: Identity) -> Sequence[Site]:
         """The calls of a function."""

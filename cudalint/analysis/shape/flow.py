@@ -147,6 +147,11 @@ class Flow:
         used = self.sources(symbol for part in read for symbol in variables(part))
         return frozenset(self.definitions.keys() - used)
 
+    def only(self, symbol: str) -> Operation | None:
+        """The operation that gives a variable its value, if there is one only."""
+        found = self.definitions.get(symbol, ())
+        return found[0] if len(found) == 1 else None
+
     def sources(self, symbols: Iterable[str]) -> set[str]:
         """Some variables, and all that their values are made from."""
         return closure(symbols, self._read_for)

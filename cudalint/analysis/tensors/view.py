@@ -206,14 +206,10 @@ class View:
         for _ in range(8):
             if not isinstance(expression, Variable):
                 return None
-            made = self.flow.definitions.get(expression.symbol, [])
-            if len(made) != 1:
-                return None
-            if isinstance(made[0], Call):
-                return made[0]
-            if not isinstance(made[0], Assign):
-                return None
-            expression = made[0].value
+            made = self.flow.only(expression.symbol)
+            if not isinstance(made, Assign):
+                return made if isinstance(made, Call) else None
+            expression = made.value
         return None
 
     def text(self, expression: Expression) -> str:

@@ -10,7 +10,7 @@ from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
     written_here,
 )
 from cudalint.analysis.shape.arguments import argument, given
-from cudalint.analysis.shape.operations import calls, definitions, operands, operations
+from cudalint.analysis.shape.operations import calls, operands, operations
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Symbols
@@ -42,7 +42,8 @@ def checkpoints(
         if effect is None or effect.loads is None or given(call).cut:
             continue
         where = argument(call, effect.loads)
-        if where is not None and not _is_nowhere(_looked_up(function, where)):
+        made = symbols.flow(function).only(where.symbol) if isinstance(where, Variable) else None
+        if where is not None and not _is_nowhere(made.value if isinstance(made, Assign) else where):
             continue
         restore = _restore(function, call, models)
         if restore is None or _is_opaque(function, restore, models):
@@ -82,15 +83,6 @@ def _is_opaque(function: Function, restore: Call, models: ApiModels) -> bool:
         if call.target is not None and call.target == restore.receiver
     )
     return any(effect is not None and effect.opaque for effect in made)
-
-
-def _looked_up(function: Function, place: Expression) -> Expression:
-    """What a variable that is given one value holds."""
-    if not isinstance(place, Variable):
-        return place
-    given = definitions(function).get(place.symbol, [])
-    first = given[0] if len(given) == 1 else None
-    return first.value if isinstance(first, Assign) else place
 
 
 def _is_nowhere(place: Expression) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from cudalint.analysis.facts.lifetimes import Hook
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.shape.callgraph import CallGraph
+from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import (
     At,
     calls,
-    definitions,
     operands,
     operations,
 )
@@ -60,7 +60,7 @@ def hooks(function: Function, symbols: Symbols, models: ApiModels) -> tuple[Hook
         ]
         handle = next((name for name in sorted(handles) if not name.startswith("%")), "")
         if not removals:
-            if _ends_with_the_call(function, call, at, symbols):
+            if _ends_with_the_call(function, call, symbols):
                 found.append(Hook(call.name, module, call.span, handle))
             continue
         skipped = _skipped(function, at, removals, symbols)
@@ -127,12 +127,12 @@ def _handles(function: Function, call: Call) -> set[str] | None:
 _NOT_ITS_OWN = ("parameter", "captured", "global", "static")
 
 
-def _ends_with_the_call(function: Function, hook: Call, at: At, symbols: Symbols) -> bool:
+def _ends_with_the_call(function: Function, hook: Call, symbols: Symbols) -> bool:
     """Whether the function itself runs the module that it hooks, which was there before: the hook
     serves this call, and the next call adds another."""
     if hook.receiver is None or function.is_main or _runs_once(function, symbols):
         return False
-    owner = _origin(function, hook.receiver)
+    owner = _origin(function, symbols.flow(function), hook.receiver)
     if owner is None:
         return False
     for _, call in calls(function):
@@ -150,23 +150,20 @@ def _ends_with_the_call(function: Function, hook: Call, at: At, symbols: Symbols
     return False
 
 
-def _origin(function: Function, receiver: Expression) -> str | None:
+def _origin(function: Function, flow: Flow, receiver: Expression) -> str | None:
     """The parameter, or the member of ``self``, that a module is a part of; ``None`` for a module
     that the function made itself."""
-    made = definitions(function)
     current = holder(receiver)
     for _ in range(8):
         if current is None or current == "this" or current.startswith("this."):
             return current
-        by = made.get(current, [])
-        if not by:
+        if current not in flow.definitions:
             info = function.variables.get(current)
             outside = current.startswith("::")
             return current if outside or (info and info.storage in _NOT_ITS_OWN) else None
-        source = _source(by[0])
-        if source is None or len(by) > 1:
-            return None
-        current = holder(source)
+        by = flow.only(current)
+        source = _source(by) if by is not None else None
+        current = holder(source) if source is not None else None
     return None
 
 
@@ -179,11 +176,9 @@ def _source(operation: Operation) -> Expression | None:
 
 def _runs_once(function: Function, symbols: Symbols) -> bool:
     """Whether all that calls it in the run is a program's own code, once."""
-    sites = symbols.memo(CallGraph).sites(identity(function))
-    return len(sites) == 1 and all(
-        site.caller.is_main and not symbols.flow(site.caller).enclosing.get(site.at.block)
-        for site in sites
-    )
+    graph, one = symbols.memo(CallGraph), identity(function)
+    callers = [site.caller for site in graph.sites(one)]
+    return bool(callers) and all(c.is_main for c in callers) and one not in graph.repeated
 
 
 def _skipped(

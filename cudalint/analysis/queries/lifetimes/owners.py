@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cudalint.analysis.engine.summary import released_by
 from cudalint.analysis.facts.lifetimes import UnclosedOwner
 from cudalint.analysis.shape.operations import At, calls, definitions, operands, operations
 from cudalint.analysis.shape.walk import holds
@@ -108,21 +109,14 @@ def _closing(
     found: dict[Location, str] = {}
     for name in sorted(methods, key=lambda one: (one.startswith("_"), one != "close", one)):
         if name != "__init__":
-            for location in sorted(_released(methods[name], linker), key=repr):
-                if location in acquired:
-                    found.setdefault(location, name)
+            for location in acquired & _released(methods[name], linker):
+                found.setdefault(location, name)
     return found
 
 
 def _released(method: Function, linker: Linker) -> set[Location]:
     summary, _ = linker.summary(method.key, method.filename)
-    outcomes = summary.outcomes if summary is not None else ()
-    return {
-        release.location
-        for outcome in outcomes
-        for release in outcome.released
-        if release.location[0] == "this"
-    }
+    return set(released_by(summary.outcomes if summary is not None else ()))
 
 
 def _of_stack(function: Function, call: Call, models: ApiModels) -> UnclosedOwner | None:
@@ -174,8 +168,6 @@ def _is_kept(
     models: ApiModels,
 ) -> bool:
     """Whether an object stays in the function, and nothing there may close it."""
-    if made.target is None:
-        return True  # nobody ever has it
     if not isinstance(made.target, Variable) or made.target.symbol.startswith("::"):
         return False
     symbol = made.target.symbol
