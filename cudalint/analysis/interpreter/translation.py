@@ -145,10 +145,15 @@ class Translation:
         return None if self._is_of_another(root) else location  # a global, or what is captured
 
     def _is_of_another(self, root: str) -> bool:
-        """Whether a lambda that was made in another function has captured it there."""
+        """Whether it is the callee's own, or a lambda that was made in another function has
+        captured it there."""
         info = self.definition.variables.get(root)
         function, inner = self.run.function, self.definition
-        if self.run.python or info is None or info.storage != "captured" or function.parent:
+        if self.run.python or info is None:
+            return False
+        if info.storage == "local":
+            return True
+        if info.storage != "captured" or function.parent:
             return False
         outer = inner.parent
         while outer is not None and outer != function.key:
