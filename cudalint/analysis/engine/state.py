@@ -258,7 +258,8 @@ class State:
         any_element = self.values.get((*base, "[]"))
         if location[-1] != "[]":
             return any_element
-        found: set[Symbol] = set()
+        first = self.values.get(base, NULL) if base[0] == "@" and len(base) == 2 else NULL
+        found = set(resources_in(first))  # `*table` is `table[0]`
         depth = len(location)
         for other, value in self.values.items():
             if len(other) == depth and other[:-1] == base and is_index(other[-1]):
