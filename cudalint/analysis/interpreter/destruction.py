@@ -83,7 +83,9 @@ def delete(
         return [state]
     made = objects.class_in(value, state)
     ways = [(made, state)]
-    if made is None and call.record is not None and run.symbols.is_polymorphic(call.record):
+    if call.record is None:
+        return [state]  # numbers and pointers: nothing else ends with them
+    if made is None and run.symbols.is_polymorphic(call.record):
         ways = by_class(run, place, call.record, state, str)
     destruction = run.symbols.memo(Destruction)
     ends: list[list[State]] = []
