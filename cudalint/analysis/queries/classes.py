@@ -97,7 +97,9 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
         for name in sorted({base_name(member) for member, _ in members.acquired}):
             last = name.rpartition(".")[2]
             own = declaring(members.record.key, last, members.record.filename, linker)
-            released = (None, last) in fields or (own is not None and (own, last) in fields)
+            released = any(
+                field == last and (own is None or of in (None, own)) for of, field in fields
+            )
             if released and name not in members.by_destructor and not members.releases:
                 site = Site(members.record.filename, members.record.span, name)
                 members.elsewhere.setdefault(name, site)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cudalint.analysis.domains.ownership.iterations import was_another_case
@@ -12,7 +13,7 @@ from cudalint.analysis.engine.evaluate import NUMBERS
 from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import InputRelease, InputUse, State, Status
 from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
-from cudalint.analysis.shape.members import member_in
+from cudalint.analysis.shape.members import declaring, member_in
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
@@ -39,6 +40,7 @@ from cudalint.program import (
     Expression,
     Member,
     Unreachable,
+    Variable,
     children,
 )
 from cudalint.source import Span
@@ -79,7 +81,7 @@ def release(
         _note_cleanup(run, name, span, set(), null_release=True)
         return
     origin = value.resource.origin if isinstance(value, Pointer) else None
-    for of, member in _members(run, expression):
+    for of, member in {*_members(run, expression), *_members_read(run, expression, value)}:
         run.log(Recorder).released_members.add(ReleasedMember(of, member, origin))
     location = binding.location(effect.handle)
     shown = run.show(binding.place(effect.handle))
@@ -110,6 +112,22 @@ def _members(run: FunctionRun, expression: Expression) -> set[tuple[str | None, 
         known = member_in(expression, run.function, run.program, run.symbols)
         found.add((None, expression.field) if known is None else known)
     return found
+
+
+def _members_read(
+    run: FunctionRun, expression: Expression, value: Value
+) -> Iterator[tuple[str | None, str]]:
+    """The member that a method has read, with the class that declares it: ``cloud->points()``."""
+    field = value.location[-1] if isinstance(value, Input) else None
+    if not isinstance(field, str) or not isinstance(expression := plain(expression), Variable):
+        return
+    for made in run.flow.definitions.get(expression.symbol, ()):
+        key = made.key if isinstance(made, Call) else None
+        method = run.symbols.function(key, run.filename) if key else None
+        name = field.removeprefix(".")
+        of = declaring(method.record, name, run.filename, run.symbols) if method else None
+        if of is not None:
+            yield of, name
 
 
 @dataclass
