@@ -38,10 +38,6 @@ class Launches(Domain):
         shared = run.evaluator.value(launch.shared, state) if launch.shared is not None else ZERO
         grid, block = _extent(run, launch.grid, state), _extent(run, launch.block, state)
         _record(run, launch.kernel, launch.kernel_key, launch, grid, block, shared, state)
-        if launch.target is not None:
-            location = run.evaluator.location(launch.target, state)
-            if location is not None:
-                stores.store(run, state, location, run.position.symbol("launch"), launch.span)
 
     def modelled(
         self, run: FunctionRun, binding: Binding, name: str, model: ApiFunction, state: State

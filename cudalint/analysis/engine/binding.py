@@ -11,13 +11,13 @@ from cudalint.analysis.values.arithmetic import apply, divide
 from cudalint.analysis.values.element_types import item_bytes
 from cudalint.analysis.values.projection import project
 from cudalint.analysis.values.values import (
+    NULL,
     Array,
     Const,
     Location,
     Operation,
     Sequence,
     Value,
-    constant,
 )
 from cudalint.apis.paths import (
     Amount,
@@ -177,9 +177,7 @@ class Binding(Amounts):
         """Bytes of one element of the array that a call returns."""
         dtype = parse_dtype(text, self.parameters)
         value = self.at(dtype.path) if dtype.path is not None else None
-        if value is not None and constant(value) is None and isinstance(value, Const):
-            value = None  # dtype=None: the default
-        if value is None or (dtype.like and not isinstance(value, Array)):
+        if value in (None, NULL) or (dtype.like and not isinstance(value, Array)):
             return item_bytes(Const(dtype.default))
         return item_bytes(value)
 
@@ -209,12 +207,7 @@ def _inferred(shape: tuple[Value, ...], base: Value | None) -> tuple[Value, ...]
 def _range(bounds: list[Value]) -> tuple[Value, ...] | None:
     if len(bounds) == 1:
         return (bounds[0],)
-    if len(bounds) == 2:
-        return (apply("-", bounds[1], bounds[0]),)
-    numbers = [number for one in bounds if isinstance(number := constant(one), int | float)]
-    if len(numbers) < 3 or not numbers[2]:
-        return None
-    return (Const(max(0, -int((numbers[1] - numbers[0]) // -numbers[2]))),)
+    return (apply("-", bounds[1], bounds[0]),) if len(bounds) == 2 else None
 
 
 def _function(name: str, of: Value | None) -> Value | None:

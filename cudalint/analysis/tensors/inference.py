@@ -17,7 +17,7 @@ from cudalint.program import Call, Function, Use, variables
 def recorded(view: View) -> tuple[RecordedInference, ...]:
     """The first recorded call of each model that the function itself put in evaluation mode."""
     scan = view.run.scan(view.function)
-    if scan.switches or not (scan.evaluates or _evaluated_in_constructor(view)):
+    if scan.switches or not scan.evaluates:
         return ()
     if scan.freezes or scan.needs_gradient or scan.calls_backward or scan.steps:
         return ()
@@ -69,19 +69,10 @@ def _evaluation(view: View, name: str, origin: int) -> Call | None:
     modes = _mode_calls(view.function, view.run, name)
     row = view.records[origin].operation.span.row
     before = [(call, evaluates) for call, evaluates in modes if call.span.row <= row]
-    if modes:
-        latest = max(before, key=lambda one: one[0].span.row, default=None)
-        if latest is None or not latest[1]:
-            return None
-        start = [call for call, _ in before if call.span.row > _last_training(before)]
-        return start[0]
-    constructor = _evaluated_in_constructor(view)
-    made = _mode_calls(constructor, view.run, name) if constructor is not None else []
-    return made[-1][0] if made and made[-1][1] else None
-
-
-def _last_training(modes: list[tuple[Call, bool]]) -> int:
-    return max((call.span.row for call, evaluates in modes if not evaluates), default=0)
+    if not before or not before[-1][1]:
+        return None
+    trained = max((call.span.row for call, evaluates in before if not evaluates), default=0)
+    return next(call for call, _ in before if call.span.row > trained)
 
 
 def _mode_calls(function: Function, run: TensorRun, name: str) -> list[tuple[Call, bool]]:
@@ -94,25 +85,6 @@ def _mode_calls(function: Function, run: TensorRun, name: str) -> list[tuple[Cal
         if effect is not None and named and (effect.evaluates or effect.trains):
             found.append((call, effect.evaluates))
     return sorted(found, key=lambda one: one[0].span)
-
-
-def _evaluated_in_constructor(view: View) -> Function | None:
-    """The constructor of the method's class, where it puts a member in evaluation mode that nothing
-    in the class trains."""
-    record = view.function.record
-    if record is None or view.function.kind == "constructor":
-        return None
-    constructor = view.run.symbols.method(record, "__init__", view.function.filename)
-    if constructor is None or not view.run.scan(constructor).evaluates:
-        return None
-    for method in view.run.methods(record):
-        scan = view.run.scan(method)
-        if scan.calls_backward or scan.steps or scan.freezes:
-            return None
-        effects = (view.run.effect(call.name) for _, call in calls(method))
-        if any(effect is not None and effect.trains for effect in effects):
-            return None
-    return constructor
 
 
 def _may_have_graph(record: Record) -> Gradient:

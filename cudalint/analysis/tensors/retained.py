@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import RetainedGraph
 from cudalint.analysis.shape.arguments import named
-from cudalint.analysis.shape.places import place, root
+from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.tensors.evidence import retains
 from cudalint.analysis.tensors.lattice import Gradient, Value
@@ -85,7 +85,6 @@ def _carried(view: View, value: Value, loop: Loop) -> tuple[Site, bool] | None:
     def made_from(origin: int) -> Iterator[int]:
         record = graph(origin)
         if record is not None and record.block in loop.body:
-            yield from _made(view, record)
             for operand in record.operands:
                 yield from () if operand.is_detached else operand.origins
 
@@ -103,11 +102,6 @@ def _is_computed(view: View, origin: int) -> bool:
     record = view.records.get(origin)
     if record is None:
         return False
-    if record.form is Form.COPY:
-        return any(_is_computed(view, inner) for o in record.operands for inner in o.origins)
-    call = record.operation
-    if record.form is Form.CALL and isinstance(call, Call) and call.kind == "indirect":
-        return bool(record.result.gradient & Gradient.UNKNOWN)
     made = record.form in (Form.MODEL, Form.FUNCTION, Form.ARITHMETIC)
     weight = record.effect is not None and record.effect.gradient == "attached"
     return made and not weight and record.result.may_attach
@@ -145,19 +139,6 @@ def _from_earlier(view: View, loop: Loop, inside: list[int]) -> tuple[Site, bool
 def _may_hold_graph(value: Value) -> bool:
     unknown = bool(value.gradient & Gradient.UNKNOWN) and value.tensorlike
     return value.may_attach or unknown
-
-
-def _made(view: View, record: Record) -> list[int]:
-    """The call whose result an operation takes a part of."""
-    operation = record.operation
-    if record.form is not Form.ELEMENT or not isinstance(operation, Assign):
-        return []
-    name = root(operation.value)
-    return [
-        origin
-        for origin, other in view.records.items()
-        if isinstance(other.operation, Call) and place(other.operation.target) == name
-    ]
 
 
 def _assigned_before(view: View, loop: Loop, name: str, origin: int) -> bool:

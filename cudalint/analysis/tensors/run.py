@@ -67,7 +67,6 @@ class TensorRun:
                 or scan.evaluates
                 or scan.inserts
                 or self.hook(known.function) - {"each_batch"}
-                or self._is_evaluated(known.function)
             ):
                 pending.append((known, 0))
         while pending:
@@ -77,11 +76,6 @@ class TensorRun:
                 if depth < MOST_CALLERS:
                     pending.extend((self.known(site.caller), depth + 1) for site in known.callers)
         return list(found.values())
-
-    def _is_evaluated(self, function: Function) -> bool:
-        """Whether the constructor of a method's class puts a module in evaluation mode."""
-        constructor = self.symbols.method(function.record, "__init__", function.filename)
-        return constructor is not None and bool(self.scan(constructor).evaluates)
 
     def callee(
         self, caller: Function, call: Call, records: frozenset[str] = frozenset()

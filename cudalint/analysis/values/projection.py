@@ -7,7 +7,6 @@ from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
     Array,
     Bag,
-    Const,
     Input,
     Location,
     Operation,
@@ -33,10 +32,6 @@ def project(value: Value, path: Location) -> Value:
             else:
                 value = Operation(f"item {number}", ())
             continue
-        if isinstance(value, Sequence) and value.kind == "dim3" and part in _DIMENSIONS:
-            position = _DIMENSIONS[str(part)]
-            value = value.items[position] if position < len(value.items) else Const(1)
-            continue
         if isinstance(value, Sequence) and part in (known := dict(value.fields)):
             value = known[part]
             continue
@@ -46,8 +41,6 @@ def project(value: Value, path: Location) -> Value:
             value = Array(value.space, value.shape[1:] if value.shape else None,
                           value.item_bytes, value.origin, owner=False)  # fmt: skip
             continue
-        if isinstance(value, Array) and part == ".T":
-            continue
         if isinstance(value, Input):
             below = value.location[0] != "@" or str(part).startswith(".")
             value = Input((*value.location, part)) if below else Operation(str(part), (value,))
@@ -56,6 +49,3 @@ def project(value: Value, path: Location) -> Value:
             return Uninitialized(value.name)
         value = bounded(Operation(str(part), (value,)))
     return value
-
-
-_DIMENSIONS = {".x": 0, ".y": 1, ".z": 2}

@@ -41,8 +41,6 @@ from cudalint.source import Span
 
 def observe(run: FunctionRun, operation: Operation | Expression, span: Span, state: State) -> None:
     """The accesses of an operation, a condition or a returned value, before it runs."""
-    if isinstance(operation, Launch):
-        return  # its arguments are looked at where it is put on its stream
     if state.part(NOTHING).pending and not run.python:
         _read_variables(run, operation, span, state)
     accesses = run.log(OrderingLog).accesses(operation)

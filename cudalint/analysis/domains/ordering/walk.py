@@ -59,13 +59,10 @@ def accesses_of(operation: Operation | Expression, python: bool) -> Iterator[Acc
                     yield access._replace(argument=number) if whole else access
             if target is not None and not isinstance(target, Variable):
                 yield from _within(target, python, writes=True)
-        case Launch(arguments=arguments):
-            for argument in arguments:
-                yield from _within(argument.value, python)
         case Use(value=value):
             yield from _within(value, python)
-        case Delete() | ScopeEnd():
-            return
+        case Launch() | Delete() | ScopeEnd():
+            return  # what a launch is given is looked at where it is put on its stream
         case _:
             yield from _within(operation, python)
 

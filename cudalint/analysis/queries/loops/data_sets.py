@@ -202,17 +202,10 @@ def _counting(uses: Uses, header: int) -> set[str]:
     while True:
         before = len(counting)
         for operation in inside:
-            if not isinstance(operation, Assign | Call) or not isinstance(
-                operation.target, Variable
-            ):
+            if not isinstance(operation, Assign) or not isinstance(operation.target, Variable):
                 continue
             symbol = operation.target.symbol
-            if isinstance(operation, Call):
-                if operation.name in ("builtins.min", "builtins.max") and any(
-                    counting & set(names(argument.value)) for argument in operation.arguments
-                ):
-                    counting.add(symbol)
-            elif isinstance(operation.value, Index) and operation.value.index == EACH:
+            if isinstance(operation.value, Index) and operation.value.index == EACH:
                 if set(names(operation.value.base)) & ranges:
                     counting.add(symbol)
             elif operation.augmented or counting & set(names(operation.value)):
