@@ -19,7 +19,6 @@ from cudalint.analysis.domains.ownership.lending import STATUS_KINDS
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised, position_of
 from cudalint.analysis.engine.state import Lending, State
-from cudalint.analysis.engine.summary import Summary
 from cudalint.analysis.facts import OwnerCopy, Site
 from cudalint.analysis.interpreter import adoption
 from cudalint.analysis.interpreter.callbacks import note_call
@@ -27,7 +26,7 @@ from cudalint.analysis.interpreter.destruction import delete
 from cudalint.analysis.interpreter.dispatch import by_class, left_open
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.exits import statuses_in
-from cudalint.analysis.interpreter.instantiate import apply_summary
+from cudalint.analysis.interpreter.instantiate import apply_effects, apply_summary
 from cudalint.analysis.interpreter.modelled import apply_model, unwrapped
 from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.effects import EffectsOf
@@ -102,17 +101,11 @@ def _cast(run: FunctionRun, operation: Call, state: State) -> list[State]:
 
 def _any_of(run: FunctionRun, operation: Call, state: State) -> list[Next]:
     """A virtual method is called, and any of those that override it may run."""
-    after: list[Next] = [state]
-    for definition, program in run.symbols.callees(operation, run.filename):
-        effects = run.symbols.memo(EffectsOf).of(definition, program)
-        summary = Summary((), complete=False, effects=effects)
-        after = [
-            both
-            for one in after
-            if isinstance(one, State)
-            for both in apply_summary(run, operation, definition, summary, one)
-        ]
-    return after
+    effects = run.symbols.memo(EffectsOf)
+    called = run.symbols.callees(operation, run.filename)
+    return [
+        apply_effects(run, operation, [(one, effects.of(one, of)) for one, of in called], state)
+    ]
 
 
 def _call(run: FunctionRun, operation: Call, state: State) -> list[Next]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import structs
 
@@ -34,6 +34,7 @@ from cudalint.analysis.interpreter.dispatch import asked_class, left_open
 from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
 from cudalint.analysis.interpreter.modelled import note_last_error
 from cudalint.analysis.interpreter.translation import Translation
+from cudalint.analysis.shape.effects import Effects
 from cudalint.analysis.values.values import (
     NULL,
     Address,
@@ -64,8 +65,9 @@ def apply_summary(
         note_last_error(run, state)
     after: list[State] = []
     thrown: list[Next] = []
+    known: dict[Value, Value] = {}
     applications = [
-        _Application(run, call, definition, summary, outcome, number)
+        _Application(run, call, definition, summary, outcome, number, known)
         for number, outcome in enumerate(summary.outcomes)
     ]
     if applications:
@@ -90,10 +92,32 @@ def apply_summary(
             # The outcome that fits is among the paths that were cut: it comes back, with what
             # is unknown.
             after.append(_unknown_result(run, call, state.copy()))
-        cut = _Application(run, call, definition, summary, Outcome("return", None), -1)
+        cut = [_cut(run, call, definition, summary.effects)]
         for one in (*after, *(leaving.state for leaving in thrown if isinstance(leaving, Raised))):
-            cut.havoc(one)
+            _havoc(run, cut, one)
     return [*thrown, *after]
+
+
+def apply_effects(
+    run: FunctionRun, call: Call, callees: Iterable[tuple[Function, Effects]], state: State
+) -> State:
+    """Where a call leads of which nobody knows which of several functions it runs."""
+    after = _unknown_result(run, call, state.copy())
+    _havoc(run, [_cut(run, call, *one) for one in callees], after)
+    return after
+
+
+def _cut(run: FunctionRun, call: Call, definition: Function, effects: Effects) -> _Application:
+    summary = Summary((), complete=False, effects=effects)
+    return _Application(run, call, definition, summary, Outcome("return", None), -1, {})
+
+
+def _havoc(run: FunctionRun, applications: Iterable[_Application], state: State) -> None:
+    """What callees may do on the paths that were cut."""
+    reached = [reached for one in applications for reached in one.reached(state)]
+    havoc(run, state, *dict.fromkeys(reached))
+    for one in applications:
+        one.lend(state)
 
 
 def _unknown_result(run: FunctionRun, call: Call, state: State) -> State:
@@ -134,8 +158,9 @@ def end_object(
 ) -> list[State]:
     """Where the destructor of an object leads that ends here. What it may release, and what of the
     object decides is not known, goes out of sight."""
+    known: dict[Value, Value] = {}
     applications = [
-        _Application(run, call, definition, summary, outcome, number, ends=True)
+        _Application(run, call, definition, summary, outcome, number, known, ends=True)
         for number, outcome in enumerate(summary.outcomes)
         if outcome.kind == "return"
     ]
@@ -164,7 +189,7 @@ def end_object(
     if not summary.complete:
         after = after or [state.copy()]
         for one in after:
-            applications[0].havoc(one)
+            _havoc(run, applications[:1], one)
     return after
 
 
@@ -179,6 +204,7 @@ class _Application(Translation):
         summary: Summary,
         outcome: Outcome,
         number: int,
+        known: dict[Value, Value],
         ends: bool = False,
     ) -> None:
         site = f"{run.position.block}.{run.position.index}"
@@ -192,6 +218,8 @@ class _Application(Translation):
         self.summary = summary
         self.outcome = outcome
         self.number = number
+        self.known = known
+        """What the conditions of all outcomes are in the caller, in the state of the call."""
 
     def apply(self, state: State) -> list[State]:
         """The caller's states after this outcome."""
@@ -200,24 +228,38 @@ class _Application(Translation):
     def fit(self, state: State) -> list[State]:
         """The caller's states in which the callee has this outcome."""
         telling = ((value, True) for value in self._telling_results())
-        forks = self._assume((*telling, *self.outcome.conditions), state)
+        always = self.outcome.conditions
+        forks = self._assume((*telling, *always), state, state.equal)
         # The conditions of any of the callee's paths that end so may hold.
-        ways = self.outcome.ways
+        ways = [tuple(one for one in way if one not in always) for way in self.outcome.ways]
         return [
-            fork for fork in forks if len(ways) < 2 or any(self._assume(way, fork) for way in ways)
+            fork
+            for fork in forks
+            if len(ways) < 2 or any(self._assume(way, fork, state.equal) for way in ways)
         ]
 
-    def _assume(self, conditions: Conditions, state: State) -> list[State]:
+    def _assume(
+        self, conditions: Conditions, state: State, equal: Mapping[Value, Const]
+    ) -> list[State]:
         forks = [state.copy()]
         for condition, truth in conditions:
             forks = [
                 after
                 for fork in forks
                 for after in self.run.conditions.assume(
-                    fork, self.translate(condition, fork), truth
+                    fork, self._condition(condition, fork, equal), truth
                 )
             ]
         return forks
+
+    def _condition(self, condition: Value, state: State, equal: Mapping[Value, Const]) -> Value:
+        """A condition in the caller's terms; where no more is known than at the call, once."""
+        if state.equal != equal:
+            return self.translate(condition, state)
+        found = self.known.get(condition)
+        if found is None:
+            found = self.known[condition] = self.translate(condition, state)
+        return found
 
     def is_undecided(self, state: State) -> bool:
         """Whether it depends on the class of an object that nobody knows."""
@@ -229,10 +271,10 @@ class _Application(Translation):
                     return True
         return False
 
-    def havoc(self, state: State) -> None:
-        """What the callee may do on the paths that were cut."""
+    def reached(self, state: State) -> list[Reached]:
+        """What the callee may do something to on the paths that were cut."""
         effects = self.summary.effects
-        reached = [
+        return [
             Reached(
                 self.locate((root,), state),
                 self.translate(Input((root,)), state),
@@ -240,8 +282,10 @@ class _Application(Translation):
             )
             for root in sorted(effects.released | effects.written | effects.kept)
         ]
-        havoc(self.run, state, *reached)
-        self._lend({(root,) for root in effects.lent}, state)
+
+    def lend(self, state: State) -> None:
+        """What the callee may give to others on these paths."""
+        self._lend({(root,) for root in self.summary.effects.lent}, state)
 
     def _telling_results(self) -> list[Value]:
         """Unknown items of the returned tuple that are false where nothing is handed out: they

@@ -48,13 +48,12 @@ class Symbols:
         self._records: dict[str, dict[str, Record]] = {}
         self._derived: dict[str, list[Record]] = {}
         """By class: those that derive from it directly."""
-        self._overridden: dict[str, set[str]] = {}
-        """By method: those that it overrides directly."""
         self.opt_ins: dict[tuple[str, str], int] = {}
         """By the kernel's name and the file that defines it, or that opts in."""
         self._memos: dict[Any, Any] = {}
         self._flows: dict[int, tuple[Function, Flow]] = {}
         self._finalized: set[str | None] | None = None
+        overridden: dict[str, set[str]] = {}
         for program in programs:
             for function in program.functions:
                 known = self._functions.setdefault(function.key, [])
@@ -64,8 +63,8 @@ class Symbols:
                 ):
                     known.append((function, program))
             for record in program.records:
-                for method, overridden in record.virtual.items():
-                    self._overridden.setdefault(method, set()).update(overridden)
+                for method, above in record.virtual.items():
+                    overridden.setdefault(method, set()).update(above)
                 by_file = self._records.setdefault(record.key, {})
                 earlier = by_file.get(record.filename)
                 if earlier is None or len(record.fields) > len(earlier.fields):
@@ -77,6 +76,10 @@ class Symbols:
                     kernels = self._kernels.setdefault(name, [])
                     if kernel not in kernels:
                         kernels.append(kernel)
+        self._overridden = {
+            method: closure([method], lambda one: overridden.get(one, ())) for method in overridden
+        }
+        """By method: itself and all that it overrides."""
 
     def models(self, language: str) -> ApiModels:
         """The API models of a language."""
@@ -138,7 +141,7 @@ class Symbols:
         """What runs where a virtual method is called of an object of a class."""
         for known in self.classes(record, filename):
             for own in known.virtual:
-                if method in closure([own], lambda one: self._overridden.get(one, ())):
+                if method in self._overridden[own]:
                     return own
         return method
 
