@@ -119,6 +119,8 @@ class FunctionRun:
         self.reads_last_error = False
         self.complete = True
         """False where any path was left out."""
+        self.work = 0
+        """What has been spent on its paths: stored values handled, or as much as that."""
         self.exhausted = False
         """Whether the work that one function is worth was spent before its paths were."""
         self.calls_made: list[tuple[str, str, tuple[tuple[str, Value], ...], Span]] = []

@@ -78,6 +78,12 @@ class Outcome:
     ways: tuple[Conditions, ...] = ()
     """The conditions of each path that ends so: one of these holds. None: they are not told."""
 
+    @property
+    def effects(self) -> int:
+        """The number of its effects."""
+        parts = (self.handed_out, self.released, self.used, self.stored, self.lent, self.writes)
+        return sum(map(len, parts))
+
     def releases(self, location: Location) -> bool:
         """Whether what the caller keeps at a location is released."""
         return any(release.location == location for release in self.released)

@@ -56,6 +56,9 @@ from cudalint.apis.model import ReleaseEffect
 from cudalint.findings.finding import Step
 from cudalint.program import Call, Function, render
 
+WORK_OF_EFFECT = 100
+"""What a condition or an effect of a callee costs, compared to a stored value."""
+
 
 def apply_summary(
     run: FunctionRun, call: Call, definition: Function, summary: Summary, state: State
@@ -229,6 +232,7 @@ class _Application(Translation):
         """The caller's states in which the callee has this outcome."""
         telling = ((value, True) for value in self._telling_results())
         always = self.outcome.conditions
+        self.run.work += WORK_OF_EFFECT * len(always)
         forks = self._assume((*telling, *always), state, state.equal)
         # The conditions of any of the callee's paths that end so may hold.
         ways = [tuple(one for one in way if one not in always) for way in self.outcome.ways]
@@ -345,6 +349,7 @@ class _Application(Translation):
         return [*(end_object(run, ended, definition, summary, state) or [state])]
 
     def _effects(self, state: State) -> None:
+        self.run.work += WORK_OF_EFFECT * self.outcome.effects
         if self.outcome.failure is not None:
             step = Step(self.run.filename, self.call.span, f"`{self.definition.name}` fails")
             state.failure = state.record("failure", step)

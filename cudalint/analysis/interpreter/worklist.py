@@ -102,7 +102,8 @@ class Worklist:
         self._most_work = MOST_WORK // (
             10 if self._most < MOST_DISJUNCTS else 2 if run.evaluator.constants else 1
         )
-        self._work_done = 0
+        self._raised: list[Raised] = []
+        """By the operation that runs."""
         self._seen: dict[int, dict[object, int]] = {}
         self._shown: dict[int, str] = {}
         inside = [other for other in run.program.functions if other.parent == function.key]
@@ -149,7 +150,7 @@ class Worklist:
             number, states = turn
             self._settle(states)
             for state in states.values():
-                if steps > MOST_STEPS or self._work_done > self._most_work:
+                if steps > MOST_STEPS or self.run.work > self._most_work:
                     self.run.complete, self.run.exhausted = False, True
                     return
                 self._visit(self.run.flow.blocks[number], state)
@@ -158,7 +159,7 @@ class Worklist:
         """A disjunct arrives at a block; equal ones are joined."""
         if target not in self.run.flow.order:
             return
-        self._work_done += len(state.values)
+        self.run.work += len(state.values)
         enclosing = self.run.flow.enclosing[target]
         if source is not None and target in self.run.flow.loops:
             if source in self.run.flow.loops[target]:
@@ -203,7 +204,7 @@ class Worklist:
         waiting = sorted(pending.values(), key=settled, reverse=True)
         pending.clear()
         for state in waiting:
-            self._work_done += len(pending)
+            self.run.work += len(pending)
             if not self._is_stood_for(state, pending.values()):
                 pending[self._key(state)] = state
         pending.apart = len(pending) >= self._most
@@ -247,7 +248,7 @@ class Worklist:
             )
             and not self.run.evaluator.is_last(symbol, state)
         }
-        self._work_done += 20 * len(state.values)
+        self.run.work += 20 * len(state.values)
         _next_element(state)
         state.refresh(*fresh.values())
         for symbol, value in fresh.items():
@@ -294,12 +295,26 @@ class Worklist:
                 after = self._operate(operation, one)
                 objects.begin(self.run, operation, after)
                 states += after
+                if len(states) > FEW_DISJUNCTS and len(after) > 1:
+                    states = self._joined(states)
+            self._throw_all()
             if len(states) > self._most:
                 states = self._fewer(states, block)
             if not states:
                 return
         for one in states:
             self._terminate(block, one)
+
+    def _joined(self, states: list[State]) -> list[State]:
+        """The disjuncts, equal ones as one."""
+        found: dict[object, State] = {}
+        for state in states:
+            mine = self._key(state)
+            if mine in found:
+                join(found[mine], state)
+            else:
+                found[mine] = state
+        return list(found.values())
 
     def _fewer(self, states: list[State], block: Block) -> list[State]:
         """What is followed of more disjuncts than there is room for."""
@@ -359,9 +374,9 @@ class Worklist:
         returned: list[State] = []
         for after in calls.call(self.run, call, state):
             if isinstance(after, Raised):
-                self._throw(after)
+                self._raised.append(after)
             else:
-                self._work_done += WORK_OF_CALL * len(after.values)
+                self.run.work += WORK_OF_CALL * len(after.values)
                 returned.append(after)
         for domain in DOMAINS:
             domain.called(self.run, call, returned)
@@ -382,7 +397,8 @@ class Worklist:
             state.escape(state.reachable([self.run.evaluator.value(value, state)]))
             if not may_stop_early(self.run.symbols, self.run.function):
                 return
-        self._throw(Raised(state.copy(), span, "the consumer of the generator raises", False))
+        what = "the consumer of the generator raises"
+        self._raised.append(Raised(state.copy(), span, what, False))
 
     # Ways out ---------------------------------------------------------------------------------
 
@@ -539,9 +555,24 @@ class Worklist:
             if isinstance(value, Pointer):
                 self.run.conditions.checked.add(value.resource.origin)
 
+    def _throw_all(self) -> None:
+        """All exceptions leave an operation that it has raised in some disjunct."""
+        kinds: dict[object, Raised] = {}
+        many = len(self._raised) > FEW_DISJUNCTS
+        for number, raised in enumerate(self._raised):
+            mine = (self._key(raised.state), raised[1:]) if many else number
+            if mine in kinds:
+                join(kinds[mine].state, raised.state)
+            else:
+                kinds[mine] = raised
+        self._raised = []
+        for raised in kinds.values():
+            self._throw(raised)
+
     def _throw(self, raised: Raised, rethrow: bool = False) -> None:
         """An exception leaves an operation: into a handler, or out of the function."""
         state = raised.state
+        self.run.work += WORK_OF_CALL * len(state.values)
         if not rethrow or state.thrown is None:
             message = raised.what or "an exception is thrown here"
             kind = "throw" if raised.explicit else "may throw"
