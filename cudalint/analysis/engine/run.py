@@ -68,6 +68,11 @@ def position_of(origin: str) -> tuple[int, int] | None:
     return (int(block), int(index)) if block.isdigit() and index.isdigit() else None
 
 
+MOST_DISJUNCTS = 24
+FEW_DISJUNCTS = 4
+"""Kept at one place; fewer in functions that have nothing to do with CUDA."""
+
+
 class Raised(NamedTuple):
     """A path on which an operation raises an exception, instead of coming back."""
 
@@ -109,6 +114,7 @@ class FunctionRun:
         self.flow = symbols.flow(function)
         self.python = program.language == "python"
         self.touches_cuda = identity(function) in symbols.memo(Subjects).dealing
+        self.most = MOST_DISJUNCTS if self.touches_cuda else FEW_DISJUNCTS
         self.private_globals = symbols.private_globals(function, program)
         """Variables of a script's own code that no function of it mentions: as good as locals."""
         self.has_finalizer = symbols.has_finalizer(function)

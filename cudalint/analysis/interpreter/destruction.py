@@ -121,6 +121,8 @@ def _destroy(
         states = _joined(
             [after for one in states for after in _run(run, part, destructor, span, one)]
         )
+        if len(states) > run.most:
+            states, run.complete = states[: run.most], False
     return states
 
 

@@ -18,7 +18,13 @@ from cudalint.analysis.domains.ownership.recorder import live
 from cudalint.analysis.engine.conditions import forget
 from cudalint.analysis.engine.evaluate import MOST_ITERATIONS
 from cudalint.analysis.engine.joining import can_meet, join, key, meet, settle, settled
-from cudalint.analysis.engine.run import FunctionRun, Position, Raised
+from cudalint.analysis.engine.run import (
+    FEW_DISJUNCTS,
+    MOST_DISJUNCTS,
+    FunctionRun,
+    Position,
+    Raised,
+)
 from cudalint.analysis.engine.schedule import Pending, Schedule
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.engine.summary import LATER
@@ -69,9 +75,6 @@ from cudalint.program import (
 )
 from cudalint.source import Span
 
-MOST_DISJUNCTS = 24
-FEW_DISJUNCTS = 4
-"""Kept at the entry of one block; fewer in functions that have nothing to do with CUDA."""
 MOST_WORK = 1_000_000
 """Stored values handled in one function, after which the remaining paths are cut too."""
 WORK_OF_CALL = 8
@@ -93,14 +96,13 @@ class Worklist:
     def __init__(self, run: FunctionRun) -> None:
         self.run = run
         function = run.function
-        self._most = MOST_DISJUNCTS if run.touches_cuda else FEW_DISJUNCTS
         self._meets = False
         """Whether disjuncts beyond that number go on together."""
         if run.python:
             self._join_idle_paths(run.symbols.memo(Subjects))
         self._schedule = Schedule(run.flow)
         self._most_work = MOST_WORK // (
-            10 if self._most < MOST_DISJUNCTS else 2 if run.evaluator.constants else 1
+            10 if self.run.most < MOST_DISJUNCTS else 2 if run.evaluator.constants else 1
         )
         self._raised: list[Raised] = []
         """By the operation that runs."""
@@ -135,7 +137,7 @@ class Worklist:
         identity = (self.run.filename, self.run.function.key)
         if identity not in subjects.owning:
             self._meets = True
-            self._most = FEW_DISJUNCTS if identity in subjects.telling else 1
+            self.run.most = FEW_DISJUNCTS if identity in subjects.telling else 1
 
     # The worklist -----------------------------------------------------------------------------
 
@@ -186,9 +188,9 @@ class Worklist:
             if seen.get(mine, missing + 1) <= missing:
                 return
             seen[mine] = missing
-        if len(pending) >= self._most and not pending.apart:
+        if len(pending) >= self.run.most and not pending.apart:
             self._settle(pending)
-        if len(pending) < self._most:
+        if len(pending) < self.run.most:
             pending[mine] = state
         elif not (
             self._is_stood_for(state, pending.values()) or self._meet(pending, state, target)
@@ -207,7 +209,7 @@ class Worklist:
             self.run.work += len(pending)
             if not self._is_stood_for(state, pending.values()):
                 pending[self._key(state)] = state
-        pending.apart = len(pending) >= self._most
+        pending.apart = len(pending) >= self.run.most
 
     def _is_stood_for(self, state: State, others: Iterable[State]) -> bool:
         owes = state.resources or state.inputs or self.run.touches_cuda
@@ -287,9 +289,9 @@ class Worklist:
             self.run.position = Position(block.number, index, operation.span, block.unwind)
             before, states = states, []
             for one in before:
-                if len(states) >= self._most and not self._meets:
+                if len(states) >= self.run.most and not self._meets:
                     states = self._without_results(states, block.number)
-                if len(states) >= self._most and not self._meets:
+                if len(states) >= self.run.most and not self._meets:
                     self.run.complete = False
                     break  # there is no room for what comes of the others
                 after = self._operate(operation, one)
@@ -298,7 +300,7 @@ class Worklist:
                 if len(states) > FEW_DISJUNCTS and len(after) > 1:
                     states = self._joined(states)
             self._throw_all()
-            if len(states) > self._most:
+            if len(states) > self.run.most:
                 states = self._fewer(states, block)
             if not states:
                 return
@@ -318,8 +320,8 @@ class Worklist:
 
     def _fewer(self, states: list[State], block: Block) -> list[State]:
         """What is followed of more disjuncts than there is room for."""
-        kept = states[: self._most]
-        for state in states[self._most :]:
+        kept = states[: self.run.most]
+        for state in states[self.run.most :]:
             if self._meets and can_meet(kept[-1], state):
                 kept[-1] = meet(kept[-1], state, block.number)
             else:
