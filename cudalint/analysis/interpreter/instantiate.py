@@ -56,7 +56,7 @@ from cudalint.apis.model import ReleaseEffect
 from cudalint.findings.finding import Step
 from cudalint.program import Call, Function, render
 
-WORK_OF_EFFECT = 100
+WORK_OF_EFFECT = 200
 """What a condition or an effect of a callee costs, compared to a stored value."""
 
 

@@ -75,7 +75,7 @@ from cudalint.program import (
 )
 from cudalint.source import Span
 
-MOST_WORK = 1_000_000
+MOST_WORK = 2_000_000
 """Stored values handled in one function, after which the remaining paths are cut too."""
 WORK_OF_CALL = 8
 """What a call handles of each of them, compared to what a block does."""
