@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 
 from cudalint.analysis.shape.arguments import inputs
 from cudalint.analysis.shape.flow import Flow
-from cudalint.analysis.shape.operations import calls, operations, successors
+from cudalint.analysis.shape.operations import calls, defined, operations, successors
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.walk import names_device, texts
 from cudalint.program import (
@@ -16,7 +17,7 @@ from cudalint.program import (
     Call,
     Expression,
     Index,
-    Launch,
+    Operation,
     Variable,
     variables,
     walk,
@@ -69,33 +70,29 @@ def can_avoid(
 def varying(flow: Flow, header: int, known: Known) -> frozenset[str]:
     """The variables whose values may differ from one iteration of a loop to the next."""
     found = set(flow.induction[header])
-    inside = [
-        at.operation
-        for at in operations(flow.body(header))
-        if isinstance(at.operation, Assign | Call | Launch)
-    ]
-    changed = True
-    while changed:
-        changed = False
-        for operation in inside:
-            target = operation.target
-            if not isinstance(target, Variable) or target.symbol in found:
-                continue
-            if _varies(operation, found, known):
-                found.add(target.symbol)
-                changed = True
-    return frozenset(found)
+    inside = [at.operation for at in operations(flow.body(header))]
+    for operation in inside:
+        parts = _made_from(operation)
+        asks = isinstance(operation, Call) and not parts and not known(operation.name)
+        if (symbol := defined(operation)) is not None and (asks or any(map(reads_each, parts))):
+            found.add(symbol)
+    return frozenset(derived(found, inside))
 
 
-def _varies(operation: Assign | Call | Launch, found: set[str], known: Known) -> bool:
+def derived(symbols: Iterable[str], computing: Iterable[Operation]) -> set[str]:
+    """Some variables, and all that operations compute from them."""
+    made_of: dict[str, set[str]] = defaultdict(set)
+    for operation in computing:
+        for part in _made_from(operation):
+            for source in variables(part):
+                made_of[source].add(defined(operation) or source)
+    return closure(symbols, lambda symbol: made_of.get(symbol, ()))
+
+
+def _made_from(operation: Operation) -> list[Expression]:
     if isinstance(operation, Assign):
-        return reads_each(operation.value) or bool(variables(operation.value) & found)
-    if isinstance(operation, Launch):
-        return False
-    parts = inputs(operation)
-    if any(reads_each(part) or variables(part) & found for part in parts):
-        return True
-    return not parts and not known(operation.name)
+        return [operation.value]
+    return inputs(operation) if isinstance(operation, Call) else []
 
 
 def reads_each(expression: Expression) -> bool:

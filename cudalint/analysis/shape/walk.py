@@ -1,4 +1,4 @@
-"""What the analyses of lifetimes ask of a function's operations."""
+"""What is asked of expressions, and of where they stand."""
 
 from __future__ import annotations
 

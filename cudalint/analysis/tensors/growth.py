@@ -5,14 +5,14 @@ from __future__ import annotations
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import DeviceListGrowth
 from cudalint.analysis.shape.operations import operands
-from cudalint.analysis.shape.places import place, root_of
+from cudalint.analysis.shape.places import place, places_read, root_of
 from cudalint.analysis.tensors.lattice import Device, Value
 from cudalint.analysis.tensors.records import Form
 from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.apis.model import TensorEffect
 from cudalint.findings.finding import Step
-from cudalint.program import Assign, Call, Expression, Index, Slice, children
+from cudalint.program import Assign, Call, Index, Slice
 
 MOST_DEPTH = 6
 
@@ -103,12 +103,8 @@ def _mentions(view: View, name: str) -> int:
             effect = view.effect(operation)
             if effect is not None and effect.clears:
                 read.remove(operation.receiver)
-        count += any(_reads(expression, name) for expression in read)
-    return count + sum(_reads(value, name) for _, value in view.returned())
-
-
-def _reads(expression: Expression, name: str) -> bool:
-    return place(expression) == name or any(_reads(part, name) for part in children(expression))
+        count += any(name in places_read(expression) for expression in read)
+    return count + sum(name in places_read(value) for _, value in view.returned())
 
 
 def _is_short(view: View, keeping: Keeping, value: Value) -> bool:

@@ -92,7 +92,7 @@ _COMPARE: dict[str, Callable[[object, object], bool]] = {
 }
 _OF_NUMBERS: dict[str, Callable[[float, float], float]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
-    "true/": operator.truediv, "//": operator.floordiv, "min": min, "max": max,
+    "true/": operator.truediv, "//": operator.floordiv,
 }  # fmt: skip
 _OF_BITS: dict[str, Callable[[Any, Any], int]] = {
     "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_, "|": operator.or_,

@@ -11,7 +11,7 @@ from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
 )
 from cudalint.analysis.shape.arguments import argument, given
 from cudalint.analysis.shape.operations import calls, operands, operations
-from cudalint.analysis.shape.places import place
+from cudalint.analysis.shape.places import place, places_read
 from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.apis.loader import ApiModels
@@ -23,12 +23,10 @@ from cudalint.program import (
     Expression,
     Function,
     Index,
-    Member,
     Operation,
     Program,
     Variable,
     render,
-    walk,
 )
 
 
@@ -100,11 +98,11 @@ def _restore(function: Function, load: Call, models: ApiModels) -> Call | None:
         for at in operations(function):
             operation = at.operation
             after = after or operation is load
-            if not any(_reads(part, held) for part in operands(operation)):
+            if not any(places_read(part) & held for part in operands(operation)):
                 continue
             if after and isinstance(operation, Call):
                 effect = models.lifetime_effect(operation.name)
-                of_file = any(_reads(one.value, held) for one in operation.arguments)
+                of_file = any(places_read(one.value) & held for one in operation.arguments)
                 if effect is not None and effect.restores and of_file:
                     return operation
             held |= _holders(operation)
@@ -119,9 +117,3 @@ def _holders(operation: Operation) -> set[str | None]:
         found.add(place(target))
         target = target.base if isinstance(target, Index) else None
     return found - {None}
-
-
-def _reads(expression: Expression, held: set[str | None]) -> bool:
-    return any(
-        isinstance(part, Variable | Member) and place(part) in held for part in walk(expression)
-    )

@@ -9,9 +9,9 @@ from cudalint.analysis.facts.loops import SlicedDataSet
 from cudalint.analysis.facts.transfers import Transfer
 from cudalint.analysis.queries.loops.repeated import goes_to_device
 from cudalint.analysis.queries.loops.uses import Uses
-from cudalint.analysis.shape.arguments import given_at, inputs
-from cudalint.analysis.shape.loops import around, innermost
-from cudalint.analysis.shape.operations import At, calls, targets
+from cudalint.analysis.shape.arguments import given_at
+from cudalint.analysis.shape.loops import around, derived, innermost
+from cudalint.analysis.shape.operations import At, targets
 from cudalint.analysis.shape.places import names
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
@@ -190,25 +190,18 @@ def _take(uses: Uses, block: int, part: Slice, result: _Reads) -> None:
 def _counting(uses: Uses, header: int) -> set[str]:
     """The variables that go through the data in order: the elements of a ``range``, what an
     iteration adds to, and what is computed from them."""
-    ranges: set[str] = set()
-    for _ in range(2):  # also what is put around one: `tqdm(range(n))`
-        for _, call in calls(uses.run.function):
-            if call.target is not None and (
-                call.name == "builtins.range" or any(ranges & set(names(a)) for a in inputs(call))
-            ):
-                ranges |= set(names(call.target))
-    counting: set[str] = set()
-    inside = [place.operation for place in uses.inside(header)]
-    while True:
-        before = len(counting)
-        for operation in inside:
-            if not isinstance(operation, Assign) or not isinstance(operation.target, Variable):
-                continue
-            symbol = operation.target.symbol
-            if isinstance(operation.value, Index) and operation.value.index == EACH:
-                if set(names(operation.value.base)) & ranges:
-                    counting.add(symbol)
-            elif operation.augmented or counting & set(names(operation.value)):
-                counting.add(symbol)
-        if len(counting) == before:
-            return counting
+    made = [place.operation for place in uses.places if isinstance(place.operation, Call)]
+    ranges = derived(uses.flow.ranges, made)  # also what is put around one: `tqdm(range(n))`
+    start: set[str] = set()
+    computing: list[Assign] = []
+    for place in uses.inside(header):
+        operation = place.operation
+        if not isinstance(operation, Assign) or not isinstance(operation.target, Variable):
+            continue
+        value = operation.value
+        each = isinstance(value, Index) and value.index == EACH
+        if operation.augmented or (each and ranges & set(names(value))):
+            start.add(operation.target.symbol)
+        elif not each:
+            computing.append(operation)
+    return derived(start, computing)
