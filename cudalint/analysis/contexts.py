@@ -191,7 +191,9 @@ def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
     facts = run.log(Recorder).facts(run.program.language, run.conditions.checked)
     return replace(
         facts,
-        launches=tuple(_opted_in(site, linker, facts.filename) for site in facts.launches),
+        launches=tuple(
+            replace(site, opted_in=linker.opted_in(site, facts.filename)) for site in facts.launches
+        ),
         copies=owner_copies(run, facts.copies, linker),
         overwritten=overwritten_members(run, linker),
         lifetimes=lifetimes(run, linker),
@@ -199,10 +201,6 @@ def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
         loops=loop_facts(run),
         capacity=Capacity(peak=peak) if (peak := run.log(NativePeak).peak()) is not None else None,
     )
-
-
-def _opted_in(site: LaunchSite, linker: Linker, filename: str) -> LaunchSite:
-    return replace(site, opted_in=linker.opted_in(site, filename))
 
 
 def _enrich(facts: FunctionFacts, bound: FunctionFacts, steps: tuple[Step, ...]) -> FunctionFacts:

@@ -36,9 +36,7 @@ class GraphRetention:
     siblings: tuple[Site, ...] = ()
     """Other values that the same loop keeps, detached; ``text`` names where."""
     loop: Site | None = None
-    """The loop; none where the function is called for every step (``repeated``)."""
-    repeated: str = ""
-    """Who calls the function for every step: ``a loop in `fit```, ``Lightning``."""
+    """The loop; none where a framework calls the function for every step."""
     through: str = ""
     """The method that keeps it (``AverageMeter.update``)."""
     steps: tuple[Step, ...] = ()

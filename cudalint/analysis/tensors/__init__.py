@@ -73,18 +73,7 @@ def _tensor_facts(
 
 
 def _mentions_tensors(program: Program) -> bool:
-    if any(
-        (variable.type.text or "").split(".")[0] in LIBRARIES
-        or _constant_name(variable.constant) in LIBRARIES
-        for variable in program.variables.values()
-    ):
-        return True
-    return any(map(_calls_library, program.functions))
-
-
-def _constant_name(constant: object) -> str:
-    return str(getattr(constant, "name", "")).split(".")[0]
-
-
-def _calls_library(function: Function) -> bool:
-    return any(call.name.split(".")[0] in LIBRARIES for _, call in calls(function))
+    names = [call.name for one in program.functions for _, call in calls(one)]
+    for variable in program.variables.values():
+        names += [variable.type.text or "", str(getattr(variable.constant, "name", ""))]
+    return any(name.split(".")[0] in LIBRARIES for name in names)

@@ -187,7 +187,7 @@ def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetent
         if not outlives or _is_one_step(view, keeping, loop, kept):
             return None
         siblings = _siblings(view, keeping, kept, loop.body)
-        return _fact(view, keeping, value, min(inside), loop.site, "", siblings)
+        return _fact(view, keeping, value, min(inside), loop.site, siblings)
     return _repeated(view, keeping, value, calls, kept)
 
 
@@ -218,7 +218,7 @@ def _repeated(
         if symbol in merged.bounded or symbol in _popped(view, record):
             return None
     siblings = _siblings(view, keeping, kept, None)
-    return _fact(view, keeping, value, min(calls), None, "the framework", siblings)
+    return _fact(view, keeping, value, min(calls), None, siblings)
 
 
 def _popped(view: View, record: str) -> set[str]:
@@ -352,7 +352,6 @@ def _fact(
     value: Value,
     backward: int,
     loop: Site | None,
-    repeated: str,
     siblings: tuple[Site, ...],
 ) -> GraphRetention:
     name = view.text(keeping.value)
@@ -382,7 +381,6 @@ def _fact(
         siblings=siblings,
         inside=inside,
         loop=loop,
-        repeated=repeated,
         through=keeping.through,
         steps=(*steps, Step(view.function.filename, keeping.span, kept)),
     )

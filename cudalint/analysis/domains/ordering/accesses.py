@@ -16,7 +16,7 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts.ordering import EarlyRead, HostAccess
 from cudalint.analysis.shape.arguments import given
-from cudalint.analysis.shape.members import referred
+from cudalint.analysis.shape.members import referred, type_of
 from cudalint.analysis.shape.operations import terminal
 from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.shape.symbols import identity
@@ -24,13 +24,11 @@ from cudalint.analysis.values.values import Address, Pointer, Value
 from cudalint.findings.finding import Step
 from cudalint.program import (
     Assign,
-    Binary,
     Call,
     Expression,
     Function,
     Launch,
     Operation,
-    Type,
     Variable,
     render,
     variables,
@@ -104,30 +102,14 @@ def _device_memory(run: FunctionRun, value: Value, state: State) -> Pointer | No
 def _loads(run: FunctionRun, access: Access, state: State) -> bool:
     """Whether an access touches memory: an array within an array or a record decays to a pointer,
     which takes no more than arithmetic."""
-    pointee = _pointee(run, access.base, state)
-    if pointee is None:
+    if not isinstance(access.base, Variable):
         return False
-    if access.field is None:
-        return pointee.kind not in ("array", "function", "void")
-    record = run.symbols.record(pointee.record, run.filename)
-    if record is None:
-        return False
-    kinds = [field.type.kind for field in record.fields if field.name == access.field]
-    return bool(kinds) and kinds[0] not in ("array", "record", "function")
-
-
-def _pointee(run: FunctionRun, base: Expression, state: State) -> Type | None:
-    """What the variable that a pointer comes from points to, if that is what is accessed."""
-    while isinstance(base, Binary) and base.operator in ("+", "-"):
-        base = base.left
-    if not isinstance(base, Variable):
-        return None
-    declared = referred(run.evaluator.type_of(base))
-    if declared is None:
-        return None
-    if adopted(state, base.symbol) is not None:
-        return declared.arguments[0] if declared.arguments else None
-    return declared.pointee if declared.kind == "pointer" else None
+    kind = type_of(access.place, run.function, run.program, run.symbols)
+    if adopted(state, access.base.symbol) is not None:
+        owner = referred(run.evaluator.type_of(access.base))
+        kind = owner.arguments[0] if owner is not None and owner.arguments else None
+    decays = ("array", "function", "void", *(("record",) if access.field is not None else ()))
+    return kind is not None and kind.kind not in decays
 
 
 def _host_access(

@@ -17,7 +17,6 @@ from cudalint.analysis.shape.loops import (
 from cudalint.analysis.shape.operations import calls, terminal
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.subjects import hook_kinds, is_module
-from cudalint.apis.model import ApiFunction
 from cudalint.program import (
     Call,
     Function,
@@ -67,11 +66,6 @@ def flushes(run: FunctionRun) -> Iterator[CacheFlush]:
             yield CacheFlush(call.name, call.span, "step", run.function.span, through)
 
 
-def model_of(run: FunctionRun, call: Call) -> ApiFunction | None:
-    """The model of a call, by its name."""
-    return run.models.lookup(call.name)
-
-
 def asks_device(run: FunctionRun, name: str) -> bool:
     """Whether a call by that name asks for a device."""
     model = run.models.lookup(name)
@@ -81,7 +75,7 @@ def asks_device(run: FunctionRun, name: str) -> bool:
 def flushed_by(run: FunctionRun, call: Call) -> str | None:
     """Empty for a call that flushes a cache, the helper's name for one of a function of the run
     that does little else, ``None`` for any other."""
-    model = model_of(run, call)
+    model = run.models.lookup(call.name)
     if model is not None and not model.guess:
         return "" if model.flushes_cache else None
     helper = run.symbols.function(call.key, run.filename)
@@ -96,7 +90,7 @@ def _is_helper(run: FunctionRun, function: Function) -> bool:
     flushing = [
         at.block
         for at, call in made
-        if (model := model_of(run, call)) is not None and model.flushes_cache
+        if (model := run.models.lookup(call.name)) is not None and model.flushes_cache
     ]
     if not flushing:
         return False
@@ -143,7 +137,7 @@ def _is_phase(run: FunctionRun, header: int) -> bool:
 
 
 def _measures(run: FunctionRun, call: Call) -> bool:
-    model = model_of(run, call)
+    model = run.models.lookup(call.name)
     return model is not None and model.measures_memory
 
 
@@ -168,7 +162,7 @@ def _works(run: FunctionRun, header: int) -> bool:
 
 
 def _makes_model(run: FunctionRun, call: Call) -> bool:
-    model = model_of(run, call)
+    model = run.models.lookup(call.name)
     if model is not None and model.builds_model:
         return True
     made = call.key if call.kind == "constructor" else None

@@ -12,7 +12,6 @@ from cudalint.analysis.engine.evaluate import Evaluator
 from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import HeldPool, Site
-from cudalint.analysis.queries.capacity.flushes import model_of
 from cudalint.analysis.shape.flow import Flow, Place
 from cudalint.analysis.shape.operations import calls, definitions
 from cudalint.analysis.values.values import constant, integer
@@ -88,7 +87,7 @@ class _Events:
 def _events(run: FunctionRun, function: Function, inside: bool = True) -> _Events:
     found = _Events()
     for at, call in calls(function):
-        model = model_of(run, call)
+        model = run.models.lookup(call.name)
         if model is not None and not model.guess:
             _note(found, run, at.place, call, model, function)
         elif call.key and inside:

@@ -6,7 +6,7 @@ import ast
 import re
 
 from cudalint.analysis.facts.lifetimes import TensorCache
-from cudalint.analysis.shape.operations import calls, definitions, operands, operations
+from cudalint.analysis.shape.operations import calls, definitions, expressions, operations
 from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.places import holder, place
 from cudalint.analysis.shape.subjects import is_module
@@ -24,6 +24,7 @@ from cudalint.program import (
     Function,
     Index,
     Member,
+    Operation,
     Parameter,
     Program,
     Return,
@@ -164,9 +165,7 @@ def dictionaries(
             continue  # a table that is filled, not a cache
         if _few_values(function, target.index, models, by_name=False):
             continue
-        if _shrinks(program, function, base, models):
-            continue
-        if not _is_dictionary(program, function, base):
+        if not _only_grows(program, function, base, models):
             continue
         written = written_calls(function)
         found[place(base) or ""] = TensorCache(
@@ -248,39 +247,44 @@ def _few_values(function: Function, key: Expression, models: ApiModels, by_name:
     return few(key)
 
 
-def _shrinks(program: Program, function: Function, base: Expression, models: ApiModels) -> bool:
-    """Whether anything takes entries out, empties the dictionary or puts another in its place; a
-    test of its length says that somebody looks after it."""
+def _only_grows(program: Program, function: Function, base: Expression, models: ApiModels) -> bool:
+    """Whether it starts as an empty dictionary, and nothing takes entries out, empties it or puts
+    another in its place; a test of its length says that somebody looks after it."""
     table = place(base)
+    starts_empty = False
     for other in program.functions:
         if isinstance(base, Member) and other.record != function.record:
             continue
         for at in operations(other):
-            operation = at.operation
-            if isinstance(operation, Delete) and _is_part(operation.place, table):
-                return True
-            if isinstance(operation, Call) and operation.receiver is not None:
-                effect = models.lifetime_effect(operation.name)
-                if effect is not None and effect.evicts and place(operation.receiver) == table:
-                    return True
-            target = getattr(operation, "target", None)
-            if (
-                target is not None
-                and place(target) == table
-                and other.kind not in ("module", "constructor")
-            ):
-                return True
-            if any(_measures(part, table) for part in operands(operation)):
-                return True
-        for block in other.blocks:
-            branch = block.terminator
-            if isinstance(branch, Branch) and _measures(branch.condition, table):
-                return True
-    return False
+            if place(getattr(at.operation, "target", None)) == table:
+                if other.kind not in ("module", "constructor"):
+                    return False
+                starts_empty = starts_empty or _is_empty_dictionary(at.operation)
+            if _takes_out(at.operation, table, models):
+                return False
+        if any(_measures(part, table) for part in expressions(other)):
+            return False
+    return starts_empty
 
 
-def _is_part(expression: Expression, table: str | None) -> bool:
-    return isinstance(expression, Index) and table in (place(expression.base), holder(expression))
+def _is_empty_dictionary(operation: Operation) -> bool:
+    """Whether it makes one, and not a bounded container of the project."""
+    if isinstance(operation, Assign):
+        return isinstance(operation.value, Tuple) and not operation.value.items
+    made = operation.name.rpartition(".")[2] if isinstance(operation, Call) else ""
+    return made in ("dict", "defaultdict", "OrderedDict")
+
+
+def _takes_out(operation: Operation, table: str | None, models: ApiModels) -> bool:
+    if isinstance(operation, Delete):
+        target = operation.place
+        return isinstance(target, Index) and table in (place(target.base), holder(target))
+    effect = models.lifetime_effect(operation.name) if isinstance(operation, Call) else None
+    return (
+        effect is not None
+        and effect.evicts
+        and place(getattr(operation, "receiver", None)) == table
+    )
 
 
 def _measures(expression: Expression, table: str | None) -> bool:
@@ -288,21 +292,3 @@ def _measures(expression: Expression, table: str | None) -> bool:
         isinstance(part, Unary) and part.operator == "len" and place(part.operand) == table
         for part in walk(expression)
     )
-
-
-def _is_dictionary(program: Program, function: Function, base: Expression) -> bool:
-    """Whether it starts as an empty dictionary, and not as a bounded container of the project."""
-    table = place(base)
-    for other in program.functions:
-        if isinstance(base, Member) and other.record != function.record:
-            continue
-        for at in operations(other):
-            operation = at.operation
-            target = getattr(operation, "target", None)
-            if target is None or place(target) != table:
-                continue
-            if isinstance(operation, Assign) and isinstance(operation.value, Tuple):
-                return not operation.value.items
-            if isinstance(operation, Call):
-                return operation.name.rpartition(".")[2] in ("dict", "defaultdict", "OrderedDict")
-    return False
