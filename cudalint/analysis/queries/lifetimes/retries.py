@@ -31,8 +31,6 @@ from cudalint.program import (
 
 _HOST = sys.stdlib_module_names - {"builtins", "copy", "functools", "operator"}
 """Modules whose functions know nothing of tensors, and hand them to nobody who does."""
-_DEPTH = 3
-"""Calls in calls that are looked into for device work."""
 
 
 def retries(function: Function, symbols: Symbols, models: ApiModels) -> tuple[Retry, ...]:
@@ -50,17 +48,11 @@ def _first(
     function: Function, handler: Handler, region: set[int], symbols: Symbols, models: ApiModels
 ) -> Retry | None:
     placements = Placements(function, symbols)
-    tried = {_callee(c) for _, c in calls(function) if is_within(c.span, handler.guarded)}
-    given = {
-        _delivers(function, c) for _, c in calls(function) if is_within(c.span, handler.guarded)
-    } - {""}
-    taken = {
-        symbol
-        for _, c in calls(function)
-        if is_within(c.span, handler.guarded)
-        for part in c.arguments
-        for symbol in variables(part.value)
-    } - {"this"}
+    guarded = [call for _, call in calls(function) if is_within(call.span, handler.guarded)]
+    tried = set(map(_callee, guarded))
+    given = {_delivers(function, call) for call in guarded} - {""}
+    read = {symbol for call in guarded for one in call.arguments for symbol in variables(one.value)}
+    taken = read - {"this"}
     work: list[tuple[Call, bool]] = []
     for at, call in calls(function):
         if at.block not in region or not is_within(call.span, handler.body):
@@ -78,7 +70,7 @@ def _first(
             and models.lookup(call.name) is None
             and call.name.partition(".")[0] not in _HOST
         )
-        if again or instead or _computes(call, function.filename, symbols, models):
+        if again or instead:
             work.append((call, again))
     if not work:
         return None
@@ -144,27 +136,6 @@ def _may_compute(call: Call, models: ApiModels) -> bool:
     if effect is not None and (effect.backward or effect.calls_module):
         return True
     return call.kind == "indirect" or call.target is not None
-
-
-def _computes(
-    call: Call, filename: str, symbols: Symbols, models: ApiModels, depth: int = 0
-) -> bool:
-    """Whether a call surely works on tensors: a function of the run that does, and whose result is
-    wanted."""
-    effect = models.tensor_effect(call.name)
-    if effect is not None and (effect.backward or effect.calls_module):
-        return True
-    callee = symbols.function(call.key, filename)
-    if callee is None or (depth == 0 and call.target is None) or depth > _DEPTH:
-        return False
-    for _, inner in calls(callee):
-        known = models.tensor_effect(inner.name) if inner.name[:1] not in ("", ".") else None
-        library = not inner.name.startswith("builtins.")
-        if known is not None and known.result in ("tensor", "module") and library:
-            return True
-        if _computes(inner, callee.filename, symbols, models, depth + 1):
-            return True
-    return False
 
 
 # Which blocks run after the memory was exhausted ------------------------------------------------
