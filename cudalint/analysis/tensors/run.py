@@ -278,13 +278,13 @@ class TensorRun:
         solution = self.solution(self.known(callee))
         if solution is None:
             return None
-        resets = frozenset(
-            name.removeprefix("this.")
-            for name in (self.scan(callee).clears | set(self.scan(callee).assigned))
-            if name.startswith("this.")
-        )
         done = self._done(self.known(callee))
-        return Outcome(solution.returned, solution.returned_parts, resets, done)
+        return Outcome(solution.returned, solution.returned_parts, self.resets(callee), done)
+
+    def resets(self, method: Function) -> frozenset[str]:
+        """The members of its object that a method empties or replaces."""
+        changed = self.scan(method).changed
+        return frozenset(name[len("this.") :] for name in changed if name.startswith("this."))
 
     def kind_of(self, function: Function, name: str) -> Value | None:
         """What the whole function, class or module says of a place."""
@@ -322,7 +322,6 @@ class TensorRun:
                     found = self.scan(method)
                     merged.freezes |= found.freezes
                     merged.bounded |= found.bounded
-                    merged.clears |= found.clears
                     for member, value in found.values.items():
                         if member.startswith("this."):
                             known = merged.values.get(member)

@@ -22,10 +22,8 @@ class Scan:
     """What is said of the places of one function."""
 
     values: dict[str, Value] = field(default_factory=dict)
-    clears: set[str] = field(default_factory=set)
-    """Places that are emptied, cut or replaced."""
-    assigned: dict[str, int] = field(default_factory=dict)
-    """How often a place is assigned."""
+    changed: set[str] = field(default_factory=set)
+    """Places that are emptied, cut, replaced or assigned."""
     bounded: set[str] = field(default_factory=set)
     """Lists that hold no more than so many."""
     calls_backward: bool = False
@@ -90,7 +88,7 @@ def _scan_call(
             if effect.evaluates:
                 found.evaluates.add(receiver)
             if effect.clears:
-                found.clears.add(receiver)
+                found.changed.add(receiver)
             if effect.freezes:
                 found.freezes |= is_off(call)
                 found.needs_gradient |= not is_off(call)
@@ -99,11 +97,7 @@ def _scan_call(
             found.bounded.add(target)
     found.needs_gradient |= bool(named_constant(call, "requires_grad"))
     if target is not None:
-        found.assigned[target] = found.assigned.get(target, 0) + 1
-        if value is not None:
-            made[target] = value
-            if root_of(target) != target or target.startswith("::"):
-                found.values[target] = value
+        _give(found, made, target, value)
 
 
 def _scan_assign(operation: Assign, found: Scan, made: dict[str, Value]) -> None:
@@ -120,7 +114,11 @@ def _scan_assign(operation: Assign, found: Scan, made: dict[str, Value]) -> None
         off = operation.value == Constant(False)
         found.freezes |= off
         found.needs_gradient |= not off
-    found.assigned[target] = found.assigned.get(target, 0) + 1
+    _give(found, made, target, value)
+
+
+def _give(found: Scan, made: dict[str, Value], target: str, value: Value | None) -> None:
+    found.changed.add(target)
     if value is not None:
         made[target] = value
         if root_of(target) != target or target.startswith("::"):

@@ -263,17 +263,10 @@ class View:
                     return True
                 records = self.value(origin, operation.receiver).records
                 callee = self.run.callee(self.function, operation, records)
-                if callee is not None and self._callee_empties(callee, receiver, name):
+                resets = self.run.resets(callee) if callee is not None else ()
+                if any(is_inside(name, f"{receiver}.{member}") for member in resets):
                     return True
         return False
-
-    def _callee_empties(self, callee: Function, receiver: str, name: str) -> bool:
-        scan = self.run.scan(callee)
-        return any(
-            is_inside(name, receiver + other.removeprefix("this"))
-            for other in scan.clears | set(scan.assigned)
-            if other.startswith("this.")
-        )
 
 
 def _cut(target: Expression) -> str | None:
