@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from cudalint.analysis.shape.callgraph import Site
 from cudalint.analysis.tensors.lattice import Recording
 from cudalint.analysis.tensors.records import Evidence
 from cudalint.analysis.tensors.solver import Solution
-from cudalint.program import Call, Function, Program
-
-
-@dataclass
-class CallSite:
-    """A call of a function of the run."""
-
-    caller: Function
-    call: Call
-    origin: int
-    block: int
+from cudalint.program import Function, Program
 
 
 @dataclass
@@ -29,7 +20,7 @@ class Known:
     solution: Solution | None = None
     evidence: Evidence = field(default_factory=Evidence)
     entry: Recording = Recording.NOTHING
-    callers: list[CallSite] = field(default_factory=list)
+    callers: list[Site] = field(default_factory=list)
     referenced: bool = False
     """Its name is used as a value: others may call it."""
     summary: object = None

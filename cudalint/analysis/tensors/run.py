@@ -7,12 +7,13 @@ import functools
 from collections import defaultdict, deque
 from collections.abc import Iterable
 
+from cudalint.analysis.shape.callgraph import Site
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import operands, operations
 from cudalint.analysis.shape.subjects import hook_kinds, is_module
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.tensors.evidence import gather
-from cudalint.analysis.tensors.knowledge import CallSite, Known
+from cudalint.analysis.tensors.knowledge import Known
 from cudalint.analysis.tensors.lattice import MODULE, Recording, Value
 from cudalint.analysis.tensors.records import RETURNED, Evidence, Outcome, origin_at
 from cudalint.analysis.tensors.scan import Scan, scan
@@ -94,14 +95,13 @@ class TensorRun:
     def _link_calls(self) -> None:
         for known in list(self._known.values()):
             function = known.function
-            for block, index, operation in operations(function):
-                origin = origin_at(block, index)
-                if isinstance(operation, Call):
-                    callee = self.callee(function, operation)
+            for at in operations(function):
+                if isinstance(at.operation, Call):
+                    callee = self.callee(function, at.operation)
                     if callee is not None and identity(callee) in self._known:
-                        site = CallSite(function, operation, origin, block)
+                        site = Site(function, at, at.operation)
                         self._known[identity(callee)].callers.append(site)
-                for part in walk(*operands(operation)):
+                for part in walk(*operands(at.operation)):
                     if isinstance(part, FunctionReference) and part.key:
                         target = self.symbols.function(part.key, function.filename)
                         if target is not None and identity(target) in self._known:
@@ -190,7 +190,7 @@ class TensorRun:
         for site in known.callers:
             solution = self.known(site.caller).solution
             if solution is not None and site.caller is not known.function:
-                record = solution.records.get(site.origin)
+                record = solution.records.get(origin_at(*site.at.place))
                 mode |= record.recording if record is not None else Recording.NOTHING
         if mode == Recording.OFF and not known.referenced:
             return mode
