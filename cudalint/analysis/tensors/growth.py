@@ -20,7 +20,7 @@ MOST_DEPTH = 6
 def growths(view: View) -> tuple[DeviceListGrowth, ...]:
     """The lists in which a function collects device tensors."""
     name = view.function.key.rpartition(".")[2]
-    effect = view.run.effect("." + name)
+    effect = view.run.models.tensor_effect("." + name)
     if view.function.record is not None and effect is not None and effect.calls_module:
         return ()
     found: dict[object, DeviceListGrowth] = {}

@@ -79,7 +79,7 @@ def _mode_calls(function: Function, run: TensorRun, name: str) -> list[tuple[Cal
     """The calls that put a module in evaluation (true) or training mode, by row."""
     found = []
     for _, call in calls(function):
-        effect = run.effect(call.name) if call.receiver is not None else None
+        effect = run.models.tensor_effect(call.name) if call.receiver is not None else None
         # `net = build().eval()`: it gives the module back.
         named = name in (place(call.receiver), place(call.target))
         if effect is not None and named and (effect.evaluates or effect.trains):

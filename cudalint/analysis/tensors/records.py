@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from cudalint.analysis.shape.flow import Flow
+from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.tensors.lattice import (
     LIST,
     MODULE,
@@ -18,6 +18,7 @@ from cudalint.analysis.tensors.lattice import (
     Recording,
     Value,
 )
+from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import TensorEffect
 from cudalint.program import Call, Constant, Function, Operation, Variable
 
@@ -100,14 +101,11 @@ class Evidence:
 class Surroundings(Protocol):
     """What the analysis of a function asks of the rest of the run."""
 
-    def flow(self, function: Function) -> Flow:
-        """The loops of a function."""
+    symbols: Symbols
+    models: ApiModels
 
     def entry(self, function: Function) -> Recording:
         """Whether operations are recorded when it is called."""
-
-    def effect(self, name: str) -> TensorEffect | None:
-        """What an API function does to tensors."""
 
     def outcome(self, function: Function, call: Call, records: frozenset[str]) -> Outcome | None:
         """What a call of a function of the run gives back."""

@@ -227,7 +227,7 @@ def _popped(view: View, record: str) -> set[str]:
         name
         for method in view.run.methods(record)
         for _, call in calls(method)
-        if (effect := view.run.effect(call.name)) is not None and effect.clears
+        if (effect := view.run.models.tensor_effect(call.name)) is not None and effect.clears
         if (model := view.run.models.lookup_method(call.name, None)) is not None and model.elements
         if (name := place(call.receiver)) is not None
     }
@@ -340,7 +340,7 @@ def _is_let_go(view: View, keeping: Keeping, value: Value) -> bool:
     def detaches(part: Expression) -> bool:
         call = view.defining_call(part)
         name = "." + part.field if isinstance(part, Member) else call.name if call else ""
-        effect = view.run.effect(name)
+        effect = view.run.models.tensor_effect(name)
         return effect is not None and effect.gradient == "detached"
 
     return (value.is_number or value.is_detached) and any(map(detaches, walk(keeping.value)))

@@ -8,7 +8,6 @@ from collections import defaultdict, deque
 from collections.abc import Iterable
 
 from cudalint.analysis.shape.callgraph import Site
-from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import operands, operations
 from cudalint.analysis.shape.subjects import hook_kinds, is_module
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
@@ -18,7 +17,6 @@ from cudalint.analysis.tensors.lattice import MODULE, Recording, Value
 from cudalint.analysis.tensors.records import RETURNED, Evidence, Outcome, origin_at
 from cudalint.analysis.tensors.scan import Scan, scan
 from cudalint.analysis.tensors.solver import Solution, solve
-from cudalint.apis.model import TensorEffect
 from cudalint.program import THIS, Call, Function, FunctionReference, walk
 
 MOST_ROUNDS = 4
@@ -209,7 +207,7 @@ class TensorRun:
         mode = Recording.NOTHING
         for text in function.decorators:
             name = text.partition("(")[0]
-            effect = self.effect(name)
+            effect = self.models.tensor_effect(name)
             if effect is not None and effect.mode:
                 off = effect.mode == "disabled" or text.endswith("(False)")
                 return Recording.OFF if off else Recording.ON
@@ -258,17 +256,9 @@ class TensorRun:
 
     # Surroundings of one function -------------------------------------------------------------
 
-    def flow(self, function: Function) -> Flow:
-        """The loops of a function."""
-        return self.symbols.flow(function)
-
     def entry(self, function: Function) -> Recording:
         """Whether operations are recorded when it is called."""
         return self.known(function).entry or self._entry_mode(self.known(function))
-
-    def effect(self, name: str) -> TensorEffect | None:
-        """What an API function does to tensors."""
-        return self.models.tensor_effect(name)
 
     def outcome(self, function: Function, call: Call, records: frozenset[str]) -> Outcome | None:
         """What a call of a function of the run gives back."""
@@ -309,7 +299,7 @@ class TensorRun:
         """What the text of a function says of its places."""
         one = identity(function)
         if one not in self._scans:
-            self._scans[one] = scan(function, self.effect, self.is_module)
+            self._scans[one] = scan(function, self.models.tensor_effect, self.is_module)
         return self._scans[one]
 
     def class_scan(self, record: str, filename: str) -> Scan:

@@ -35,7 +35,7 @@ class Solution:
 
 def solve(function: Function, around: Surroundings) -> Solution:
     """The fixpoint of one function."""
-    flow = around.flow(function)
+    flow = around.symbols.flow(function)
     transfer = Transfer(function, around)
     entry = State(
         {

@@ -53,7 +53,7 @@ class Values:
         self.function = function
         self.around = around
         self.records: dict[int, Record] = {}
-        self._effects = around.effect
+        self._effects = around.models.tensor_effect
 
     # Values -----------------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ class View:
 
     def effect(self, call: Call) -> TensorEffect | None:
         """What an API call does to tensors."""
-        effect = self.run.effect(call.name)
+        effect = self.run.models.tensor_effect(call.name)
         return None if effect is not None and effect.backward and gives_gradients(call) else effect
 
     def state_before(self, origin: int) -> State:
