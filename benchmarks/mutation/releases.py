@@ -15,6 +15,7 @@ from benchmarks.mutation.model import (
     Target,
 )
 from cudalint.analysis import analyze
+from cudalint.analysis.domains.ownership.objects import Owners
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import ClassFacts
@@ -43,6 +44,7 @@ from cudalint.program import (
     Return,
     Throw,
     Unreachable,
+    Variable,
     render,
     variables,
 )
@@ -145,8 +147,14 @@ class _Finder:
         if found_by == "family" and place is not None and self._is_unseen(run, place):
             reason = "what it releases comes from a function out of sight"
             exempt = dict.fromkeys(KINDS, reason)
-        if EARLY_RETURN not in exempt and self._is_left_to_destructor(run, call):
+        if found_by == "family" and self._is_asked_from_afar(run, place):
+            exempt = dict.fromkeys(KINDS, "whoever passes it is out of sight")
+        if EARLY_RETURN not in exempt and (
+            self._is_left_to_destructor(run, call) or self._is_taken_out(run, call, place)
+        ):
             exempt[EARLY_RETURN] = "the object keeps it, and its destructor releases it"
+        if any(one.filename == run.filename and _within(one.span, call.span) for one in acquired):
+            exempt.setdefault(EARLY_RETURN, "the same statement acquires it")
         if isinstance(place, Member) and not run.python and place.field not in self.filled:
             exempt = dict.fromkeys(KINDS, "nothing is ever put into this member")
         targets = tuple(
@@ -283,6 +291,32 @@ class _Finder:
         calls_it = identity_of(run.function) in self.linker.memo(CallGraph).reached(destructors)
         always = released_members(self.linker, record, always=True)
         return bool(released) and not calls_it and released <= always.keys()
+
+    def _is_asked_from_afar(self, run: FunctionRun, place: Expression | None) -> bool:
+        """Whether a function that nobody in sight calls releases what it is given."""
+        given = {one.symbol for one in run.function.parameters}
+        called = (run.filename, run.function.key) in self.callers or run.function.kind == "lambda"
+        return isinstance(place, Variable) and place.symbol in given and not called
+
+    def _is_taken_out(self, run: FunctionRun, call: Call, place: Expression | None) -> bool:
+        """Whether a release takes out of an object of the function what its destructor would have
+        released: ``cudaFree(owner.release())``."""
+        while isinstance(place, Member):
+            place = place.base
+        made = run.flow.definitions.get(place.symbol, []) if isinstance(place, Variable) else []
+        for source in made:
+            if not isinstance(source, Call) or not _within(source.span, call.span):
+                continue
+            model = run.models.lookup(source.name)
+            if model is not None and model.disowns:
+                return True
+            owner = source.receiver.symbol if isinstance(source.receiver, Variable) else ""
+            for destructor in run.log(Owners).destructors.get(owner, ()):
+                ends = destructor.definition
+                summary = self.linker.summary(ends.key, ends.filename)[0] if ends else None
+                if summary is not None and any(one.released for one in summary.outcomes):
+                    return True
+        return False
 
     def _is_unseen(self, run: FunctionRun, place: Expression) -> bool:
         """Whether a function without a body in the run was given a variable, or what its value is
