@@ -34,7 +34,7 @@ from cudalint.analysis.interpreter.dispatch import asked_class, left_open
 from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
 from cudalint.analysis.interpreter.modelled import note_last_error
 from cudalint.analysis.interpreter.translation import Translation
-from cudalint.analysis.shape.effects import Effects
+from cudalint.analysis.shape.effects import NO_EFFECTS, Effects
 from cudalint.analysis.values.values import (
     NULL,
     Address,
@@ -106,7 +106,7 @@ def apply_effects(
 ) -> State:
     """Where a call leads of which nobody knows which of several functions it runs."""
     after = _unknown_result(run, call, state.copy())
-    _havoc(run, [_cut(run, call, *one) for one in callees], after)
+    _havoc(run, [_cut(run, call, one, of) for one, of in callees if of != NO_EFFECTS], after)
     return after
 
 
@@ -364,9 +364,10 @@ class _Application(Translation):
             Passing(self.run, state, shown, self.call.name, self.call.span).use(value, use.step)
         for release in self.outcome.released:
             self._release(release, state)
-        for location in sorted(self.outcome.stored, key=repr):
-            value = self.translate(Input(location), state)
-            give_away(self.run, [value], state)
+        stored = sorted(self.outcome.stored, key=repr)
+        given = [self.translate(Input(location), state) for location in stored]
+        give_away(self.run, given, state)
+        for value in given:
             guard(self.run, value, state)
         self._lend(self.outcome.lent, state)
         obtained = (*self.outcome.handed_out, *self.outcome.dangling)
@@ -416,6 +417,8 @@ class _Application(Translation):
     def _forgets(self, location: Location, target: Location, state: State) -> bool:
         """Whether a callee overwrites a part of an object of the function without a thought of what
         that holds."""
+        if not is_own(self.run, target, state):
+            return False
         effects, outcomes = self.summary.effects, self.summary.outcomes
         pointer = location[1] if location[0] == "@" else None
         root = pointer.location[0] if isinstance(pointer, Input) else location[0]
@@ -426,10 +429,9 @@ class _Application(Translation):
                 location[: len(one)] == one for one in held
             ):
                 return False
-        careless = self.outcome.passes_by(location, outcomes) or not any(
+        return self.outcome.passes_by(location, outcomes) or not any(
             one.releases(location) for one in outcomes
         )
-        return careless and is_own(self.run, target, state)
 
     def _note_copy(self, state: State) -> None:
         """A constructor may leave with another object what it takes over."""

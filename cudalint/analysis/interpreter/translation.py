@@ -19,7 +19,9 @@ from cudalint.analysis.values.values import (
     Const,
     Input,
     Location,
+    Operation,
     Pointer,
+    Polynomial,
     Symbol,
     Value,
     bag,
@@ -52,6 +54,8 @@ class Translation:
         """A value of the callee, in the caller's terms."""
 
         def change(inner: Value) -> Value | None:
+            if isinstance(inner, Operation | Polynomial):
+                return None  # most are
             if isinstance(inner, Input):
                 return self._given(inner.location, state)
             if isinstance(inner, Address):

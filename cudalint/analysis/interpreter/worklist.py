@@ -287,7 +287,7 @@ class Worklist:
         self._counting(block.number)
         for index, operation in enumerate(block.operations):
             self.run.position = Position(block.number, index, operation.span, block.unwind)
-            before, states = states, []
+            before, states, forks = states, [], False
             for one in before:
                 if len(states) >= self.run.most and not self._meets:
                     states = self._without_results(states, block.number)
@@ -297,8 +297,11 @@ class Worklist:
                 after = self._operate(operation, one)
                 objects.begin(self.run, operation, after)
                 states += after
-                if len(states) > FEW_DISJUNCTS and len(after) > 1:
+                forks = forks or len(after) > 1
+                if forks and len(states) > self.run.most:
                     states = self._joined(states)
+            if forks and len(states) > FEW_DISJUNCTS:
+                states = self._joined(states)
             self._throw_all()
             if len(states) > self.run.most:
                 states = self._fewer(states, block)

@@ -50,6 +50,7 @@ class Symbols:
         """By class: those that derive from it directly."""
         self.opt_ins: dict[tuple[str, str], int] = {}
         """By the kernel's name and the file that defines it, or that opts in."""
+        self._callees: dict[tuple[str, str, str], list[tuple[Function, Program]]] = {}
         self._memos: dict[Any, Any] = {}
         self._flows: dict[int, tuple[Function, Flow]] = {}
         self._finalized: set[str | None] | None = None
@@ -147,11 +148,16 @@ class Symbols:
 
     def callees(self, call: Call, filename: str) -> list[tuple[Function, Program]]:
         """The functions of the run that a call may mean."""
-        keys = [call.key]
-        if call.virtual and call.key and call.record:
-            keys = [self.overrider(call.key, one, filename) for one in self.concrete(call.record)]
-        found = (self.definition(key, filename) for key in dict.fromkeys(keys))
-        return [one for one in found if one is not None]
+        if not (call.virtual and call.key and call.record):
+            found = self.definition(call.key, filename)
+            return [] if found is None else [found]
+        asked = (call.key, call.record, filename)
+        if asked not in self._callees:
+            concrete = self.concrete(call.record)
+            keys = dict.fromkeys(self.overrider(call.key, one, filename) for one in concrete)
+            known = (self.definition(key, filename) for key in keys)
+            self._callees[asked] = [one for one in known if one is not None]
+        return self._callees[asked]
 
     def method(self, record: str | None, name: str, filename: str) -> Function | None:
         """A method of a Python class, its own or inherited."""

@@ -37,17 +37,20 @@ from cudalint.analysis.values.values import (
 
 def rewrite(value: Value, change: Callable[[Value], Value | None]) -> Value:
     """The value with every part replaced for which ``change`` returns another one."""
-    if type(value) in CLOSED:
+    made = type(value)
+    if made in CLOSED:
         return value
     replaced = change(value)
     if replaced is not None:
         return replaced
+    if made is Symbol:
+        return value
     match value:
         case Operation(operator=name, operands=operands):
-            new = tuple(rewrite(part, change) for part in operands)
+            new = tuple([rewrite(part, change) for part in operands])
             return value if new == operands else apply(name, *new)
         case Polynomial(terms=terms):
-            changed = [tuple(rewrite(f, change) for f in factors) for factors, _ in terms]
+            changed = [tuple([rewrite(f, change) for f in factors]) for factors, _ in terms]
             return value if changed == [factors for factors, _ in terms] else _sum(terms, changed)
         case Pointer(resource=resource, offset=offset):
             inner = rewrite(resource, change)
