@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Set
 from dataclasses import dataclass, field, replace
 
@@ -15,14 +14,13 @@ from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Misuse, Misus
 from cudalint.analysis.queries.passed_by import gets_past
 from cudalint.analysis.queries.reachable_members import (
     forwards,
-    methods_of,
     released_by_own_methods,
 )
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.destruction import Destruction
 from cudalint.analysis.shape.members import class_given, declaring, referred
 from cudalint.analysis.shape.operations import calls
-from cudalint.analysis.shape.symbols import Identity, Symbols, identity
+from cudalint.analysis.shape.symbols import Identity, identity
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import (
     Const,
@@ -120,9 +118,10 @@ def _released_members(run: FunctionRun) -> set[tuple[str | None, str]]:
 
 
 def _look_after(table: Table, linker: Linker) -> None:
-    methods = methods_of(linker)
     for members in table.values():
-        own = methods.get(members.record.key, [])
+        program = linker.programs.get(members.record.filename)
+        python = program is not None and program.language == "python"
+        own = linker.methods(members.record.key) if python else ()
         families = {one.member: one.resource.family for one in members.acquired.values()}
         for name, site, function in released_by_own_methods(families, own, linker):
             ending = linker.models("python").ends_object(function.name)
@@ -482,28 +481,18 @@ def _static_only(linker: Linker) -> frozenset[str]:
 # Lifetimes over several methods -----------------------------------------------------------------
 
 
-class _Constructors(defaultdict[str | None, set[str]]):
-    """The constructors of the classes of a run, those that the compiler writes too."""
-
-    def __init__(self, symbols: Symbols) -> None:
-        super().__init__(set)
-        for function, _ in symbols.functions():
-            if function.kind == "constructor":
-                self[function.record].add(function.key)
-
-
 def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, ...]:
     """Acquired by a method that does not look at the earlier value, after the constructor has
     acquired it or where the method runs twice on one object."""
     found = []
-    constructors = linker.memo(_Constructors)
     for acquisition, method in members.careless.items():
         item = members.acquired[acquisition]
         if item.method_kind != "method" or item.member in members.together:
             continue  # another member still holds the earlier one
         acquiring = members.acquiring[item.member]
         lineage = linker.lineage(method.record or "", method.filename)
-        constructed = any(constructors[one] and constructors[one] <= acquiring for one in lineage)
+        made = [[m for m in linker.methods(one) if m.kind == "constructor"] for one in lineage]
+        constructed = any(each and {m.key for m in each} <= acquiring for each in made)
         enders = members.releasing.get(item.member, set())
         if constructed or _called_twice(linker, identity(method), enders):
             found.append(item)

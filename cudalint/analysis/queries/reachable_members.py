@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cudalint.analysis.facts import Site
 from cudalint.analysis.shape.operations import calls
@@ -13,22 +13,13 @@ _FORWARDING = ("__getattr__", "__getattribute__")
 """Methods that make the members of one object look like those of another."""
 
 
-def methods_of(symbols: Symbols) -> dict[str, list[Function]]:
-    """The Python methods of a run, by the key of their class."""
-    found: dict[str, list[Function]] = {}
-    for function, program in symbols.functions():
-        if function.record and program.language == "python":
-            found.setdefault(function.record, []).append(function)
-    return found
-
-
-def forwards(methods: list[Function]) -> bool:
+def forwards(methods: Sequence[Function]) -> bool:
     """Whether whoever has an object can call the methods of what it holds."""
     return any(method.name.rpartition(".")[2] in _FORWARDING for method in methods)
 
 
 def released_by_own_methods(
-    families: dict[str, str], methods: list[Function], symbols: Symbols
+    families: dict[str, str], methods: Sequence[Function], symbols: Symbols
 ) -> Iterator[tuple[str, Site, Function]]:
     """Members, of these ``families``, with a call that ends them: ``self.context.detach()``. Of
     what kind a member is, which decides what that means, another method says."""

@@ -53,7 +53,7 @@ class Symbols:
         self._callees: dict[tuple[str, str, str], list[tuple[Function, Program]]] = {}
         self._memos: dict[Any, Any] = {}
         self._flows: dict[int, tuple[Function, Flow]] = {}
-        self._finalized: set[str | None] | None = None
+        self._methods: dict[str | None, list[Function]] = {}
         overridden: dict[str, set[str]] = {}
         for program in programs:
             for function in program.functions:
@@ -63,6 +63,7 @@ class Symbols:
                     for other, _ in known
                 ):
                     known.append((function, program))
+                    self._methods.setdefault(function.record, []).append(function)
             for record in program.records:
                 for method, above in record.virtual.items():
                     overridden.setdefault(method, set()).update(above)
@@ -224,16 +225,13 @@ class Symbols:
         }
         return frozenset(mentioned(function) - shared)
 
+    def methods(self, record: str | None) -> Ordered[Function]:
+        """The methods of a class with a body in the run, those that the compiler writes too."""
+        return self._methods.get(record, ()) if record else ()
+
     def has_finalizer(self, function: Function) -> bool:
         """Whether the class of a method has a destructor (``__del__``)."""
-        if self._finalized is None:
-            self._finalized = {
-                other.record
-                for pairs in self._functions.values()
-                for other, _ in pairs
-                if other.kind == "destructor"
-            }
-        return function.record in self._finalized
+        return any(one.kind == "destructor" for one in self.methods(function.record))
 
     def flow(self, function: Function) -> Flow:
         """The shape of a function of the run, made once."""

@@ -82,7 +82,7 @@ def _over_batches(view: View, keeping: Keeping, name: str) -> DeviceListGrowth |
     if view.is_emptied(None, name, {keeping.origin}) or _mentions(view, name) > 1:
         return None
     joined: tuple[Site, str] | None = None
-    for other in view.run.methods(view.function.record or ""):
+    for other in view.run.symbols.methods(view.function.record):
         inner = view.of(other)
         if other.key == view.function.key or inner is None:
             continue

@@ -225,7 +225,7 @@ def _popped(view: View, record: str) -> set[str]:
     """Members whose elements some method takes out one by one (a window)."""
     return {
         name
-        for method in view.run.methods(record)
+        for method in view.run.symbols.methods(record)
         for _, call in calls(method)
         if (effect := view.run.models.tensor_effect(call.name)) is not None and effect.clears
         if (model := view.run.models.lookup_method(call.name, None)) is not None and model.elements

@@ -4,7 +4,7 @@ tell of them, and the classes that they belong to."""
 from __future__ import annotations
 
 import functools
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterable
 
 from cudalint.analysis.shape.callgraph import Site
@@ -35,7 +35,6 @@ class TensorRun:
         self._known: dict[Identity, Known] = {}
         self._scans: dict[Identity, Scan] = {}
         self._classes: dict[tuple[str, str], Scan] = {}
-        self._methods: dict[str, list[Function]] = defaultdict(list)
         self.is_module = functools.cache(lambda record: is_module(symbols, record, ""))
         """Whether a class is a module with weights."""
         self._active: list[Identity] = []
@@ -44,8 +43,6 @@ class TensorRun:
             if program.language != "python":
                 continue
             self._known[identity(function)] = Known(function, program)
-            if function.record is not None:
-                self._methods[function.record].append(function)
         self._link_calls()
 
     # Functions of the run ---------------------------------------------------------------------
@@ -308,7 +305,7 @@ class TensorRun:
         if key not in self._classes:
             merged = self._classes[key] = Scan()
             for name in self.symbols.lineage(record, filename):
-                for method in self._methods.get(name, ()):
+                for method in self.symbols.methods(name):
                     found = self.scan(method)
                     merged.freezes |= found.freezes
                     merged.bounded |= found.bounded
@@ -317,10 +314,6 @@ class TensorRun:
                             known = merged.values.get(member)
                             merged.values[member] = value if known is None else known.join(value)
         return self._classes[key]
-
-    def methods(self, record: str) -> list[Function]:
-        """The methods of a class with a body in the run."""
-        return self._methods.get(record, [])
 
     def evidence(self, function: Function) -> Evidence:
         """What was found before of a function."""
