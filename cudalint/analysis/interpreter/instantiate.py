@@ -510,11 +510,11 @@ class _Application(Translation):
         earlier = state.inputs.get(value.location) if isinstance(value, Input) else None
         if earlier is not None and earlier.step.span == self.call.span:
             return  # in a loop: much may have become of it out of sight since the last iteration
-        Release(self.run, state, shown, name, span, effect).value(value, location)
+        cut = release.cut or not self.summary.complete
+        Release(self.run, state, shown, name, span, effect, cut=cut).value(value, location)
         if isinstance(value, Input) and value.location in state.inputs:
             # Keep the original step: messages name the API call, not each wrapper around it.
             entry: Location = value.location
-            cut = release.cut or not self.summary.complete
             state.inputs[entry] = state.inputs[entry]._replace(api=release.api, cut=cut)
 
     def _to_end(

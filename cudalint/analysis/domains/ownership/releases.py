@@ -200,15 +200,21 @@ class Passing:
 
 @dataclass
 class Release(Passing):
-    """It is passed to be released; ``status`` tells whether it could."""
+    """It is passed to be released; ``status`` tells whether it could. Nothing is held against a
+    callee that was ``cut``: it may be another case, or another object."""
 
     effect: ReleaseEffect
     status: Value | None = None
+    cut: bool = False
 
     @property
     def step(self) -> Step:
         """For messages."""
         return self._step(f"`{self.shown}` is released here by {self.name}")
+
+    def _misuse(self, kind: MisuseKind, resource: Symbol | None = None) -> None:
+        if not self.cut:
+            super()._misuse(kind, resource)
 
     def value(self, value: Value, location: Location | None) -> None:
         """Release a value that is stored in some place."""
