@@ -16,6 +16,7 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import CalledInput, Event, Lending, State, Status
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.facts import Exit, Site
+from cudalint.analysis.shape.loops import can_avoid
 from cudalint.analysis.values.arithmetic import rewrite, rewrite_location
 from cudalint.analysis.values.values import (
     ZERO,
@@ -161,7 +162,10 @@ class Leaving:
         conditions = [
             event
             for event in events
-            if event.block is not None and run.flow.avoids(event.block, run.position.block)
+            if event.block is not None
+            and can_avoid(
+                run.flow, frozenset(run.flow.order), event.block, None, run.position.block
+            )
         ]
         since = any(event.kind in ("throw", "may throw") for event in events)
         thrown = state.thrown if self.kind == "throw" or since else None

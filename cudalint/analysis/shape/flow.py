@@ -194,15 +194,6 @@ class Flow:
 
         return closure([(start[0], start[1] + 1)], after)
 
-    def avoids(self, block: int, target: int) -> bool:
-        """Whether some way on from a block ends without going through another (the block is not
-        post-dominated by it)."""
-
-        def ways(number: int) -> Iterator[int]:
-            return (one for one in successors(self.blocks[number]) if one != target)
-
-        return any(not successors(self.blocks[one]) for one in closure(ways(block), ways))
-
     def _reverse_postorder(self, exits: dict[int, tuple[int, ...]]) -> dict[int, int]:
         """The ranks; ``exits``: what follows a loop, by its header."""
         ranks: list[int] = []
