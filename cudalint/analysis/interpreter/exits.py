@@ -154,7 +154,12 @@ class Leaving:
         if record is None or is_empty(run, state, resource):
             return
         acquired = record.acquired
-        holders = {at[0] for at, value in state.values.items() if resource in resources_in(value)}
+        pointed = state.pointed()
+        holders = {
+            at[0]
+            for at, value in state.values.items()
+            if resource in state.reachable([value], pointed)
+        }
         if not record.released and left_to_counterpart(run, state, resource, acquired.family):
             return
         events = state.events(state.resources[resource].since)
