@@ -101,11 +101,9 @@ def _cast(run: FunctionRun, operation: Call, state: State) -> list[State]:
 
 def _any_of(run: FunctionRun, operation: Call, state: State) -> list[Next]:
     """A virtual method is called, and any of those that override it may run."""
-    effects = run.symbols.memo(EffectsOf)
     called = run.symbols.callees(operation, run.filename)
-    return [
-        apply_effects(run, operation, [(one, effects.of(one, of)) for one, of in called], state)
-    ]
+    effects = run.symbols.memo(EffectsOf).of_any(called)
+    return [apply_effects(run, operation, [one for one, _ in called], effects, state)]
 
 
 def _call(run: FunctionRun, operation: Call, state: State) -> list[Next]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Sequence as Ordered
 
 from msgspec import structs
 
@@ -34,7 +35,7 @@ from cudalint.analysis.interpreter.dispatch import asked_class, left_open
 from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
 from cudalint.analysis.interpreter.modelled import note_last_error
 from cudalint.analysis.interpreter.translation import Translation
-from cudalint.analysis.shape.effects import NO_EFFECTS, Effects
+from cudalint.analysis.shape.effects import Effects
 from cudalint.analysis.values.values import (
     NULL,
     Address,
@@ -95,32 +96,26 @@ def apply_summary(
             # The outcome that fits is among the paths that were cut: it comes back, with what
             # is unknown.
             after.append(_unknown_result(run, call, state.copy()))
-        cut = [_cut(run, call, definition, summary.effects)]
+        cut = _cut(run, call, definition, summary.effects)
         for one in (*after, *(leaving.state for leaving in thrown if isinstance(leaving, Raised))):
-            _havoc(run, cut, one)
+            cut.havoc(one)
     return [*thrown, *after]
 
 
 def apply_effects(
-    run: FunctionRun, call: Call, callees: Iterable[tuple[Function, Effects]], state: State
+    run: FunctionRun, call: Call, callees: Ordered[Function], effects: Effects, state: State
 ) -> State:
-    """Where a call leads of which nobody knows which of several functions it runs."""
+    """Where a call leads of which nobody knows which of several functions it runs; ``effects``: in
+    the terms of the first."""
     after = _unknown_result(run, call, state.copy())
-    _havoc(run, [_cut(run, call, one, of) for one, of in callees if of != NO_EFFECTS], after)
+    for definition in callees[:1]:
+        _cut(run, call, definition, effects).havoc(after)
     return after
 
 
 def _cut(run: FunctionRun, call: Call, definition: Function, effects: Effects) -> _Application:
     summary = Summary((), complete=False, effects=effects)
     return _Application(run, call, definition, summary, Outcome("return", None), -1, {})
-
-
-def _havoc(run: FunctionRun, applications: Iterable[_Application], state: State) -> None:
-    """What callees may do on the paths that were cut."""
-    reached = [reached for one in applications for reached in one.reached(state)]
-    havoc(run, state, *dict.fromkeys(reached))
-    for one in applications:
-        one.lend(state)
 
 
 def _unknown_result(run: FunctionRun, call: Call, state: State) -> State:
@@ -192,7 +187,7 @@ def end_object(
     if not summary.complete:
         after = after or [state.copy()]
         for one in after:
-            _havoc(run, applications[:1], one)
+            applications[0].havoc(one)
     return after
 
 
@@ -275,10 +270,10 @@ class _Application(Translation):
                     return True
         return False
 
-    def reached(self, state: State) -> list[Reached]:
-        """What the callee may do something to on the paths that were cut."""
+    def havoc(self, state: State) -> None:
+        """What the callee may do on the paths that were cut."""
         effects = self.summary.effects
-        return [
+        reached = [
             Reached(
                 self.locate((root,), state),
                 self.translate(Input((root,)), state),
@@ -286,10 +281,8 @@ class _Application(Translation):
             )
             for root in sorted(effects.released | effects.written | effects.kept)
         ]
-
-    def lend(self, state: State) -> None:
-        """What the callee may give to others on these paths."""
-        self._lend({(root,) for root in self.summary.effects.lent}, state)
+        havoc(self.run, state, *reached)
+        self._lend({(root,) for root in effects.lent}, state)
 
     def _telling_results(self) -> list[Value]:
         """Unknown items of the returned tuple that are false where nothing is handed out: they

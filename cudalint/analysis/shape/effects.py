@@ -7,6 +7,8 @@ news; this is what may be the case all the same, and errs to saying too much.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
+from collections.abc import Sequence as Ordered
 from dataclasses import dataclass
 
 from cudalint.analysis.shape.arguments import given, given_at
@@ -47,6 +49,15 @@ class Effects:
     lent: Roots = _NONE
     """These it may give to somebody out of sight."""
 
+    def joined(self, other: Effects, terms: Mapping[str, str]) -> Effects:
+        """What either may do; ``terms``: what roots of the other are called here."""
+        return Effects(
+            *(
+                getattr(self, kind) | {terms.get(one, one) for one in getattr(other, kind)}
+                for kind in ("released", "written", "kept", "lent")
+            )
+        )
+
 
 NO_EFFECTS = Effects()
 
@@ -65,6 +76,15 @@ class EffectsOf:
             self._known[identity] = Effects()  # while a recursive call asks
             self._known[identity] = _Body(self._symbols, self, function, program).effects()
         return self._known[identity]
+
+    def of_any(self, functions: Ordered[tuple[Function, Program]]) -> Effects:
+        """What any of some methods may do that stand for one another, in the terms of the first."""
+        found = NO_EFFECTS
+        for function, program in functions:
+            parameters = zip(function.parameters, functions[0][0].parameters, strict=False)
+            terms = {theirs.symbol: mine.symbol for theirs, mine in parameters}
+            found = found.joined(self.of(function, program), terms)
+        return found
 
 
 class _Body:
