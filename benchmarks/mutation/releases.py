@@ -23,7 +23,7 @@ from cudalint.analysis.interpreter.exits import is_outside
 from cudalint.analysis.queries.classes import member_of
 from cudalint.analysis.queries.copies import released_members
 from cudalint.analysis.shape.callgraph import CallGraph
-from cudalint.analysis.shape.operations import successors
+from cudalint.analysis.shape.operations import expressions, successors
 from cudalint.analysis.shape.symbols import identity as identity_of
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Input, Location
@@ -38,6 +38,7 @@ from cudalint.program import (
     Constant,
     Expression,
     Function,
+    FunctionReference,
     Member,
     Operation,
     Program,
@@ -47,6 +48,7 @@ from cudalint.program import (
     Variable,
     render,
     variables,
+    walk,
 )
 from cudalint.source import Span
 
@@ -73,6 +75,13 @@ class _Finder:
             facts.record.key: facts for facts in analyze(programs, models).classes
         }
         self.filled = _filled(programs)
+        self.referred = {
+            part.key
+            for function, _ in self.linker.functions()
+            for expression in expressions(function)
+            for part in walk(expression)
+            if isinstance(part, FunctionReference)
+        }
         self.callers: dict[tuple[str, str], list[tuple[FunctionRun, Call]]] = {}
         self._find_callers()
 
@@ -293,10 +302,12 @@ class _Finder:
         return bool(released) and not calls_it and released <= always.keys()
 
     def _is_asked_from_afar(self, run: FunctionRun, place: Expression | None) -> bool:
-        """Whether a function that nobody in sight calls releases what it is given."""
-        given = {one.symbol for one in run.function.parameters}
-        called = (run.filename, run.function.key) in self.callers or run.function.kind == "lambda"
-        return isinstance(place, Variable) and place.symbol in given and not called
+        """Whether a function that nobody in sight calls, or hands on, releases what it is given."""
+        function = run.function
+        given = {one.symbol for one in function.parameters}
+        used = (run.filename, function.key) in self.callers or function.key in self.referred
+        asked = isinstance(place, Variable) and place.symbol in given
+        return asked and function.kind == "function" and not used
 
     def _is_taken_out(self, run: FunctionRun, call: Call, place: Expression | None) -> bool:
         """Whether a release takes out of an object of the function what its destructor would have
