@@ -390,10 +390,6 @@ class State:
             if key[0] == "@" and isinstance(key[1], Pointer) and key[1].resource == resource
         ]
 
-    def referenced(self, resource: Symbol) -> bool:
-        """Whether anything stored still gives access to a resource."""
-        return any(resource in resources_in(value) for value in self.values.values())
-
     # Resources --------------------------------------------------------------------------------
 
     def hold(self, resource: Symbol, holding: Holding) -> None:

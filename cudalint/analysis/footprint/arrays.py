@@ -82,11 +82,6 @@ def accumulated(dtype: str) -> str:
     return "uint64" if dtype.startswith("uint") and dtype != "uint8" else "int64"
 
 
-def is_integer(dtype: str) -> bool:
-    """Whether it is an integer type (not a boolean)."""
-    return _kind(dtype) == 1
-
-
 # Shapes -----------------------------------------------------------------------------------------
 
 
