@@ -70,6 +70,8 @@ class Holding(NamedTuple):
     """The length of the trace at its acquisition."""
     lent: tuple[Lending, ...] = ()
     """To whom it was given, without a word on who owns it from then on."""
+    alone: bool = False
+    """While ESCAPED: what stands in it has not gone with it (``delete p`` ends a block only)."""
 
 
 @dataclass(frozen=True)

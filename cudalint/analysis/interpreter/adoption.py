@@ -73,6 +73,9 @@ def own(run: FunctionRun, call: Call, model: ApiFunction, state: State) -> list[
                 escape_value(run, expression, value, one)
             else:
                 one.give_away([value])  # the object releases it, or says later who does
+            holding = one.resources.get(value.resource) if isinstance(value, Pointer) else None
+            if holding is not None and isinstance(value, Pointer) and not deleter.key:
+                one.resources[value.resource] = holding._replace(alone=True)
             after.append(one)
         if symbol is not None:
             adopt(one, symbol, Adopted(deleter, call.span, owed and not all_of_them))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cudalint.analysis.domains.ownership import objects
-from cudalint.analysis.domains.ownership.escape import escape_object, escape_value
+from cudalint.analysis.domains.ownership.escape import escape_object, escape_value, give_away
 from cudalint.analysis.domains.ownership.recorder import Recorder, is_empty, live
 from cudalint.analysis.engine.containers import advanced
 from cudalint.analysis.engine.run import FunctionRun
@@ -222,6 +222,8 @@ def store(
         holding = state.resources.get(location[1].resource)
         if holding and holding.status is Status.REQUESTED and holding.condition is None:
             state.set_status(location[1].resource, Status.OWNED)
+        elif holding and holding.status is Status.ESCAPED and not holding.alone:
+            give_away(run, [value], state)  # whoever has the block has what it holds
     if root.startswith("::") and root not in run.private_globals:
         for resource in sorted(state.reachable([value])):  # a global outlives the function
             state.escape([resource])
