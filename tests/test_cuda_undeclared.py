@@ -229,6 +229,23 @@ int first(Extents wanted) {
     assert [render(way.condition) for way in ways] == ["step < wanted"]
 
 
+def test_a_name_alone_on_its_line_is_a_macro(options: ParseOptions) -> None:
+    text = """
+struct Memory { void *data; int size; };
+static void drop(Memory *self) {
+  BEGIN_ALLOW_THREADS
+  self->size = 0;
+  free(self->data);
+  END_ALLOW_THREADS
+  free(self);
+}
+"""
+    (drop,) = read(text, options).functions
+    assert [symbol for symbol in drop.variables if symbol.startswith("self")] == ["self"]
+    calls = [one for block in drop.blocks for one in block.operations if isinstance(one, Call)]
+    assert [call.name for call in calls] == ["free", "free"]
+
+
 def test_a_file_of_unknown_names_only_ends(options: ParseOptions) -> None:
     text = "".join(f"a{n}::b{n} c{n}(d{n}::e{n}<f{n}> x) {{ g{n}.h(); }}\n" for n in range(2000))
     parsed = parse("a.cu", text, options)

@@ -58,7 +58,7 @@ class _Scope:
     """A name to declare, and those declared in it."""
 
     kind: str = "namespace"
-    """namespace, class, template, value, floating, integer."""
+    """namespace, class, template, value, floating, integer, macro."""
     head: str = "template <class...>"
     """Of a template: how its declaration begins."""
     members: dict[str, _Scope] = field(default_factory=dict)
@@ -218,6 +218,9 @@ class Undeclared:
     def _kind(self, name: str, uses: Iterable[tuple[str, str]]) -> str | None:
         """What a name is, by how it is used; ``None`` where clang does well without it."""
         is_value = is_function = False
+        uses = list(uses)
+        if uses and all(_is_alone(before, after) for before, after in uses):
+            return "macro"
         for before, after in uses:
             if re.match(r"\s*::", after):
                 return "scope"
@@ -283,7 +286,9 @@ class Undeclared:
 
     def _lines(self, scope: _Scope, kind: str) -> Iterator[str]:
         for name, member in scope.members.items():
-            if self._is_c:
+            if member.kind == "macro":
+                yield f"#define {name}"
+            elif self._is_c:
                 if member.kind in ("class", "floating", "integer"):
                     yield _c_type(name, member.kind)
             else:
@@ -313,6 +318,12 @@ class Undeclared:
         else:
             # An error of its own makes the type of each use unknown.
             yield f"static auto {name} = cudalint_unknown();"
+
+
+def _is_alone(before: str, after: str) -> bool:
+    """Whether a name stands alone on a line inside of something: a macro, and a statement of its
+    own (``Py_BEGIN_ALLOW_THREADS``)."""
+    return bool(re.search(r"\n[ \t]+$", before) and re.match(r"[ \t]*\n", after))
 
 
 def _c_type(name: str, kind: str) -> str:
