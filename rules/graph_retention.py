@@ -88,7 +88,7 @@ def _what(kept: GraphRetention) -> str:
 def _step(kept: GraphRetention) -> str:
     if kept.loop is not None:
         return f"iteration of the loop at line {kept.loop.span.row}"
-    return "step (called by the framework)"
+    return f"step (called by {kept.called_by})"
 
 
 def _evidence(kept: GraphRetention) -> str:

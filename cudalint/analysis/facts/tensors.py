@@ -36,7 +36,9 @@ class GraphRetention:
     siblings: tuple[Site, ...] = ()
     """Other values that the same loop keeps, detached; ``text`` names where."""
     loop: Site | None = None
-    """The loop; none where a framework calls the function for every step."""
+    """The loop; none where the function is called for every step."""
+    called_by: str = ""
+    """By whom, then: ``the framework``, ``a loop in fit``."""
     through: str = ""
     """The method that keeps it (``AverageMeter.update``)."""
     steps: tuple[Step, ...] = ()

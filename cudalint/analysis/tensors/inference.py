@@ -9,7 +9,7 @@ from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
 from cudalint.analysis.tensors.records import Form, Record, position_of
 from cudalint.analysis.tensors.run import TensorRun
-from cudalint.analysis.tensors.view import View
+from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
 from cudalint.program import Call, Function, Use, variables
 
@@ -17,11 +17,10 @@ from cudalint.program import Call, Function, Use, variables
 def recorded(view: View) -> tuple[RecordedInference, ...]:
     """The first recorded call of each model that the function itself put in evaluation mode."""
     scan = view.run.scan(view.function)
-    if scan.switches or not scan.evaluates:
+    if scan.switches or not (scan.evaluates or _evaluated_in_constructor(view)):
         return ()
-    if scan.freezes or scan.needs_gradient or scan.calls_backward or scan.steps:
-        return ()
-    if _hands_back_gradients(view):
+    trains = scan.calls_backward or scan.steps
+    if scan.freezes or scan.needs_gradient or _hands_back_gradients(view):
         return ()
     if _is_frozen_elsewhere(view):
         return ()
@@ -33,10 +32,12 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
         if record.recording != Recording.ON or record.result.gradient != Gradient.ATTACHED:
             continue
         loops = [loop for loop in view.loops_around(record.block) if not loop.bounded]
+        if trains:
+            loops = [loop for loop in loops if not _trains_in(view, loop)]
         evaluated = _evaluation(view, record.callee, origin)
         if not loops or evaluated is None or record.callee in found:
             continue
-        if _is_detached_by_force(view, origin):
+        if _is_detached_by_force(view, origin) or (trains and not _is_consumed(view, origin)):
             continue
         name = call.name if call.receiver is None else view.text(call.receiver) + call.name
         if call.callee is not None:
@@ -69,6 +70,8 @@ def _evaluation(view: View, name: str, origin: int) -> Call | None:
     modes = _mode_calls(view.function, view.run, name)
     row = view.records[origin].operation.span.row
     before = [(call, evaluates) for call, evaluates in modes if call.span.row <= row]
+    if not modes and (constructor := _evaluated_in_constructor(view)) is not None:
+        before = _mode_calls(constructor, view.run, name)
     if not before or not before[-1][1]:
         return None
     trained = max((call.span.row for call, evaluates in before if not evaluates), default=0)
@@ -85,6 +88,41 @@ def _mode_calls(function: Function, run: TensorRun, name: str) -> list[tuple[Cal
         if effect is not None and named and (effect.evaluates or effect.trains):
             found.append((call, effect.evaluates))
     return sorted(found, key=lambda one: one[0].span)
+
+
+def _evaluated_in_constructor(view: View) -> Function | None:
+    """The constructor of the method's class, where it puts a member in evaluation mode that nothing
+    in the class trains."""
+    record = view.function.record
+    if record is None or view.function.kind == "constructor":
+        return None
+    constructor = view.run.symbols.method(record, "__init__", view.function.filename)
+    if constructor is None or not view.run.scan(constructor).evaluates:
+        return None
+    for method in view.run.symbols.methods(record):
+        scan = view.run.scan(method)
+        if scan.calls_backward or scan.steps or scan.freezes:
+            return None
+        effects = (view.run.models.tensor_effect(call.name) for _, call in calls(method))
+        if any(effect is not None and effect.trains for effect in effects):
+            return None
+    return constructor
+
+
+def _trains_in(view: View, loop: Loop) -> bool:
+    """Whether a loop computes gradients, updates weights or calls what computes gradients."""
+    trained = any(e.backward or e.steps or e.trains for _, _, e in view.effects(loop))
+    return trained or view.calls_backward(loop)
+
+
+def _is_consumed(view: View, origin: int) -> bool:
+    """Whether a result, and what is computed of it, stays in sight and is not differentiated."""
+    reached = view.derived({origin}, _may_have_graph)
+    users = [view.records[user] for one in reached for user in view.users.get(one, ())]
+    return not (reached & set(view.evidence.attached)) and not any(
+        user.form is Form.CALL or (user.effect is not None and user.effect.inserts)
+        for user in users
+    )
 
 
 def _may_have_graph(record: Record) -> Gradient:

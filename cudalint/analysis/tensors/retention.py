@@ -205,10 +205,11 @@ def _is_one_step(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) 
 def _repeated(
     view: View, keeping: Keeping, value: Value, calls: set[int], kept: list[Keeping]
 ) -> GraphRetention | None:
-    """Kept in a member by a method that a framework calls for every step."""
+    """Kept in a member by a function that a framework or a loop calls for every step."""
     symbol = keeping.symbol
-    each_step = "differentiated" in view.run.hook(view.function)
-    if not symbol.startswith(("this.", "::")) or not each_step:
+    by = "the framework" if "differentiated" in view.run.hook(view.function) else ""
+    by = by or next((f"a loop in {one}" for one in view.run.looping_callers(view.known)), "")
+    if not symbol.startswith(("this.", "::")) or not by:
         return None
     if view.is_emptied(None, keeping.name, {keeping.origin}):
         return None
@@ -218,7 +219,7 @@ def _repeated(
         if symbol in merged.bounded or symbol in _popped(view, record):
             return None
     siblings = _siblings(view, keeping, kept, None)
-    return _fact(view, keeping, value, min(calls), None, siblings)
+    return _fact(view, keeping, value, min(calls), None, siblings, by)
 
 
 def _popped(view: View, record: str) -> set[str]:
@@ -353,6 +354,7 @@ def _fact(
     backward: int,
     loop: Site | None,
     siblings: tuple[Site, ...],
+    called_by: str = "",
 ) -> GraphRetention:
     name = view.text(keeping.value)
     place = view.text(keeping.place)
@@ -381,6 +383,7 @@ def _fact(
         siblings=siblings,
         inside=inside,
         loop=loop,
+        called_by=called_by,
         through=keeping.through,
         steps=(*steps, Step(view.function.filename, keeping.span, kept)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from cudalint.analysis.shape.callgraph import Site
 from cudalint.analysis.shape.operations import operands, operations
@@ -243,6 +243,12 @@ class TensorRun:
         if known.solution is not None and known.solution.returned_parts:
             found.discard("")
         return frozenset(found)
+
+    def looping_callers(self, known: Known) -> Iterator[str]:
+        """The functions that call one in a loop."""
+        for site in known.callers:
+            if self.symbols.flow(site.caller).enclosing.get(site.at.block):
+                yield site.caller.name
 
     def hook(self, function: Function) -> frozenset[str]:
         """How a framework calls a method."""
