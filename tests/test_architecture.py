@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,3 +85,9 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     }
     found = circles(graph)
     assert not found, "circles: " + "; ".join(" <-> ".join(component) for component in found)
+
+
+def test_every_package_is_installed() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    packages = {name for name, path in modules().items() if path.name == "__init__.py"}
+    assert packages <= set(settings["tool"]["setuptools"]["packages"])
