@@ -36,7 +36,7 @@ class Memory:
         return other
 
 
-@dataclass
+@dataclass(eq=False)
 class Node:
     """What automatic differentiation keeps for one operation."""
 
@@ -47,7 +47,7 @@ class Node:
     leaf: Array | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class Array:
     """An array, or a view of one: ``memory`` is what it keeps alive (``None``: on the host)."""
 
@@ -72,7 +72,7 @@ class Array:
         return None if elements is None or size is None else elements * size
 
 
-@dataclass
+@dataclass(eq=False)
 class Raw:
     """A pointer from an allocation function: alive until it is released."""
 
@@ -80,7 +80,7 @@ class Raw:
     released: bool = False
 
 
-@dataclass
+@dataclass(eq=False)
 class Items:
     """A list, tuple, set or dictionary (its values)."""
 
@@ -88,12 +88,16 @@ class Items:
     kind: str = "list"
 
 
-@dataclass
+@dataclass(eq=False)
 class Instance:
     """An object of a class of the run."""
 
     record: str
     fields: dict[str, Any] = field(default_factory=dict)
+
+
+KEEPERS = (Array, Node, Items, Instance)
+"""What may keep memory alive; all other values of a variable do not."""
 
 
 @dataclass(frozen=True)
@@ -177,21 +181,33 @@ def duplicate(value: Any, known: dict[int, Any]) -> Any:
             return value
 
 
-def memory_in(values: Iterable[Any]) -> dict[Memory, str]:
-    """All memory that some values keep alive."""
+def memory_in(values: Iterable[Any], seen: set[int] | None = None) -> dict[Memory, str]:
+    """All memory that some values keep alive, but for what hangs on the objects already ``seen``
+    (each by its ``id``)."""
     found: dict[Memory, str] = {}
-    seen: set[int] = set()
+    seen = set() if seen is None else seen
     pending = list(values)
     while pending:
         value = pending.pop()
-        match value:
-            case Memory():
-                found[value] = ""
-            case list() | tuple():
-                pending += value
-            case dict():
-                pending += value.values()
-            case Array() | Node() | Items() | Instance() if id(value) not in seen:
-                seen.add(id(value))
-                pending += vars(value).values()
+        if isinstance(value, Memory):
+            found[value] = ""
+        elif isinstance(value, (list, tuple)):
+            pending += value
+        elif isinstance(value, dict):
+            pending += value.values()
+        elif isinstance(value, KEEPERS) and id(value) not in seen:
+            seen.add(id(value))
+            pending += _kept_by(value)
     return found
+
+
+def _kept_by(value: Any) -> tuple[Any, ...]:
+    """What an object of ``KEEPERS`` keeps alive itself."""
+    match value:
+        case Array():
+            return value.memory, value.node, value.gradient
+        case Node():
+            return value.saved, value.parents, value.leaf
+        case Items():
+            return (value.items,)
+    return (value.fields,)

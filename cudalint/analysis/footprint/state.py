@@ -9,7 +9,15 @@ from itertools import pairwise
 from typing import Any
 
 from cudalint.analysis.facts import Holder, Peak
-from cudalint.analysis.footprint.objects import Instance, Items, Memory, Raw, duplicate, memory_in
+from cudalint.analysis.footprint.objects import (
+    KEEPERS,
+    Instance,
+    Items,
+    Memory,
+    Raw,
+    duplicate,
+    memory_in,
+)
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import successors
 from cudalint.findings.finding import Step
@@ -19,7 +27,7 @@ from cudalint.source import Span
 MOST_HOLDERS = 12
 
 
-@dataclass
+@dataclass(eq=False)
 class Frame:
     """A function that runs."""
 
@@ -67,7 +75,7 @@ class Frame:
         return self.outs[self.block]
 
 
-@dataclass
+@dataclass(eq=False)
 class State:
     """The frames of one path, and memory that no variable holds."""
 
@@ -107,13 +115,17 @@ class State:
     def live(self) -> dict[Memory, str]:
         """All memory that is alive, with the variable that holds it, if any."""
         found: dict[Memory, str] = {}
+        named: set[int] = set()
+        nameless: set[int] = set()
         for frame in reversed(self.frames):
             for symbol, value in frame.env.items():
+                if not isinstance(value, KEEPERS):
+                    continue
                 for shown, part in _named(frame, symbol, value):
-                    for memory in memory_in([part]):
+                    for memory in memory_in([part], named if shown else nameless):
                         if not found.get(memory):
                             found[memory] = shown
-        for memory in memory_in(self.operands):
+        for memory in memory_in(self.operands, nameless):
             found.setdefault(memory, "")
         for raw in self.raws:
             if not raw.released:
