@@ -9,6 +9,9 @@ from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
 from cudalint_rules._wording import quoted, subject
 
+_SEVERITIES = {"host": Severity.INFO, None: Severity.WARNING}
+"""By the memory that is read; an error is certain."""
+
 
 class UnsynchronizedRead(FunctionRule):
     """The host reads the result of an asynchronous copy before it waits for it.
@@ -21,7 +24,7 @@ class UnsynchronizedRead(FunctionRule):
     device comes between.
 
     For a target that is known to be pageable it is an info: most drivers wait there, and none has
-    to.
+    to. It is a warning where the target was made out of sight, which may be such memory.
 
     ## Why is this bad?
 
@@ -85,7 +88,7 @@ class UnsynchronizedRead(FunctionRule):
                 function=facts.function,
                 subject=subject(read.name, read.copy_api),
                 steps=read.steps,
-                severity=Severity.INFO if read.space == "host" else None,
+                severity=_SEVERITIES.get(read.space, Severity.ERROR),
             )
 
 
