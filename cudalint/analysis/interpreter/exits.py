@@ -16,7 +16,6 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import CalledInput, Event, Lending, State, Status
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.facts import Exit, Site
-from cudalint.analysis.shape.loops import can_avoid
 from cudalint.analysis.values.arithmetic import rewrite, rewrite_location
 from cudalint.analysis.values.values import (
     ZERO,
@@ -154,24 +153,12 @@ class Leaving:
         if record is None or is_empty(run, state, resource):
             return
         acquired = record.acquired
-        pointed = state.pointed()
-        holders = {
-            at[0]
-            for at, value in state.values.items()
-            if resource in state.reachable([value], pointed)
-        }
         if not record.released and left_to_counterpart(run, state, resource, acquired.family):
             return
         events = state.events(state.resources[resource].since)
         failures = [event for event in events if event.is_failure]
-        conditions = [
-            event
-            for event in events
-            if event.block is not None
-            and can_avoid(
-                run.flow, frozenset(run.flow.order), event.block, None, run.position.block
-            )
-        ]
+        avoiding = run.flow.avoiding(run.position.block)
+        conditions = [event for event in events if event.block in avoiding]
         since = any(event.kind in ("throw", "may throw") for event in events)
         thrown = state.thrown if self.kind == "throw" or since else None
         if self.kind == "throw" or thrown is not None:
@@ -210,7 +197,16 @@ class Leaving:
             steps,
             told,
             explicit=explicit,
-            past_loop=any(run.skipped_work_on(state, holder) for holder in holders),
+            past_loop=self._is_handled_by_skipped_work(resource),
+        )
+
+    def _is_handled_by_skipped_work(self, resource: Symbol) -> bool:
+        """Whether a loop that the path went past handles a variable that leads to a resource."""
+        pointed = self.state.pointed() if self.state.skipped else None
+        return pointed is not None and any(
+            self.run.skipped_work_on(self.state, at[0])
+            and resource in self.state.reachable([value], pointed)
+            for at, value in self.state.values.items()
         )
 
     def _outcome(self, result: Result | None, handed: list[tuple[Symbol, Location]]) -> Outcome:

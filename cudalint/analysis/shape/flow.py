@@ -59,6 +59,7 @@ class Flow:
         self.blocks = function.blocks
         self._after: dict[int, set[int]] = {}
         """The blocks that may run after one, as far as was asked."""
+        self._avoiding: dict[int, set[int]] = {}
         self.order = self._reverse_postorder({})
         self.loops = self._loops()
         if self.loops:
@@ -180,6 +181,16 @@ class Flow:
             self._after[block] = closure(start, self._ways_out)
         return target in self._after[block]
 
+    def avoiding(self, block: int) -> set[int]:
+        """The blocks from which control may leave the function without coming to one."""
+        if block not in self._avoiding:
+            ends = [n for n in self.order if n != block and not successors(self.blocks[n])]
+            before = self._before
+            self._avoiding[block] = closure(
+                ends, lambda number: [n for n in before.get(number, ()) if n != block]
+            )
+        return self._avoiding[block]
+
     def passed(self, start: Place, without: Container[Place]) -> set[Place]:
         """The operations that control may come to behind one, past none of some; the end of a block
         counts as one."""
@@ -237,11 +248,17 @@ class Flow:
             for header, body in self.loops.items()
         }
 
-    def _loops(self) -> dict[int, frozenset[int]]:
+    @functools.cached_property
+    def _before(self) -> dict[int, list[int]]:
+        """The blocks that may run right before each."""
         before: dict[int, list[int]] = {}
         for number in self.order:
             for target in set(successors(self.blocks[number])):
                 before.setdefault(target, []).append(number)
+        return before
+
+    def _loops(self) -> dict[int, frozenset[int]]:
+        before = self._before
         loops: dict[int, frozenset[int]] = {}
         for header in self.order:
             back = [n for n in before.get(header, ()) if self.order[n] >= self.order[header]]
