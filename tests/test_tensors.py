@@ -289,3 +289,51 @@ def test_what_is_kept(change: str, found: int) -> None:
         """
     )
     assert len(facts_of(run, known["f"]).retentions) == found
+
+
+def test_what_the_message_tells() -> None:
+    run, known = run_of(
+        """
+        import torch
+
+        def f(model, loader, scaler):
+            moved, seen, curve, total = torch.zeros(1), 0, 0.0, 0.0
+            for x in loader:
+                loss = model(x).mean()
+                scaler.scale(loss).backward()
+                moved = moved + torch.rand(1)
+                seen += x.size(0)
+                curve += loss.item()
+                total += loss
+            return total
+        """
+    )
+    [kept] = facts_of(run, known["f"]).retentions
+    assert [site.text for site in kept.siblings] == ["curve"]
+    assert kept.differentiated is not None
+    assert kept.differentiated.text == "loss"
+
+
+@pytest.mark.parametrize(
+    ("step", "carried"),
+    [
+        ("out, h = net(x, h); loss = out.sum()", "h"),
+        ("both = net(x, h); h = both[1]; loss = criterion(both[0], x)", "h"),
+        ("loss = criterion(net(x) + start, x)", "start"),
+        ("loss = criterion(net(x), x)", None),
+    ],
+)
+def test_what_is_carried_over(step: str, carried: str | None) -> None:
+    run, known = run_of(
+        f"""
+        def f(net, criterion, optimizer, loader, h):
+            made = net(h)
+            start = made
+            for x in loader:
+                {step}
+                loss.backward(retain_graph=True)
+                optimizer.step()
+        """
+    )
+    [retained] = facts_of(run, known["f"]).retained_graphs
+    assert (retained.carried and retained.carried.text) == carried

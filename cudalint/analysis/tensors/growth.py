@@ -151,6 +151,9 @@ def _goes_to_host(view: View, origin: int, depth: int) -> str:
 
 
 def _brings_to_host(call: Call, effect: TensorEffect) -> bool:
+    if effect.needs_detached:
+        # `.numpy()` raises for a device tensor: what it is called on is on the host already.
+        return False
     if effect.device == "host" or (effect.result == "number" and call.name == ".tolist"):
         return True
     return effect.device == "argument" and any(

@@ -96,8 +96,7 @@ def _evaluated_in_constructor(view: View) -> Function | None:
     record = view.function.record
     if record is None or view.function.kind == "constructor":
         return None
-    constructor = view.run.symbols.method(record, "__init__", view.function.filename)
-    if constructor is None or not view.run.scan(constructor).evaluates:
+    if not view.run.is_evaluated(view.function):
         return None
     for method in view.run.symbols.methods(record):
         scan = view.run.scan(method)
@@ -106,7 +105,7 @@ def _evaluated_in_constructor(view: View) -> Function | None:
         effects = (view.run.models.tensor_effect(call.name) for _, call in calls(method))
         if any(effect is not None and effect.trains for effect in effects):
             return None
-    return constructor
+    return view.run.symbols.method(record, "__init__", view.function.filename)
 
 
 def _trains_in(view: View, loop: Loop) -> bool:

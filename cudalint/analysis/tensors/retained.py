@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import RetainedGraph
 from cudalint.analysis.shape.arguments import named
-from cudalint.analysis.shape.places import place
+from cudalint.analysis.shape.places import place, root_of
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.tensors.evidence import retains
 from cudalint.analysis.tensors.lattice import Gradient, Value
@@ -36,7 +36,7 @@ def retained_graphs(view: View) -> tuple[RetainedGraph, ...]:
             continue
         carried = _carried(view, value, loop)
         others = _other_uses(view, loop, origin)
-        if others:
+        if others and (carried is None or not _is_last(view, loop, origin)):
             continue
         name = _differentiated_text(view, call)
         steps: tuple[Step, ...] = ()
@@ -73,6 +73,10 @@ def _other_uses(view: View, loop: Loop, origin: int) -> bool:
     return view.calls_backward(loop)
 
 
+def _is_last(view: View, loop: Loop, origin: int) -> bool:
+    return not any(other > origin and effect.backward for other, _, effect in view.effects(loop))
+
+
 def _carried(view: View, value: Value, loop: Loop) -> tuple[Site, bool] | None:
     """A value with a graph that goes into another one and comes from an earlier iteration, or (then
     true) from before the loop."""
@@ -85,6 +89,7 @@ def _carried(view: View, value: Value, loop: Loop) -> tuple[Site, bool] | None:
     def made_from(origin: int) -> Iterator[int]:
         record = graph(origin)
         if record is not None and record.block in loop.body:
+            yield from _made(view, record)
             for operand in record.operands:
                 yield from () if operand.is_detached else operand.origins
 
@@ -102,6 +107,11 @@ def _is_computed(view: View, origin: int) -> bool:
     record = view.records.get(origin)
     if record is None:
         return False
+    if record.form is Form.COPY:
+        return any(_is_computed(view, inner) for one in record.operands for inner in one.origins)
+    call = record.operation
+    if record.form is Form.CALL and isinstance(call, Call) and call.kind == "indirect":
+        return bool(record.result.gradient & Gradient.UNKNOWN)
     made = record.form in (Form.MODEL, Form.FUNCTION, Form.ARITHMETIC)
     weight = record.effect is not None and record.effect.gradient == "attached"
     return made and not weight and record.result.may_attach
@@ -139,6 +149,16 @@ def _from_earlier(view: View, loop: Loop, inside: list[int]) -> tuple[Site, bool
 def _may_hold_graph(value: Value) -> bool:
     unknown = bool(value.gradient & Gradient.UNKNOWN) and value.tensorlike
     return value.may_attach or unknown
+
+
+def _made(view: View, record: Record) -> list[int]:
+    """The calls whose results an operation takes parts of."""
+    wholes = {root_of(name) for name in record.reads if root_of(name) != name}
+    return [
+        origin
+        for origin, other in view.records.items()
+        if isinstance(other.operation, Call) and place(other.operation.target) in wholes
+    ]
 
 
 def _assigned_before(view: View, loop: Loop, name: str, origin: int) -> bool:

@@ -336,13 +336,17 @@ def _siblings(
 
 
 def _is_let_go(view: View, keeping: Keeping, value: Value) -> bool:
-    """Whether a value is a tensor that was detached, or the number in one: not just any number."""
+    """Whether a value is a tensor that was detached from its graph, or the number in one: not just
+    any number."""
 
     def detaches(part: Expression) -> bool:
         call = view.defining_call(part)
-        name = "." + part.field if isinstance(part, Member) else call.name if call else ""
+        name, of = call.name if call else "", call.receiver if call else None
+        if isinstance(part, Member):
+            name, of = "." + part.field, part.base
         effect = view.run.models.tensor_effect(name)
-        return effect is not None and effect.gradient == "detached"
+        had = of is not None and view.value(keeping.origin, of).may_attach
+        return had and effect is not None and effect.gradient == "detached"
 
     return (value.is_number or value.is_detached) and any(map(detaches, walk(keeping.value)))
 
@@ -393,9 +397,12 @@ def _differentiated_text(view: View, call: Call) -> str:
     effect = view.effect(call)
     on: Expression | None = call.arguments[0].value if call.arguments else None
     if effect is not None and effect.backward == "this" and call.receiver is not None:
+        scaled = view.defining_call(call.receiver)
         positional = call.arguments and not call.arguments[0].keyword
         if not positional:
             on = call.receiver
+            if scaled is not None and scaled.arguments and scaled.name == ".scale":
+                on = scaled.arguments[0].value
     return view.text(on) if on is not None else "it"
 
 

@@ -63,6 +63,7 @@ class TensorRun:
                 or scan.evaluates
                 or scan.inserts
                 or self.hook(known.function) - {"each_batch"}
+                or self.is_evaluated(known.function)
             ):
                 pending.append((known, 0))
         while pending:
@@ -72,6 +73,11 @@ class TensorRun:
                 if depth < MOST_CALLERS:
                     pending.extend((self.known(site.caller), depth + 1) for site in known.callers)
         return list(found.values())
+
+    def is_evaluated(self, method: Function) -> bool:
+        """Whether the constructor of a method's class puts a module in evaluation mode."""
+        constructor = self.symbols.method(method.record, "__init__", method.filename)
+        return constructor is not None and bool(self.scan(constructor).evaluates)
 
     def callee(
         self, caller: Function, call: Call, records: frozenset[str] = frozenset()
