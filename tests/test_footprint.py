@@ -61,6 +61,7 @@ def mebibytes(body: str) -> float:
         ("b = a[None, :, :] * a[:4, None, :]", 20),
         ("b = np.ones((1024, 1024))\nc = cp.asarray(b)", 12),
         ("b = cp.asarray(a)", 4),
+        ("if a.ndim == 3:\n    b = a * 2", 4),
     ],
 )  # fmt: skip
 def test_cupy(body: str, expected: float) -> None:
@@ -87,12 +88,34 @@ def test_cupy(body: str, expected: float) -> None:
             "y = torch.exp(x) * 2\nz = y + 1\ndel y",
             16,  # what the backward pass needs stays
         ),
+        (
+            "x = torch.ones(1024, 1024, device='cuda', requires_grad=True)\n"
+            "(x * 2).sum().backward()\ng = x.grad\nx.grad = None\ny = torch.ones_like(x)",
+            12,  # the gradient stays, by another name
+        ),
     ],
 )  # fmt: skip
 def test_torch(body: str, expected: float) -> None:
     lines = textwrap.indent(body, "    ")
     text = f"def main():\n    keep = torch.ones(8, device='cuda')\n{lines}\n"
     assert peak_of(text).bytes / MEBI == pytest.approx(expected, abs=0.02)
+
+
+def test_a_function_puts_something_else_in_a_global() -> None:
+    found = peak_of(
+        """
+        table = cp.ones((1024, 1024), dtype=cp.float32)
+
+        def drop():
+            global table
+            table = None
+
+        drop()
+        other = cp.ones((1024, 1024), dtype=cp.float32)
+        """,
+        "<module>",
+    )
+    assert found.bytes == 4 * MEBI
 
 
 def test_a_callee_comes_on_top() -> None:

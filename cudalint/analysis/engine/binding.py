@@ -18,6 +18,7 @@ from cudalint.analysis.values.values import (
     Operation,
     Sequence,
     Value,
+    constant,
 )
 from cudalint.apis.paths import (
     Amount,
@@ -207,7 +208,12 @@ def _inferred(shape: tuple[Value, ...], base: Value | None) -> tuple[Value, ...]
 def _range(bounds: list[Value]) -> tuple[Value, ...] | None:
     if len(bounds) == 1:
         return (bounds[0],)
-    return (apply("-", bounds[1], bounds[0]),) if len(bounds) == 2 else None
+    if len(bounds) == 2:
+        return (apply("-", bounds[1], bounds[0]),)
+    numbers = [number for one in bounds if isinstance(number := constant(one), int | float)]
+    if len(numbers) < 3 or not numbers[2]:
+        return None
+    return (Const(max(0, -int((numbers[1] - numbers[0]) // -numbers[2]))),)
 
 
 def _function(name: str, of: Value | None) -> Value | None:

@@ -151,6 +151,8 @@ def _member(expression: Member, base: Any, field: str) -> Any:
             return Items([_known(extent, base.unknown) for extent in base.shape], "tuple")
         case "nbytes":
             return _known(base.nbytes(), base.unknown)
+        case "ndim" if base.shape is not None:
+            return Plain(len(base.shape))
         case "dtype" if base.dtype is not None:
             return Name(f"{base.library or 'numpy'}.{base.dtype}")
         case "device" if base.space is not None:
@@ -159,6 +161,8 @@ def _member(expression: Member, base: Any, field: str) -> Any:
             return view(base, None if base.shape is None else base.shape[::-1])
         case "data" | "real" | "imag" | "flat":
             return replace(view(base, base.shape), node=None)
+        case "grad" if base.gradient is not None:
+            return Array(base.gradient, base.shape, base.dtype, base.library, base.space)
         case "size" if base.library != "torch":
             return _known(count(base.shape or None), base.unknown)
         case _:
@@ -374,7 +378,10 @@ def store(machine: Surroundings, target: Expression, value: Any, state: State) -
     """``target = value``."""
     match target:
         case Variable(symbol=symbol):
-            state.frame.env[symbol] = value
+            frame = state.frame
+            if symbol.startswith("::"):
+                frame = next((one for one in state.frames if symbol in one.env), frame)
+            frame.env[symbol] = value
         case Member(base=base, field=field):
             owner = evaluate(machine, base, state)
             if isinstance(owner, Instance):

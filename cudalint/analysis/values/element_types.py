@@ -22,16 +22,21 @@ _TORCH_PLAIN = {"float": "float32", "int": "int32"}
 _CODES = {"f": "float32", "d": "float64", "e": "float16", "i": "int32", "q": "int64", "l": "int64",
           "b": "int8", "B": "uint8", "?": "bool", "h": "int16", "F": "complex64", "Q": "uint64",
           "D": "complex128", "I": "uint32", "L": "uint64", "H": "uint16"}  # fmt: skip
+_LETTERS = {"f": "float", "i": "int", "u": "uint", "c": "complex", "b": "bool"}
 
 
 def dtype_of(name: str) -> str | None:
-    """The element type that a name means: ``torch.half``, ``numpy.float32``, ``"f"``, ``int``."""
+    """The element type that a name means: ``torch.half``, ``numpy.float32``, ``"f4"``, ``int``."""
     module, _, last = name.rpartition(".")
     plain = _TORCH_PLAIN if module.startswith("torch") else _PLAIN
     last = plain.get(last) or _CANONICAL.get(last, last)
     if last in ITEM_BYTES:
         return last
-    return _CODES.get(name.lstrip("<>=|"))
+    code = name.lstrip("<>=|")
+    if code[1:].isdigit() and code[0] in _LETTERS:
+        spelled = f"{_LETTERS[code[0]]}{8 * int(code[1:])}"
+        return spelled if spelled in ITEM_BYTES else None
+    return _CODES.get(code)
 
 
 def item_bytes(value: Value | None) -> int | None:

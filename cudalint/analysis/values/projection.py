@@ -7,6 +7,7 @@ from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
     Array,
     Bag,
+    Const,
     Input,
     Location,
     Operation,
@@ -16,6 +17,8 @@ from cudalint.analysis.values.values import (
     bag,
     resources_in,
 )
+
+_DIMENSIONS = (".x", ".y", ".z")
 
 
 def project(value: Value, path: Location) -> Value:
@@ -32,6 +35,10 @@ def project(value: Value, path: Location) -> Value:
             else:
                 value = Operation(f"item {number}", ())
             continue
+        if isinstance(value, Sequence) and value.kind == "dim3" and part in _DIMENSIONS:
+            position = _DIMENSIONS.index(part)
+            value = value.items[position] if position < len(value.items) else Const(1)
+            continue
         if isinstance(value, Sequence) and part in (known := dict(value.fields)):
             value = known[part]
             continue
@@ -40,6 +47,8 @@ def project(value: Value, path: Location) -> Value:
         if isinstance(value, Array) and is_index(part):
             value = Array(value.space, value.shape[1:] if value.shape else None,
                           value.item_bytes, value.origin, owner=False)  # fmt: skip
+            continue
+        if isinstance(value, Array) and part == ".T":
             continue
         if isinstance(value, Input):
             below = value.location[0] != "@" or str(part).startswith(".")
