@@ -383,8 +383,6 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """The parameter that records the gradients' own graph."""
     steps: bool = False
     """An optimizer's update of the weights."""
-    optimizer: bool = False
-    """It makes an optimizer, or what sets its learning rate."""
     module: bool = False
     """Its receiver is a module."""
     evaluates: bool = False
@@ -481,7 +479,7 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """A decorator of generators: of one that is ``resumed`` whatever the consumer did (a fixture of
     pytest), or is a ``context`` manager, to which what it yields comes back."""
     opaque: bool = False
-    """The names are classes of modules whose state is no tensors (a serialized engine)."""
+    """The names are classes whose objects' state is no tensors (a serialized engine)."""
     tensor_types: bool = False
     """The names are classes of arrays that live, or may live, on a device."""
     modules: bool = False

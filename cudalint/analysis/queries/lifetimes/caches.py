@@ -6,6 +6,7 @@ import ast
 import re
 
 from cudalint.analysis.facts.lifetimes import TensorCache
+from cudalint.analysis.shape.arguments import inputs
 from cudalint.analysis.shape.operations import calls, definitions, expressions, operations
 from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.places import holder, place
@@ -238,11 +239,16 @@ def _few_values(function: Function, key: Expression, models: ApiModels, by_name:
                 return all(
                     few(value.value, depth + 1)
                     if isinstance(value, Assign)
-                    else isinstance(value, Call) and named(value.name.rpartition(".")[2])
+                    else isinstance(value, Call)
+                    and (named(value.name.rpartition(".")[2]) or call_is_few(value, depth))
                     for value in values
                 )
             case _:
                 return False
+
+    def call_is_few(call: Call, depth: int) -> bool:
+        parts = inputs(call)
+        return bool(parts) and all(few(part, depth + 1) for part in parts)
 
     return few(key)
 

@@ -14,7 +14,16 @@ from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.apis.loader import ApiModels
-from cudalint.program import Assign, Call, Expression, Function, Program, variables, walk
+from cudalint.program import (
+    Assign,
+    Call,
+    Expression,
+    Function,
+    FunctionReference,
+    Program,
+    variables,
+    walk,
+)
 
 Origin = Literal["device", "host", ""]
 """Empty: no file of the run writes weights."""
@@ -134,8 +143,10 @@ def _placed(function: Function, symbols: Symbols, row: int | None = None) -> set
         effect = symbols.models("python").tensor_effect(operation.name)
         device = effect.device if effect is not None and operation.receiver is not None else None
         sources = {place(value) for value in inputs(operation)}
-        asked = {placements.device(one.value) for one in operation.arguments}
-        if device == "device" or (device == "argument" and "host" not in asked):
+        given = [one.value for one in operation.arguments]
+        is_device = any(not isinstance(one, FunctionReference) for one in given)  # no element type
+        is_device = is_device and not any(placements.device(one) == "host" for one in given)
+        if device == "device" or (device == "argument" and is_device):
             found |= {place(operation.receiver), place(operation.target)}
         elif sources & found:
             found.add(place(operation.target))

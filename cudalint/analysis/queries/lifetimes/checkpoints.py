@@ -43,8 +43,8 @@ def checkpoints(
         made = symbols.flow(function).only(where.symbol) if isinstance(where, Variable) else None
         if where is not None and not _is_nowhere(made.value if isinstance(made, Assign) else where):
             continue
-        restore = _restore(function, call, models)
-        if restore is None or _is_opaque(function, restore, models):
+        restore = _restore(function, call, program, models)
+        if restore is None:
             continue
         origins = written_here(program, models), written_elsewhere(program, symbols, models)
         if "host" in origins or _is_part_of_another(function, symbols):
@@ -73,14 +73,19 @@ def _is_part_of_another(function: Function, symbols: Symbols) -> bool:
     )
 
 
-def _is_opaque(function: Function, restore: Call, models: ApiModels) -> bool:
-    """Whether a module decides itself what its state is (a serialized engine), by its class."""
-    made = (
-        models.lifetime_effect(call.name)
-        for _, call in calls(function)
-        if call.target is not None and call.target == restore.receiver
-    )
-    return any(effect is not None and effect.opaque for effect in made)
+def _is_opaque(
+    receiver: Expression | None, function: Function, program: Program, models: ApiModels
+) -> bool:
+    """Whether the state of an object is no tensors, by its class: a serialized engine, the numbers
+    of a schedule."""
+    name = place(receiver)
+    classes = [one.type.text or "" for one in function.parameters if one.symbol == name]
+    for other in program.functions:
+        same = other.record == function.record and (name or "").startswith("this.")
+        if other is function or same:
+            classes += [call.name for _, call in calls(other) if place(call.target) == name]
+    effects = map(models.lifetime_effect, classes)
+    return any(effect is not None and effect.opaque for effect in effects)
 
 
 def _is_nowhere(place: Expression) -> bool:
@@ -90,7 +95,7 @@ def _is_nowhere(place: Expression) -> bool:
     return isinstance(place, Constant) and place.value is None
 
 
-def _restore(function: Function, load: Call, models: ApiModels) -> Call | None:
+def _restore(function: Function, load: Call, program: Program, models: ApiModels) -> Call | None:
     """What copies what a file held into a module: itself, or what is taken out of it."""
     held = {place(load.target)} if load.target is not None else set()
     after = False
@@ -103,7 +108,8 @@ def _restore(function: Function, load: Call, models: ApiModels) -> Call | None:
             if after and isinstance(operation, Call):
                 effect = models.lifetime_effect(operation.name)
                 of_file = any(places_read(one.value) & held for one in operation.arguments)
-                if effect is not None and effect.restores and of_file:
+                restores = effect is not None and effect.restores and of_file
+                if restores and not _is_opaque(operation.receiver, function, program, models):
                     return operation
             held |= _holders(operation)
     return None

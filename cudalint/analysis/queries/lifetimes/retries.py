@@ -31,6 +31,8 @@ from cudalint.program import (
 
 _HOST = sys.stdlib_module_names - {"builtins", "copy", "functools", "operator"}
 """Modules whose functions know nothing of tensors, and hand them to nobody who does."""
+_DEPTH = 4
+"""Calls in calls that are looked into for device work."""
 
 
 def retries(function: Function, symbols: Symbols, models: ApiModels) -> tuple[Retry, ...]:
@@ -70,7 +72,7 @@ def _first(
             and models.lookup(call.name) is None
             and call.name.partition(".")[0] not in _HOST
         )
-        if again or instead:
+        if again or instead or _computes(call, function.filename, symbols, models):
             work.append((call, again))
     if not work:
         return None
@@ -136,6 +138,31 @@ def _may_compute(call: Call, models: ApiModels) -> bool:
     if effect is not None and (effect.backward or effect.calls_module):
         return True
     return call.kind == "indirect" or call.target is not None
+
+
+def _computes(
+    call: Call, filename: str, symbols: Symbols, models: ApiModels, depth: int = _DEPTH
+) -> bool:
+    """Whether a call surely works on tensors: a function of the run that does, and whose result is
+    wanted."""
+    effect = models.tensor_effect(call.name)
+    if effect is not None and (effect.backward or effect.calls_module):
+        return True
+    callee = symbols.function(call.key, filename)
+    if callee is None or not depth or (depth == _DEPTH and call.target is None):
+        return False
+    return any(
+        _makes_tensors(inner, models)
+        or _computes(inner, callee.filename, symbols, models, depth - 1)
+        for _, inner in calls(callee)
+    )
+
+
+def _makes_tensors(call: Call, models: ApiModels) -> bool:
+    if call.name.startswith((".", "builtins.")):
+        return False
+    effect = models.tensor_effect(call.name)
+    return effect is not None and effect.result in ("tensor", "module")
 
 
 # Which blocks run after the memory was exhausted ------------------------------------------------
