@@ -143,8 +143,8 @@ class FunctionRun:
 
     @functools.cached_property
     def placements(self) -> Placements:
-        """Where its arrays live, as far as its lines say (Python)."""
-        return Placements(self.function, self.symbols)
+        """Where its arrays live for sure, by its lines (Python)."""
+        return Placements(self.function, self.symbols, sure=True)
 
     def log(self, kind: Callable[[FunctionRun], Log]) -> Log:
         """What a domain gathers on all paths, begun when it is first asked for."""

@@ -15,6 +15,7 @@ from cudalint.program import (
     Constant,
     Expression,
     Function,
+    FunctionReference,
     Index,
     Member,
     Operation,
@@ -30,9 +31,10 @@ _DEPTH = 12
 
 
 class Placements:
-    """Answers for one function."""
+    """Answers for one function; ``sure``: by lines that all say the same of a variable."""
 
-    def __init__(self, function: Function, symbols: Symbols) -> None:
+    def __init__(self, function: Function, symbols: Symbols, *, sure: bool = False) -> None:
+        self._sure = sure
         self._parameters = {one.symbol: one for one in function.parameters}
         self._models = symbols.models("python")
         program = symbols.programs.get(function.filename)
@@ -70,7 +72,8 @@ class Placements:
             return ""
         self._active.add(symbol)
         try:
-            return _join(self.made_by(op) for op in self._definitions.get(symbol, ()))
+            found = {self.made_by(made) for made in self._definitions.get(symbol, ())}
+            return _join(found) if not self._sure or len(found) == 1 else ""
         finally:
             self._active.discard(symbol)
 
@@ -88,8 +91,10 @@ class Placements:
         if effect is not None and effect.device == "argument":
             if call.receiver is None:
                 return "host"
-            given = [self.device(argument.value) for argument in call.arguments]
-            return next((place for place in given if place), self.of(call.receiver))
+            given = [argument.value for argument in call.arguments if not argument.keyword]
+            known = next((place for place in map(self.device, given) if place), None)
+            unsure: Placement = "asked" if any(map(self._may_be_device, given)) else ""
+            return known or unsure or self.of(call.receiver)
         if space != "same" and (effect is None or effect.device != "follows"):
             return ""
         return _join(self.of(source) for source in inputs(call))
@@ -105,6 +110,19 @@ class Placements:
                 return self._device_in(symbol)
             case _:
                 return "asked" if any(map(names_device, texts(expression))) else ""
+
+    def _may_be_device(self, expression: Expression) -> bool:
+        """Whether an argument may name one: no constant, no element type."""
+        match expression:
+            case Variable(symbol=symbol):
+                made = self._definitions.get(symbol, ())
+                types = (isinstance(getattr(one, "value", None), FunctionReference) for one in made)
+                return not made or not all(types)
+            case Member(field=field):
+                effect = self._models.lifetime_effect(f".{field}")
+                return effect is None or not effect.few
+            case _:
+                return not isinstance(expression, Constant | FunctionReference)
 
     def _device_in(self, symbol: str) -> Placement:
         given = self._parameters.get(symbol)

@@ -19,7 +19,6 @@ from cudalint.program import (
     Call,
     Expression,
     Function,
-    FunctionReference,
     Program,
     variables,
     walk,
@@ -141,12 +140,9 @@ def _placed(function: Function, symbols: Symbols, row: int | None = None) -> set
         if not isinstance(operation, Call):
             continue
         effect = symbols.models("python").tensor_effect(operation.name)
-        device = effect.device if effect is not None and operation.receiver is not None else None
+        moves = effect is not None and effect.device in ("device", "argument")
         sources = {place(value) for value in inputs(operation)}
-        given = [one.value for one in operation.arguments]
-        is_device = any(not isinstance(one, FunctionReference) for one in given)  # no element type
-        is_device = is_device and not any(placements.device(one) == "host" for one in given)
-        if device == "device" or (device == "argument" and is_device):
+        if moves and placements.made_by(operation) in ("device", "asked"):
             found |= {place(operation.receiver), place(operation.target)}
         elif sources & found:
             found.add(place(operation.target))

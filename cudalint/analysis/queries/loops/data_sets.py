@@ -193,9 +193,11 @@ def _counting(uses: Uses, header: int) -> set[str]:
     made = [place.operation for place in uses.places if isinstance(place.operation, Call)]
     ranges = derived(uses.flow.ranges, made)  # also what is put around one: `tqdm(range(n))`
     start: set[str] = set()
-    computing: list[Assign] = []
+    computing: list[Assign | Call] = []
     for place in uses.inside(header):
         operation = place.operation
+        if isinstance(operation, Call) and operation.name.startswith("builtins."):
+            computing.append(operation)  # `min(start + size, len(data))`
         if not isinstance(operation, Assign) or not isinstance(operation.target, Variable):
             continue
         value = operation.value
