@@ -38,6 +38,7 @@ from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.values.elements import count
 from cudalint.analysis.values.values import (
     NULL,
+    Address,
     Bag,
     Const,
     Input,
@@ -337,7 +338,7 @@ class Worklist:
         for state in states:
             for symbol in sorted(self._mortal & self.run.flow.resulting):
                 value = state.values.get((symbol,))
-                if value is not None and not resources_in(value):
+                if value is not None and not resources_in(value) and not _leads_on(value):
                     unknown = Symbol(f"either{block}:{symbol}")
                     state.refresh(unknown)
                     state.values[(symbol,)] = unknown
@@ -605,6 +606,11 @@ def _next_element(state: State) -> None:
             case Operation("==", (left, right)) if truth and NULL not in (left, right):
                 if _is_any_element(left) or _is_any_element(right):
                     state.conditions[condition] = False
+
+
+def _leads_on(value: Value) -> bool:
+    """Whether a value leads to what was there when the function was entered, or to a variable."""
+    return any(isinstance(part, Input | Address) for part in inside(value))
 
 
 def _is_any_element(value: Value) -> bool:

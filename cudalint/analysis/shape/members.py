@@ -90,7 +90,8 @@ def type_of(
             declared = type_of(inner, function, program, symbols)
             kind = referred(declared)
             if kind is not None and kind.kind == "record":
-                return kind if kind is not declared else None
+                whole = isinstance(expression, Dereference) and kind is not declared
+                return kind if whole else None  # an element has another type
             return kind.pointee if kind is not None else None
         case _:
             return None
