@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import ClassFacts, MemberAcquisition
+from cudalint.analysis.facts import ClassFacts, MemberAcquisition, part_of
 from cudalint.analysis.rules import ClassRule
 from cudalint.findings.finding import Confidence, Finding, Step
 from cudalint_rules._members import dies_with_context, evidence, siblings
@@ -85,7 +85,7 @@ class MemberLeak(ClassRule):
         """Yield one finding for each member that is never released."""
         members: dict[str, list[MemberAcquisition]] = {}
         for acquired in facts.abandoned():
-            members.setdefault(acquired.member.partition("[")[0], []).append(acquired)
+            members.setdefault(part_of(acquired.member), []).append(acquired)
         for member, acquisitions in members.items():
             if not dies_with_context(acquisitions, facts):
                 yield self._finding(member, acquisitions, facts)

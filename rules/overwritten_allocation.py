@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import ClassFacts, FunctionFacts, Leak, LeakExit
+from cudalint.analysis.facts import ClassFacts, FunctionFacts, Leak, LeakExit, part_of
 from cudalint.analysis.rules import ClassRule, FunctionRule
 from cudalint.findings.finding import Confidence, Finding
 from cudalint_rules._leak_wording import Wording, leak_finding
@@ -100,7 +100,7 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
         for again in facts.overwritten:
             resource = again.resource
             released = {**facts.released_elsewhere, **facts.released_by_destructor}
-            last = released.get(again.member.partition("[")[0])
+            last = released.get(part_of(again.member))
             if last is None:
                 continue  # Nothing releases it at all: GPU105.
             message = (

@@ -13,7 +13,7 @@ from cudalint.analysis.facts.capacity import (
     Holder,
     Peak,
 )
-from cudalint.analysis.facts.classes import ClassFacts, MemberAcquisition
+from cudalint.analysis.facts.classes import ClassFacts, MemberAcquisition, part_of
 from cudalint.analysis.facts.functions import FileFacts, FunctionFacts, Unfinished
 from cudalint.analysis.facts.launches import LaunchSite, StagedMemory
 from cudalint.analysis.facts.lifetimes import (
@@ -108,5 +108,6 @@ __all__ = [
     "UnclosedOwner",
     "Unfinished",
     "is_shown",
+    "part_of",
     "readable",
 ]

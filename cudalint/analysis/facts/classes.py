@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from cudalint.analysis.facts.resources import Resource, Site
 from cudalint.program import Record
 from cudalint.source import Span
+
+
+def part_of(member: str) -> str:
+    """``streams`` for ``streams[0]``, ``slots[...].host`` for ``slots[0].host``: the elements of a
+    table are released together, each of their fields by itself."""
+    return re.sub(r"(\[[^\]]*\])+", "[...]", member).removesuffix("[...]")
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,5 @@ class ClassFacts:
         """What its members acquire and nothing releases."""
         if not self.unseen:
             for acquired in self.acquired:
-                # The elements of an array or container are one member: `streams[...]`.
-                if not self.releases(acquired.member.partition("[")[0]):
+                if not self.releases(part_of(acquired.member)):
                     yield acquired

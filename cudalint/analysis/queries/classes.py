@@ -10,7 +10,7 @@ from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
-from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Misuse, MisuseKind, Site
+from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Misuse, MisuseKind, Site, part_of
 from cudalint.analysis.queries.passed_by import gets_past
 from cudalint.analysis.queries.reachable_members import (
     forwards,
@@ -92,8 +92,8 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
     for members in table.values():
         _join_holders(members)
         # `registry[i].second->cells` is released: where nobody knows of which struct, of any.
-        for name in sorted({base_name(member) for member, _ in members.acquired}):
-            last = name.rpartition(".")[2]
+        for name in sorted({part_of(member) for member, _ in members.acquired}):
+            last = name.partition("[")[0].rpartition(".")[2]
             own = declaring(members.record.key, last, members.record.filename, linker)
             released = any(
                 field == last and (own is None or of in (None, own)) for of, field in fields
@@ -129,7 +129,7 @@ def _look_after(table: Table, linker: Linker) -> None:
         if members.takes_back:  # an allocator, whose users say when
             members.escaping |= members.lent_out
         if forwards(own):
-            members.escaping |= {base_name(member) for member, _ in members.acquired}
+            members.escaping |= {part_of(member) for member, _ in members.acquired}
 
 
 def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
@@ -140,7 +140,7 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
         if not members.acquired:
             continue
         record = members.record
-        names = {base_name(member) for member, _ in members.acquired}
+        names = {part_of(member) for member, _ in members.acquired}
         # A process-lifetime object gives its memory back with the process.
         escaping = members.escaping | (names if record.key in static else _lent(members))
         found.append(
@@ -189,7 +189,7 @@ def _lent(members: Members) -> set[str]:
     elements too."""
     made = {member for member, _ in members.acquired}
     pointers = {field.name for field in members.record.fields if field.type.kind == "pointer"}
-    return {base_name(member) for member in made if "[" in member} & (pointers - made)
+    return {part_of(member) for member in made if member.partition("[")[0] in pointers - made}
 
 
 # Members ----------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def _find(
     while found is not None:
         key, name = found
         first, _, rest = name.partition(".")
-        key = declaring(key, base_name(first), run.filename, linker) or key
+        key = declaring(key, part_of(first), run.filename, linker) or key
         record = linker.record(key, run.filename)
         kinds = [field.type for field in record.fields if field.name == first] if record else []
         inner = linker.record(kinds[0].record, run.filename) if kinds and rest else None
@@ -244,11 +244,6 @@ def _record_of(kind: Type | None) -> str | None:
     return kind.record if kind is not None else None
 
 
-def base_name(member: str) -> str:
-    """``streams`` for ``streams[...]`` and ``streams[0]``: elements are released together."""
-    return member.partition("[")[0]
-
-
 def _path(member: str) -> str:
     """``aux.gpu`` for ``aux[...].gpu``: all elements of a table are alike, their fields are not."""
     return re.sub(r"\[.*?\]", "", member)
@@ -267,7 +262,7 @@ def _collect(
             found = _find(run, linker, table, release.location)
             if found is None:
                 continue
-            members, name = found[0], base_name(found[1])
+            members, name = found[0], part_of(found[1])
             site = Site(release.step.filename, release.step.span, release.api)
             members.releases.append((found[1], release, run))
             if ending:
@@ -277,7 +272,7 @@ def _collect(
                 members.releasing.setdefault(name, set()).add(function.key)
         for location in sorted(outcome.stored, key=repr):
             if stored := _find(run, linker, table, location):
-                stored[0].escaping.add(base_name(stored[1]))
+                stored[0].escaping.add(part_of(stored[1]))
     for key in _given(run, linker):
         if known := _members(table, linker, key, run.filename):
             known.given = True
@@ -325,7 +320,7 @@ def _sometimes(members: Members) -> dict[str, Site]:
     places: dict[tuple[str, str], set[Span]] = {}
     runs: dict[str, FunctionRun] = {}
     for member, release, run in members.releases:
-        name = base_name(member)
+        name = part_of(member)
         spans = run.log(Recorder).released_inputs.get(release.location, {release.step.span})
         places.setdefault((name, run.function.key), set()).update(spans)
         runs[run.function.key] = run
@@ -378,7 +373,7 @@ def _acquisition(
     if item.managed or item.escaped or record is None:
         return
     members, name = found
-    members.renewing.setdefault(base_name(name), set()).add(function.key)
+    members.renewing.setdefault(part_of(name), set()).add(function.key)
     if record.acquired.kept_by_callee:
         return
     if record.released and function.record is None and not run.python:
@@ -400,11 +395,11 @@ def _acquisition(
         holder = None
         if item.resource in resources_in(value):
             holder = _find(run, linker, table, location)
-        if holder and holder[0] is members and base_name(holder[1]) != base_name(name):
-            members.together.setdefault(base_name(name), set()).add(base_name(holder[1]))
-    members.acquiring.setdefault(base_name(name), set()).add(function.key)
+        if holder and holder[0] is members and part_of(holder[1]) != part_of(name):
+            members.together.setdefault(part_of(name), set()).add(part_of(holder[1]))
+    members.acquiring.setdefault(part_of(name), set()).add(function.key)
     if outcome.value is not None and item.resource in resources_in(outcome.value):
-        members.lent_out.add(base_name(name))
+        members.lent_out.add(part_of(name))
     looked_at = (
         item.location in run.tested
         or any(release.location == item.location for release in outcome.released)
@@ -452,11 +447,19 @@ def _members(table: Table, linker: Linker, key: str | None, filename: str) -> Me
 def _join_holders(members: Members) -> None:
     """Of several members that hold one resource (a list of ranges, and the start of the first),
     one that is released releases it for all."""
-    for name, holders in members.together.items():
-        for holder in sorted(holders):
-            for released in (members.by_destructor, members.elsewhere):
-                if holder in released:
-                    released.setdefault(name, released[holder])
+    for name in sorted({part_of(member) for member, _ in members.acquired}):
+        holders = {name, *members.together.get(name, ())}
+        for released in (members.by_destructor, members.elsewhere):
+            for one in sorted(released):
+                if any(_overlap(one, holder) for holder in holders):
+                    released.setdefault(name, released[one])
+        if any(_overlap(one, name) for one in members.escaping):
+            members.escaping.add(name)
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether two parts are the same, or one is an element and the other a field of it."""
+    return one == other or one.startswith(f"{other}[") or other.startswith(f"{one}[")
 
 
 def _static_only(linker: Linker) -> frozenset[str]:
