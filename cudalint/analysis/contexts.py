@@ -24,6 +24,7 @@ from cudalint.analysis.facts import (
     Transfer,
 )
 from cudalint.analysis.queries.copies import overwritten_members, owner_copies
+from cudalint.analysis.queries.half_made import left_half_made
 from cudalint.analysis.queries.kept_globals import overwritten_globals
 from cudalint.analysis.queries.launch_checks import LaunchChecks
 from cudalint.analysis.queries.lifetimes import lifetimes
@@ -95,12 +96,14 @@ def function_facts(
                 following.append((run, path))
         frontier = following
     overwritten = overwritten_globals(linker, runs)
+    half_made = left_half_made(linker, runs)
     return tuple(
         replace(
             facts[id(run)],
             leaks=(
                 *(one for one in facts[id(run)].leaks if not is_told(one)),
                 *overwritten.get(identity(run.function), ()),
+                *half_made.get(identity(run.function), ()),
             ),
             misuses=(
                 *_untold(facts[id(run)].misuses, run.filename, told),

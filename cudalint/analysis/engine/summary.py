@@ -8,7 +8,7 @@ of pre/post disjuncts; a status-returning wrapper needs two of them, a plain one
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from cudalint.analysis.engine.state import CalledInput, InputRelease, InputUse, Lending
 from cudalint.analysis.shape.effects import NO_EFFECTS, Effects
@@ -77,6 +77,8 @@ class Outcome:
     """Statuses in the result that the callee has looked at: whether they mean success."""
     ways: tuple[Conditions, ...] = ()
     """The conditions of each path that ends so: one of these holds. None: they are not told."""
+    left: Span | None = field(default=None, compare=False)
+    """Where a path that ends so leaves the function."""
 
     @property
     def effects(self) -> int:

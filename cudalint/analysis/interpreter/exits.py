@@ -292,6 +292,7 @@ class Leaving:
             thrown=state.thrown.thrown if self.kind == "throw" and state.thrown is not None else (),
             foreign=any(_is_foreign(run, condition) for condition in state.conditions),
             settled=settled,
+            left=self.span,
         )
 
 
