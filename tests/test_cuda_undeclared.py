@@ -258,3 +258,23 @@ def test_nothing_is_repaired_twice_in_vain(options: ParseOptions, tmp_path: Path
     assert [error.message for error in parsed.errors] == [
         "use of undeclared identifier 'undeclared_function'"
     ]
+
+
+def test_an_argument_alone_on_its_line_is_no_macro(options: ParseOptions) -> None:
+    text = """
+static void end(
+    void *data,
+    int how
+) {
+  if (how) free(data);
+}
+static void drop(void *data) {
+  end(
+    data,
+    RELEASE_NOW
+  );
+}
+"""
+    _, drop = read(text, options).functions
+    (call,) = (one for block in drop.blocks for one in block.operations if isinstance(one, Call))
+    assert [render(argument.value) for argument in call.arguments] == ["data", "RELEASE_NOW"]

@@ -323,7 +323,8 @@ class Undeclared:
 def _is_alone(before: str, after: str) -> bool:
     """Whether a name stands alone on a line inside of something: a macro, and a statement of its
     own (``Py_BEGIN_ALLOW_THREADS``)."""
-    return bool(re.search(r"\n[ \t]+$", before) and re.match(r"[ \t]*\n", after))
+    begins = re.search(r"(?<![(,=+\-*&|<?\s])\s*\n[ \t]+$", before)
+    return bool(begins and re.match(r"[ \t]*\n\s*[^),;?\]\s]", after))
 
 
 def _c_type(name: str, kind: str) -> str:
