@@ -294,7 +294,9 @@ def is_own(run: FunctionRun, place: Location | None, state: State) -> bool:
             and _is_part(place[2:])
         )
     info = run.function.variables.get(place[0])
-    if info is None or info.type.kind != "record" or info.storage not in _OWN:
+    if info is None or info.type.kind != "record":
+        return False
+    if info.storage not in _OWN and (info.storage != "temporary" or ends(run, place[:1])):
         return False
     record = run.symbols.record(info.type.record, run.filename)
     known = record is not None or adopted(state, place[0]) is not None
