@@ -12,6 +12,7 @@ from cudalint.program import (
     Assign,
     Binary,
     Call,
+    Conditional,
     Constant,
     Expression,
     Function,
@@ -53,6 +54,8 @@ class Placements:
                 return self.of(base)
             case Binary(left=left, right=right):
                 return _join((self.of(left), self.of(right)))
+            case Conditional(then=then, otherwise=otherwise):
+                return self._one_of((self.of(then), self.of(otherwise)))
             case Tuple(items=items):
                 return _join(self.of(item) for item in items)
             case Member(base=base, field=field):
@@ -72,10 +75,13 @@ class Placements:
             return ""
         self._active.add(symbol)
         try:
-            found = {self.made_by(made) for made in self._definitions.get(symbol, ())}
-            return _join(found) if not self._sure or len(found) == 1 else ""
+            return self._one_of(self.made_by(one) for one in self._definitions.get(symbol, ()))
         finally:
             self._active.discard(symbol)
+
+    def _one_of(self, places: Iterable[Placement]) -> Placement:
+        found = set(places)
+        return _join(found) if not self._sure or len(found) == 1 else ""
 
     def _call(self, call: Call) -> Placement:
         asked = named(call, "device")
