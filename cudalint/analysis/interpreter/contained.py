@@ -12,6 +12,7 @@ from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.containers import Element
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
+from cudalint.analysis.shape.members import referred, type_of
 from cudalint.analysis.values.elements import KEYS, LENGTH, OTHER_LENGTH, count, element_part
 from cudalint.analysis.values.values import (
     Address,
@@ -182,7 +183,8 @@ class _Contained:
 
     def _holds_objects(self) -> bool:
         """Whether the elements are of a class."""
-        declared = self.run.evaluator.type_of(self.container)
+        run = self.run
+        declared = referred(type_of(self.receiver, run.function, run.program, run.symbols))
         arguments = declared.arguments if declared is not None else ()
         number = 1 if self.model.entries else 0
         return number < len(arguments) and arguments[number].kind == "record"
