@@ -111,13 +111,14 @@ def _restore(function: Function, load: Call, program: Program, models: ApiModels
                 restores = effect is not None and effect.restores and of_file
                 if restores and not _is_opaque(operation.receiver, function, program, models):
                     return operation
-            held |= _holders(operation)
+            held |= _holders(operation, models)
     return None
 
 
-def _holders(operation: Operation) -> set[str | None]:
+def _holders(operation: Operation, models: ApiModels) -> set[str | None]:
     """The places that what an operation reads goes into: with an element, its container."""
-    found: set[str | None] = set()
+    model = models.lookup(operation.name) if isinstance(operation, Call) else None
+    found = {place(getattr(operation, "receiver", None))} if model and model.takes else set()
     target = getattr(operation, "target", None)
     while target is not None:
         found.add(place(target))

@@ -168,6 +168,8 @@ def _is_kept(
     models: ApiModels,
 ) -> bool:
     """Whether an object stays in the function, and nothing there may close it."""
+    if made.target is None:
+        return True  # nobody ever has it
     if not isinstance(made.target, Variable) or made.target.symbol.startswith("::"):
         return False
     symbol = made.target.symbol
