@@ -70,6 +70,7 @@ def _add(one: State, other: State) -> None:
     }
     one.skipped &= other.skipped
     one.stored |= other.stored
+    one.put |= other.put
     one.lent |= other.lent
     one.guards |= other.guards
     for kind, mine in one.parts.items():

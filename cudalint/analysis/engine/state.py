@@ -151,6 +151,8 @@ class State:
         self.called: frozenset[CalledInput] = frozenset()
         self.stored: frozenset[Location] = frozenset()
         """Entry values that were stored where they outlive the call."""
+        self.put: frozenset[tuple[Location, Location]] = frozenset()
+        """Entry values that became elements of a container of the receiver, and of which."""
         self.lent: frozenset[Location] = frozenset()
         """Entry values that were given to callees out of sight."""
         self.skipped: frozenset[int] = frozenset()
@@ -511,6 +513,9 @@ class State:
         }
         self.used = {rewrite_location(entry, change): use for entry, use in self.used.items()}
         self.stored = frozenset(rewrite_location(entry, change) for entry in self.stored)
+        self.put = frozenset(
+            (rewrite_location(entry, change), container) for entry, container in self.put
+        )
         self.lent = frozenset(rewrite_location(entry, change) for entry in self.lent)
         self.conditions = {renamed(value): truth for value, truth in self.conditions.items()}
         self.equal = {renamed(value): constant for value, constant in self.equal.items()}

@@ -65,6 +65,8 @@ class Outcome:
     used: tuple[tuple[Location, InputUse], ...] = ()
     called: tuple[CalledInput, ...] = ()
     stored: frozenset[Location] = frozenset()
+    put: frozenset[tuple[Location, Location]] = frozenset()
+    """What became an element of a container of the receiver that is left alone otherwise."""
     lent: frozenset[Location] = frozenset()
     writes: tuple[tuple[Location, Value], ...] = ()
     failure: Step | None = None
@@ -191,6 +193,7 @@ def _key(outcome: Outcome, fine: bool) -> object:
         tuple(location for location, _ in outcome.used) if fine else (),
         outcome.called,
         outcome.stored,
+        outcome.put,
         outcome.lent,
         outcome.writes,
         outcome.settled,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cudalint.analysis.domains.ownership import objects
@@ -17,6 +18,7 @@ from cudalint.analysis.values.elements import KEYS, LENGTH, OTHER_LENGTH, count,
 from cudalint.analysis.values.values import (
     Address,
     Const,
+    Input,
     Location,
     Operation,
     Pointer,
@@ -78,6 +80,7 @@ class _Contained:
         if model.removes:
             which = selected if model.removes == "some" else model.removes
             containers.remove(state, container, which)
+            state.stored |= {location for location, into in state.put if into == container}
             if self._length() in (KEYS, OTHER_LENGTH):
                 selected = "[]"
         if model.counts:
@@ -179,7 +182,18 @@ class _Contained:
         containers.blur(state, container)
         if held:
             state.write(some, bag(held))
-        state.keep_inputs((value, *(inner for _, inner in element)))
+        self._keep((value, *(inner for _, inner in element)))
+
+    def _keep(self, values: Iterable[Value]) -> None:
+        """What was there when the function was entered is an element from now on."""
+        state, container = self.state, self.container
+        if self.run.python or container[0] != "this" or len(container) != 2:
+            state.keep_inputs(values)
+            return
+        given = {value.location for value in values if isinstance(value, Input)}
+        own = {location for location in given if location[0] == "this"}
+        state.stored |= own
+        state.put |= {(location, container) for location in given - own}
 
     def _holds_objects(self) -> bool:
         """Whether the elements are of a class."""

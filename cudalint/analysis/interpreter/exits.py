@@ -17,6 +17,7 @@ from cudalint.analysis.engine.state import CalledInput, Event, Lending, State, S
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.facts import Exit, Site
 from cudalint.analysis.values.arithmetic import rewrite, rewrite_location
+from cudalint.analysis.values.elements import LENGTH
 from cudalint.analysis.values.values import (
     ZERO,
     Address,
@@ -284,7 +285,8 @@ class Leaving:
                 release for entry, release in state.inputs.items() if not _is_local(run, entry)
             ),
             called=tuple(sorted(called, key=repr)),
-            stored=state.stored,
+            stored=state.stored | _touched(state, writes),
+            put=state.put,
             lent=state.lent,
             writes=tuple(writes[: max(held, MOST_WRITES)]),
             failure=state.failure.step if state.failure else None,
@@ -305,6 +307,22 @@ def _note_failed_program(run: FunctionRun, state: State, value: Value, span: Spa
             status = str(number) if known else "other than 0"
             message = f"the program ends with status {status}"
             state.failure = Event("failure", Step(run.filename, span, message))
+
+
+def _touched(state: State, writes: Iterable[tuple[Location, Value]]) -> set[Location]:
+    """What was put into a container with which something else was done, too."""
+
+    def meet(container: Location) -> bool:
+        entries = (*state.inputs, *state.used, *state.stored, *state.lent)
+        written = (place for place, _ in writes if place != (*container, LENGTH))
+        told = (one.location for _, value in writes for one in inside(value)
+                if isinstance(one, Input))  # fmt: skip
+        return any(
+            place[: len(container)] == container[: len(place)]
+            for place in (*entries, *written, *told)
+        )
+
+    return {location for location, container in state.put if meet(container)}
 
 
 def statuses_in(values: Iterable[Value]) -> Iterator[Symbol]:

@@ -133,7 +133,7 @@ def _is_query(definition: Function, summary: Summary) -> bool:
     if definition.parameters or len(definition.blocks) != 1 or len(summary.outcomes) != 1:
         return False
     (outcome,) = summary.outcomes
-    effects = (outcome.handed_out, outcome.released, outcome.stored, outcome.writes)
+    effects = (outcome.handed_out, outcome.released, outcome.stored, outcome.put, outcome.writes)
     if outcome.value is None or any(effects):
         return False
     unknown = symbols_in(outcome.value)
@@ -359,6 +359,7 @@ class _Application(Translation):
             self._release(release, state)
         stored = sorted(self.outcome.stored, key=repr)
         given = [self.translate(Input(location), state) for location in stored]
+        given += self._put(state)
         give_away(self.run, given, state)
         for value in given:
             guard(self.run, value, state)
@@ -406,6 +407,20 @@ class _Application(Translation):
             )
         self._note_copy(state)
         self._give_result(result, state)
+
+    def _put(self, state: State) -> list[Value]:
+        """The callee puts elements into containers; those that go out of sight."""
+        gone: list[Value] = []
+        for location, into in sorted(self.outcome.put, key=repr):
+            value, container = self.translate(Input(location), state), self.locate(into, state)
+            held = state.reachable([value])
+            if location in self.outcome.stored or container is None or container[0] != "this":
+                gone.append(value)
+            elif held:
+                state.write((*container, "[]"), bag(held))
+            elif isinstance(value, Input):
+                state.put |= {(value.location, container)}
+        return gone
 
     def _forgets(self, location: Location, target: Location, state: State) -> bool:
         """Whether a callee overwrites a part of an object of the function without a thought of what

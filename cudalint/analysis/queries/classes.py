@@ -223,7 +223,7 @@ def _find(
     while found is not None:
         key, name = found
         first, _, rest = name.partition(".")
-        key = declaring(key, part_of(first), run.filename, linker) or key
+        key = declaring(key, first.partition("[")[0], run.filename, linker) or key
         record = linker.record(key, run.filename)
         kinds = [field.type for field in record.fields if field.name == first] if record else []
         inner = linker.record(kinds[0].record, run.filename) if kinds and rest else None
