@@ -280,22 +280,22 @@ def render(expression: Expression) -> str:
         case Dereference(pointer=pointer, implicit=True):
             return render(pointer)
         case Member(base=Dereference(pointer=pointer, implicit=False), field=field):
-            return f"{render(pointer)}->{field}"
+            return f"{_grouped(pointer, _TIGHTEST)}->{field}"
         case Member(base=Variable(symbol="this", name=name), field=field):
             return f"{name}.{field}" if name != "this" else field
         case Member(base=base, field=field):
-            return f"{render(base)}.{field}"
+            return f"{_grouped(base, _TIGHTEST)}.{field}"
         case Index(base=base, index=index) if index == EACH:
-            return f"{render(base)}[...]"
+            return f"{_grouped(base, _TIGHTEST)}[...]"
         case Index(base=base, index=Constant(value=str() as key, text="")):
             return f'{render(base)}["{key}"]'
         case Index(base=base, index=index):
-            return f"{render(base)}[{render(index)}]"
+            return f"{_grouped(base, _TIGHTEST)}[{render(index)}]"
         case Slice(base=base, subscripts=subscripts):
             parts = [_bounds(part) for part in subscripts or (expression,)]
             return f"{render(base)}[{', '.join(parts)}]"
         case Dereference(pointer=pointer):
-            return f"*{render(pointer)}"
+            return f"*{_grouped(pointer, _TIGHTEST)}"
         case AddressOf(place=place):
             return f"&{render(place)}"
         case Unary(operator=operator, operand=operand):

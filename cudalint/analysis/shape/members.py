@@ -6,6 +6,7 @@ from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import plain
 from cudalint.program import (
     AddressOf,
+    Binary,
     Dereference,
     Expression,
     Function,
@@ -86,6 +87,8 @@ def type_of(
                     if field.name == name:
                         return field.type
             return None
+        case Binary(operator="+" | "-", left=left):
+            return type_of(left, function, program, symbols)  # of a pointer
         case Dereference(pointer=inner) | Index(base=inner):
             declared = type_of(inner, function, program, symbols)
             kind = referred(declared)

@@ -24,6 +24,7 @@ from cudalint.analysis.values.values import Address, Pointer, Value
 from cudalint.findings.finding import Step
 from cudalint.program import (
     Assign,
+    Binary,
     Call,
     Expression,
     Function,
@@ -102,11 +103,14 @@ def _device_memory(run: FunctionRun, value: Value, state: State) -> Pointer | No
 def _loads(run: FunctionRun, access: Access, state: State) -> bool:
     """Whether an access touches memory: an array within an array or a record decays to a pointer,
     which takes no more than arithmetic."""
-    if not isinstance(access.base, Variable):
+    base = access.base
+    while isinstance(base, Binary):
+        base = base.left
+    if not isinstance(base, Variable):
         return False
     kind = type_of(access.place, run.function, run.program, run.symbols)
-    if adopted(state, access.base.symbol) is not None:
-        owner = referred(run.evaluator.type_of(access.base))
+    if adopted(state, base.symbol) is not None:
+        owner = referred(run.evaluator.type_of(base))
         kind = owner.arguments[0] if owner is not None and owner.arguments else None
     decays = ("array", "function", "void", *(("record",) if access.field is not None else ()))
     return kind is not None and kind.kind not in decays
