@@ -76,10 +76,11 @@ def _overwrites(leak: Leak) -> tuple[LeakExit, ...]:
     lost = tuple(way for way in leak.exits_of(Exit.OVERWRITE) if not way.early)
     if not leak.released and not leak.place_released:
         # Nothing ever releases it: where control also runs to the end with it, or where each
-        # iteration of a loop acquires the next, the missing release is the news.
+        # iteration of a loop acquires the next in the same place, the missing release is the news.
         if leak.exits_of(Exit.END):
             return ()
-        lost = tuple(way for way in lost if way.overwritten_by != "acquire")
+        own = leak.resource.span
+        lost = tuple(way for way in lost if (way.overwritten_by, way.span) != ("acquire", own))
     return lost
 
 

@@ -10,7 +10,7 @@ from cudalint.frontends.cuda import parse as parsing
 from cudalint.frontends.cuda.lowering.program import lower
 from cudalint.frontends.cuda.parse import ParseOptions, parse
 from cudalint.frontends.cuda.undeclared import Undeclared
-from cudalint.program import Branch, Call, Program, render
+from cudalint.program import Branch, Call, Program, Return, render
 
 
 @pytest.fixture(scope="module")
@@ -244,6 +244,27 @@ static void drop(Memory *self) {
     assert [symbol for symbol in drop.variables if symbol.startswith("self")] == ["self"]
     calls = [one for block in drop.blocks for one in block.operations if isinstance(one, Call)]
     assert [call.name for call in calls] == ["free", "free"]
+
+
+def test_prefix_operators_on_objects_of_unknown_class_are_operators(options: ParseOptions) -> None:
+    text = """
+enum class Flag { on };
+Flag operator&(Flag one, Flag other);
+int operator-(Flag one);
+bool operator!(Flag one);
+int reserve(Plan plan, int n) {
+  if (!plan->ready) return -plan->size;
+  return cudaMalloc(&plan->bins, n);
+}
+"""
+    program = read(text, options)
+    (reserve,) = (one for one in program.functions if one.name == "reserve")
+    calls = [one for block in reserve.blocks for one in block.operations if isinstance(one, Call)]
+    assert [(one.name, render(one.arguments[0].value)) for one in calls] == [
+        ("cudaMalloc", "&plan->bins")
+    ]
+    returned = [one.terminator for one in reserve.blocks if isinstance(one.terminator, Return)]
+    assert "-plan->size" in [render(one.value) for one in returned if one.value is not None]
 
 
 def test_a_file_of_unknown_names_only_ends(options: ParseOptions) -> None:

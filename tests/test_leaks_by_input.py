@@ -318,3 +318,37 @@ def test_a_throw_in_another_cuda_file(tmp_path: Path) -> None:
 )
 def test_a_throw_in_a_file_without_cuda(tmp_path: Path) -> None:
     assert linted(tmp_path, parse_cpp=THROWS, bins_cu=CALLS) == {("bins.cu", 7, "GPU103")}
+
+
+UNKNOWN_TYPES = """
+#include <cmath>
+#include <cuda_runtime.h>
+#include "plan_of_another_project.h"
+using namespace std;
+
+int prepare(PLAN plan) {
+    switch (plan->opts.method) {
+        case 1: {
+            int bins = ceil((REAL) plan->n / plan->opts.width);
+            checkCudaErrors(cudaMalloc(&plan->counts, bins * sizeof(int)));
+        }
+        case 2: {
+            int bins = ceil((REAL) plan->n / plan->opts.width) + 1;
+            checkCudaErrors(cudaMalloc(&plan->counts, bins * sizeof(int)));
+        }
+    }
+    return 0;
+}
+"""
+
+
+def test_a_quotient_of_members_gives_no_access_to_the_others(tmp_path: Path) -> None:
+    found = linted(tmp_path, plan_cu=UNKNOWN_TYPES)
+    assert found == {("plan.cu", 4, "GPU002"), ("plan.cu", 11, "GPU104")}
+
+
+def test_a_case_that_ends_overwrites_nothing(tmp_path: Path) -> None:
+    text = UNKNOWN_TYPES.replace(
+        "        }\n        case 2", "            break;\n        }\n        case 2"
+    )
+    assert linted(tmp_path, plan_cu=text) == {("plan.cu", 4, "GPU002")}

@@ -14,8 +14,8 @@ from cudalint.analysis.values.arithmetic import rewrite, rewrite_location
 from cudalint.analysis.values.elements import LENGTH, exactly, is_index
 from cudalint.analysis.values.projection import project
 from cudalint.analysis.values.values import (
-    COMPARISONS,
     NULL,
+    NUMERIC,
     Address,
     Bag,
     Const,
@@ -377,8 +377,8 @@ class State:
                 yield pointer
             case Address(location=location):
                 yield from (inner for _, inner in self.below(location))
-            case Operation(operator=operator) if operator in COMPARISONS:
-                pass  # true or false
+            case Operation(operator=operator) if operator in NUMERIC:
+                pass
             case Sequence(items=inner) | Operation(operands=inner):
                 yield from inner
             case Pointer() | Bag():

@@ -130,6 +130,8 @@ Value = Union[
 ZERO = Const(0)
 NULL = Const(None)
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+NUMERIC = COMPARISONS | {"/", "true/", "//", "%", "**"}
+"""What these give is a number, or true or false: it leads to no pointer."""
 CLOSED = frozenset({Const, FunctionValue, Uninitialized})
 """Values with nothing inside: no resource, nothing unknown, nothing that could be rewritten."""
 

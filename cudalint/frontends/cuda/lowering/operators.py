@@ -49,13 +49,20 @@ def unary(context: Context, cursor: Cursor) -> Expression:
     if operator in ("x++", "x--", "++x", "--x"):
         return step(context, cursor, operator, wanted=True)
     if operator == "!":
-        return _not(context, context.expression(bare(context, operands[0])))
+        return apply(context, operator, context.expression(bare(context, operands[0])), cursor)
     if operator == "&" and (field := _pointer_to_member(context, cursor)) is not None:
         return field
     value = context.expression(operands[0])
+    if operator == "&" and isinstance(value, Constant):
+        value = _unfolded(context, operands[0], value)
+    return apply(context, operator, value, cursor)
+
+
+def apply(context: Context, operator: str, value: Expression, cursor: Cursor) -> Expression:
+    """What a prefix operator makes of a lowered expression."""
+    if operator == "!":
+        return _not(context, value)
     if operator == "&":
-        if isinstance(value, Constant):
-            value = _unfolded(context, operands[0], value)
         return address_of(context, value)
     if operator == "*":
         if isinstance(value, AddressOf):

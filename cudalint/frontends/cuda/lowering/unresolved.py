@@ -14,6 +14,7 @@ from cudalint.frontends.cuda.lowering.launches import is_configuration, launch
 from cudalint.frontends.cuda.lowering.libclang import Kind, name_of, referenced, values_of
 from cudalint.frontends.cuda.lowering.names import FUNCTIONS, FunctionFacts
 from cudalint.frontends.cuda.lowering.objects import construct_dependent
+from cudalint.frontends.cuda.lowering.operators import apply
 from cudalint.frontends.cuda.lowering.references import member_base
 from cudalint.frontends.cuda.lowering.syntax import MEMBER_NAME, unwrapped
 from cudalint.frontends.cuda.lowering.text import recover_arguments
@@ -30,6 +31,7 @@ from cudalint.program import (
 
 _CALLED_NAME = re.compile(r"\s*((?:::)?[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*)")
 
+_UNARY_OPERATORS = frozenset(["&", "*", "!", "+", "-", "~"])
 _BINARY_OPERATORS = frozenset(
     ["==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"]
 )
@@ -90,22 +92,28 @@ def unresolved_call(
 def _dependent_operator(
     context: Context, cursor: Cursor, operands: list[Cursor]
 ) -> Expression | None:
-    """``a != b`` on types that depend on a template or are not known: a call of two operands, the
-    name of the operator between them or only written there."""
-    if len(operands) == 3 and operands[1]._kind_id == Kind.NAME:
-        declaration = referenced(operands[1])
-        name = name_of(declaration) if declaration is not None else ""
-        symbol = name.removeprefix("operator").strip() if name.startswith("operator") else ""
-    elif len(operands) == 2:
+    """``a != b``, ``&a`` on types that depend on a template or are not known: a call of the
+    operands, the name of the operator behind the first or only written there."""
+    symbol = _operator_named(operands[1]) if len(operands) > 1 else ""
+    if symbol and len(operands) == 2 and symbol in _UNARY_OPERATORS:
+        return apply(context, symbol, context.expression(operands[0]), cursor)
+    if not symbol and len(operands) == 2:
         text, left, right = map(context.positions.text, (cursor, *operands))
         written = text.startswith(left) and text.endswith(right)
         symbol = text[len(left) : len(text) - len(right)].strip() if written else ""
-    else:
+    elif len(operands) != 3:
         return None
     if symbol not in _BINARY_OPERATORS:
         return None
     first = context.expression(operands[0])
     return Binary(symbol, first, context.expression(operands[-1]))
+
+
+def _operator_named(operand: Cursor) -> str:
+    """``&`` for the name ``operator&``."""
+    declaration = referenced(operand) if operand._kind_id == Kind.NAME else None
+    name = name_of(declaration) if declaration is not None else ""
+    return name.removeprefix("operator").strip() if name.startswith("operator") else ""
 
 
 def dependent_construction(context: Context, cursor: Cursor, operands: list[Cursor]) -> Expression:
