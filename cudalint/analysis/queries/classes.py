@@ -338,6 +338,11 @@ def _sometimes(members: Members) -> dict[str, Site]:
         keys = [key for key in keys if _is_ending(runs[key])] or keys
         if all((name, key) in passed for key in keys):
             found[name] = members.by_destructor.get(name) or members.elsewhere[name]
+    released = {name for name, _ in places}
+    for acquired in sorted({part_of(member) for member, _ in members.acquired} - released):
+        parts = [name for name in sorted(released) if _overlap(name, acquired)]
+        if parts and all(name in found for name in parts):
+            found[acquired] = found[parts[0]]
     return found
 
 
