@@ -67,9 +67,9 @@ class MemberLeak(ClassRule):
 
     A class with a release method that its destructor does not call leaves the moment of release to
     its user; it is not reported, whether or not the user ever calls that method. Neither is a class
-    whose destructor is declared but not part of the run, nor one without a destructor that a
-    function is, or may be, given whose body is not part of it: lint all files of a C library to
-    have its structs judged.
+    whose destructor is declared but not part of the run. One without a destructor that a function
+    is, or may be, given whose body is not part of it is told of with low confidence (`--preview`):
+    lint all files of a C library to have its structs judged.
 
     ## References
 
@@ -84,7 +84,7 @@ class MemberLeak(ClassRule):
     def check(self, facts: ClassFacts) -> Iterator[Finding]:
         """Yield one finding for each member that is never released."""
         members: dict[str, list[MemberAcquisition]] = {}
-        for acquired in facts.abandoned():
+        for acquired in facts.unreleased():
             members.setdefault(part_of(acquired.member), []).append(acquired)
         for member, acquisitions in members.items():
             if not dies_with_context(acquisitions, facts):
@@ -116,6 +116,12 @@ class MemberLeak(ClassRule):
                 *steps_at(destructor, "{text} does not release it"),
                 *steps_at(others_released.values(), "{text} releases a sibling here"),
             ),
-            # A struct that no function of the run empties may be emptied by a caller outside it.
-            confidence=Confidence.MEDIUM if by_function and not others_released else None,
+            confidence=_confidence(facts, by_function and not others_released),
         )
+
+
+def _confidence(facts: ClassFacts, by_caller: bool) -> Confidence | None:
+    """A struct that no function of the run empties may be emptied by a caller outside it."""
+    if facts.taken:
+        return Confidence.LOW
+    return Confidence.MEDIUM if by_caller else None

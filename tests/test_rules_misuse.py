@@ -305,3 +305,11 @@ def test_an_unused_suppression(unused: UnusedSuppression, message: str) -> None:
     facts = FileFacts(FILE, "cuda", unused_suppressions=(unused,))
     (found,) = UnusedSuppressionRule().check(facts)
     assert (found.message, found.span) == (message, at(3))
+
+
+def test_a_struct_that_goes_out_of_sight_is_told_of_with_low_confidence() -> None:
+    (sure,) = members(klass(acquired("d_data")))
+    (taken,) = members(klass(acquired("d_data"), taken=True))
+    assert taken.confidence is Confidence.LOW
+    assert sure.confidence is not Confidence.LOW
+    assert not members(klass(acquired("d_data"), unseen=True))

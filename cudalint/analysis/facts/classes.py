@@ -52,7 +52,9 @@ class ClassFacts:
     """Member to its release, where the destructor may get past it for a reason that has nothing to
     do with the object (a call of something unrelated decides)."""
     unseen: bool = False
-    """What ends its objects, or may, has no body in the run: silence."""
+    """What ends its objects has no body in the run: silence."""
+    taken: bool = False
+    """A function without a body in the run is, or may be, given an object: it may empty it."""
     replaced: frozenset[str] = frozenset()
     """Members whose releases in ``released_elsewhere`` all stand in a function that acquires them:
     they make room for a new value (``resize``) or undo a failed start, and end no lifetime."""
@@ -67,9 +69,13 @@ class ClassFacts:
         # user's to call.
         return member in self.released_elsewhere and member not in self.replaced
 
-    def abandoned(self) -> Iterator[MemberAcquisition]:
-        """What its members acquire and nothing releases."""
+    def unreleased(self) -> Iterator[MemberAcquisition]:
+        """What its members acquire and nothing in the run releases."""
         if not self.unseen:
             for acquired in self.acquired:
                 if not self.releases(part_of(acquired.member)):
                     yield acquired
+
+    def abandoned(self) -> Iterator[MemberAcquisition]:
+        """What its members acquire and nothing releases, in the run or out of sight."""
+        return iter(()) if self.taken else self.unreleased()

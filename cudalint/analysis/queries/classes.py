@@ -155,6 +155,7 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
                 escaping=frozenset(escaping),
                 sometimes=_sometimes(members),
                 unseen=_ends_out_of_sight(members, linker),
+                taken=_is_taken_out_of_sight(members, linker),
                 replaced=frozenset(
                     name
                     for name, functions in members.releasing.items()
@@ -166,12 +167,16 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
 
 
 def _ends_out_of_sight(members: Members, linker: Linker) -> bool:
-    """Whether a destructor has no body in the run, or, where there is none at all, a function that
-    may be given an object."""
+    """Whether a destructor has no body in the run."""
     filename, owners = members.record.filename, {*members.owners, members.record.key}
     ends = (one for key in owners for one in linker.memo(Destruction).record(key, filename))
-    if any(one.definition is None and not one.path and one.record.key in owners for one in ends):
-        return True
+    return any(one.definition is None and not one.path and one.record.key in owners for one in ends)
+
+
+def _is_taken_out_of_sight(members: Members, linker: Linker) -> bool:
+    """Whether there is no destructor, and a function without a body in the run may be given an
+    object."""
+    filename, owners = members.record.filename, {*members.owners, members.record.key}
     return members.destructor is None and (
         members.given
         or any(
