@@ -308,8 +308,8 @@ def test_an_unused_suppression(unused: UnusedSuppression, message: str) -> None:
 
 
 def test_a_struct_that_goes_out_of_sight_is_told_of_with_low_confidence() -> None:
-    (sure,) = members(klass(acquired("d_data")))
-    (taken,) = members(klass(acquired("d_data"), taken=True))
+    (sure,) = members(klass(acquired("d_data", 10)))
+    (taken,) = members(klass(acquired("d_data", 10), taken=True))
     assert taken.confidence is Confidence.LOW
     assert sure.confidence is not Confidence.LOW
-    assert not members(klass(acquired("d_data"), unseen=True))
+    assert not members(klass(acquired("d_data", 10), unseen=True))
