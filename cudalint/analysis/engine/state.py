@@ -240,6 +240,8 @@ class State:
             return None
         location: Location = ("@", base, *rest)
         found = self.values.get(location)
+        if found is None and rest[0] == "[0]":
+            found = self.values.get(("@", base, *rest[1:]))  # `table->x` is `table[0].x`
         if found is None and is_index(rest[-1]):
             found = self._element(location)
         if found is None and rest[0] == "[]":

@@ -468,8 +468,10 @@ def _join_holders(members: Members) -> None:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Whether two parts are the same, or one is an element and the other a field of it."""
-    return one == other or one.startswith(f"{other}[") or other.startswith(f"{one}[")
+    """Whether two parts are the same, or one is an element and the other a field of it; the first
+    element of a table that a function makes is written as what a pointer points to."""
+    same = one == other or _path(one) == _path(other)
+    return same or one.startswith(f"{other}[") or other.startswith(f"{one}[")
 
 
 def _static_only(linker: Linker) -> frozenset[str]:
