@@ -267,9 +267,13 @@ class State:
         first = self.values.get(base, NULL) if base[0] == "@" and len(base) == 2 else NULL
         found = set(resources_in(first))  # `*table` is `table[0]`
         depth = len(location)
+        given: list[Value] = []
         for other, value in self.values.items():
             if len(other) == depth and other[:-1] == base and is_index(other[-1]):
                 found.update(resources_in(value))
+                given += [value] if isinstance(value, Input) else []
+        if given and not found:
+            return Operation("element", (Sequence(tuple(given)),))
         return bag(found) if found else None
 
     def _alike(self, location: Location) -> set[Symbol]:

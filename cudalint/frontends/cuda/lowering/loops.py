@@ -12,7 +12,7 @@ from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.graph import Node
 from cudalint.frontends.cuda.lowering.libclang import children, evaluate
 from cudalint.frontends.cuda.lowering.variables import unknown
-from cudalint.program import EACH, Index, ScopeEnd, Unary
+from cudalint.program import EACH, Assign, Index, ScopeEnd, Tuple, Unary
 
 
 def while_(context: Context, cursor: Cursor) -> None:
@@ -147,6 +147,10 @@ def range_for(context: Context, cursor: Cursor) -> None:
         context.statement(part)
     variable, body = parts[-3], parts[-1]
     iterable = context.expression(parts[-2])
+    if isinstance(iterable, Tuple):  # `{first, second}` is a table without a name
+        table = context.temporary(context.types.of(parts[-2]))
+        context.graph.emit(Assign(table, iterable, span))
+        iterable = table
     header = context.graph.block(loop=True)
     inside, after = context.graph.block(), context.graph.block()
     context.graph.enter(header)
