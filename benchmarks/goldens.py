@@ -104,7 +104,7 @@ def _lowered(paths: Sequence[Path], plan: Plan) -> dict[str, jobs.Lowered]:
     cache = Cache(plan.cache_folder)
     found: dict[str, jobs.Lowered] = {}
     programs = common.read_programs(paths, plan)
-    with header_folder(plan, len(programs)) as headers:
+    with header_folder(plan) as headers:
         preparer = Preparer(plan, headers)
         for one in programs:
             kept = cache.load(preparer.prepare(one.file, one.data, one.source).key)

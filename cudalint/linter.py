@@ -123,10 +123,7 @@ def lint(
         )
     from cudalint.lowering import header_folder
 
-    cuda_files = sum(
-        1 if one.file.language == "cuda" else one.data.count(b"__global__") for one in read
-    )
-    with header_folder(plan, cuda_files) as headers:
+    with header_folder(plan) as headers:
         lowered = _lowered(read, run, headers)
         companions = _companions(lowered, run)
         lowered |= _lowered(companions, run, headers)

@@ -30,19 +30,16 @@ _QUOTED_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTI
 
 
 HEADER_CACHE = "headers"
-_WORTH_PRECOMPILING = 4
 
 
 @contextlib.contextmanager
-def header_folder(plan: Plan, cuda_files: int) -> Iterator[Path | None]:
+def header_folder(plan: Plan) -> Iterator[Path]:
     """Where precompiled headers are kept: in the cache, else for this run only."""
     if plan.cache_folder is not None:
         yield plan.cache_folder / HEADER_CACHE
-    elif cuda_files >= _WORTH_PRECOMPILING:
+    else:
         with tempfile.TemporaryDirectory(prefix="cudalint-") as folder:
             yield Path(folder)
-    else:
-        yield None
 
 
 @dataclass(frozen=True)

@@ -155,14 +155,19 @@ def _index(links: Mapping[str, Links], keys: Callable[[Links], list[str]]) -> di
     return found
 
 
+_LEAVES = frozenset({str, int, float, bool, type(None)})
+
+
 def _parts(program: Program) -> Iterator[object]:
     """Every struct of a program."""
     pending: list[object] = [program.functions, program.records, program.variables]
     while pending:
         part = pending.pop()
+        if type(part) in _LEAVES:
+            continue  # most are
         if isinstance(part, msgspec.Struct):
             yield part
-            pending.extend(getattr(part, name) for name in part.__struct_fields__)
+            pending.extend([getattr(part, name) for name in part.__struct_fields__])
         elif isinstance(part, tuple):
             pending.extend(part)
         elif isinstance(part, dict):

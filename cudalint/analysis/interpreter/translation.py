@@ -54,7 +54,8 @@ class Translation:
         """A value of the callee, in the caller's terms."""
 
         def change(inner: Value) -> Value | None:
-            if isinstance(inner, Operation | Polynomial):
+            made = type(inner)
+            if made is Operation or made is Polynomial:
                 return None  # most are
             if isinstance(inner, Input):
                 return self._given(inner.location, state)
