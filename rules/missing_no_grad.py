@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts
+from cudalint.analysis.facts.tensors import RecordedInference
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._wording import quoted
@@ -18,6 +19,8 @@ class MissingNoGrad(FunctionRule):
     Reports a function that puts a model in evaluation mode with `eval()` and calls it in a loop,
     with nothing that switches the recording of gradients off: no `torch.no_grad()` or
     `torch.inference_mode()` around the loop, on the function or around every known call of it.
+    With low confidence, also without an `eval()` in sight, where a module is called in a loop and
+    nothing but numbers (`item()`, `argmax()`, a comparison) is made of what it returns.
     Where nothing in the file, nor in those that call it, goes to a GPU, it is an `info`.
 
     ## Why is this bad?
@@ -62,14 +65,30 @@ class MissingNoGrad(FunctionRule):
         """Yield the recorded inference loops."""
         for call in facts.tensors.recorded if facts.tensors is not None else ():
             yield self.finding(
-                f"{quoted(call.model)} is called in the loop at line {call.loop.span.row} with "
-                f"gradients recorded, and nothing here computes one; `eval()` (line "
-                f"{call.evaluated.span.row}) does not switch that off: put the loop under "
-                "`torch.inference_mode()` or `torch.no_grad()`",
+                f"{quoted(call.model)} is called {_where(call)} with gradients recorded, and "
+                f"{_why(call)}",
                 filename=facts.filename,
                 span=call.span,
                 function=facts.function,
                 subject=call.model,
                 steps=call.steps,
                 severity=None if call.on_device else Severity.INFO,
+                confidence=None if call.in_sight else Confidence.LOW,
             )
+
+
+def _where(call: RecordedInference) -> str:
+    if call.loop is not None:
+        return f"in the loop at line {call.loop.span.row}"
+    return f"(by a loop in {call.called_by})"
+
+
+def _why(call: RecordedInference) -> str:
+    advice = "under `torch.inference_mode()` or `torch.no_grad()`"
+    if call.evaluated is None:
+        return f"only numbers are made of what it returns: put it {advice}"
+    row = call.evaluated.span.row
+    return (
+        f"nothing here computes one; `eval()` (line {row}) does not switch that off: put the loop "
+        f"{advice}"
+    )

@@ -403,6 +403,8 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """The parameter that limits the length of the list it makes."""
     concatenates: bool = False
     """Makes one tensor of the tensors in a list."""
+    passes: bool = False
+    """Its result holds what it is given, as it is (``zip``)."""
     unrecorded: str | None = None
     """The keyword that keeps what is computed of its result from being recorded
     (``Variable(x, volatile=True)``, which counted before PyTorch 0.4)."""

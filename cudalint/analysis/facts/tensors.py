@@ -46,12 +46,18 @@ class GraphRetention:
 
 @dataclass(frozen=True)
 class RecordedInference:
-    """A model in evaluation mode is called in a loop, and every call is recorded for gradients."""
+    """A model is called again and again, every call is recorded for gradients, and nothing computes
+    one."""
 
     model: str
     span: Span
-    evaluated: Site
-    loop: Site
+    evaluated: Site | None
+    """Where it is put in evaluation mode; ``None``: only numbers are made of what it returns."""
+    loop: Site | None
+    called_by: str = ""
+    """Who calls the function in a loop, where there is none in it."""
+    in_sight: bool = True
+    """All that is done with the result can be seen."""
     steps: tuple[Step, ...] = ()
     on_device: bool = True
     """Something in its file, or in one that calls the function, may go to a device."""

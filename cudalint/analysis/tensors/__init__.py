@@ -8,6 +8,7 @@ from dataclasses import replace
 from cudalint.analysis.facts import FunctionFacts, TensorFacts
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.symbols import Symbols
+from cudalint.apis.loader import ApiModels
 from cudalint.program import Function, Program
 from cudalint.source import Span
 
@@ -45,7 +46,7 @@ def _tensor_facts(
     relevant = [
         program
         for program in programs
-        if program.language == "python" and _mentions_tensors(program)
+        if program.language == "python" and _mentions_tensors(program, symbols.models("python"))
     ]
     if not relevant:
         return {}
@@ -72,8 +73,15 @@ def _tensor_facts(
     return found
 
 
-def _mentions_tensors(program: Program) -> bool:
-    names = [call.name for one in program.functions for _, call in calls(one)]
+def _mentions_tensors(program: Program, models: ApiModels) -> bool:
+    """Whether a file calls what only those libraries have; or puts a model in evaluation mode."""
+    made = [call for one in program.functions for _, call in calls(one)]
+    names = [call.name for call in made]
+    names += [base for record in program.records for base in record.bases]
     for variable in program.variables.values():
         names += [variable.type.text or "", str(getattr(variable.constant, "name", ""))]
-    return any(name.split(".")[0] in LIBRARIES for name in names)
+    return any(name.split(".")[0] in LIBRARIES for name in names) or any(
+        effect.evaluates
+        for call in made
+        if not call.arguments and (effect := models.tensor_effect(call.name)) is not None
+    )

@@ -6,6 +6,7 @@ from cudalint.analysis.facts.tensors import RecordedInference
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.subjects import uses_device
+from cudalint.analysis.tensors.consumption import Fate, fate
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
 from cudalint.analysis.tensors.records import Form, Record, position_of
 from cudalint.analysis.tensors.run import TensorRun
@@ -15,45 +16,104 @@ from cudalint.program import Call, Function, Use, variables
 
 
 def recorded(view: View) -> tuple[RecordedInference, ...]:
-    """The first recorded call of each model that the function itself put in evaluation mode."""
+    """The first call of each model that is recorded in a loop, though nothing computes a gradient:
+    the model is in evaluation mode, or only numbers are made of what it returns."""
     scan = view.run.scan(view.function)
-    if scan.switches or not (scan.evaluates or _evaluated_in_constructor(view)):
+    if scan.switches or scan.freezes or scan.needs_gradient or _is_frozen_elsewhere(view):
         return ()
-    trains = scan.calls_backward or scan.steps
-    if scan.freezes or scan.needs_gradient or _hands_back_gradients(view):
-        return ()
-    if _is_frozen_elsewhere(view):
-        return ()
+    evaluates = bool(scan.evaluates or _evaluated_in_constructor(view))
+    evaluates = evaluates and not _hands_back_gradients(view)
     found: dict[str, RecordedInference] = {}
     for origin, record in sorted(view.records.items()):
+        if record.recording != Recording.ON or record.callee in found or record.part:
+            continue
         call = record.operation
-        if record.form is not Form.MODEL or not isinstance(call, Call):
+        if not isinstance(call, Call) or _is_detached_by_force(view, origin):
             continue
-        if record.recording != Recording.ON or record.result.gradient != Gradient.ATTACHED:
-            continue
-        loops = [loop for loop in view.loops_around(record.block) if not loop.bounded]
-        if trains:
-            loops = [loop for loop in loops if not _trains_in(view, loop)]
-        evaluated = _evaluation(view, record.callee, origin)
-        if not loops or evaluated is None or record.callee in found:
-            continue
-        if _is_detached_by_force(view, origin) or (trains and not _is_consumed(view, origin)):
-            continue
-        name = call.name if call.receiver is None else view.text(call.receiver) + call.name
-        if call.callee is not None:
-            name = view.text(call.callee)
-        found[record.callee] = RecordedInference(
-            model=name,
-            span=call.span,
-            evaluated=view.site(evaluated.span, name),
-            loop=loops[0].site,
-            on_device=_may_use_device(view),
-            steps=(
-                Step(view.function.filename, evaluated.span, f"`{name}` is put in evaluation mode"),
-                Step(view.function.filename, call.span, "the call is recorded for gradients"),
-            ),
-        )
+        one = _in_evaluation(view, origin, record, call) if evaluates else None
+        one = one or _counted(view, origin, record, call)
+        if one is not None:
+            found[record.callee] = one
     return tuple(found.values())
+
+
+def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> RecordedInference | None:
+    """A call of a model that the function itself put in evaluation mode."""
+    if record.form is not Form.MODEL or record.result.gradient != Gradient.ATTACHED:
+        return None
+    scan = view.run.scan(view.function)
+    trains = scan.calls_backward or scan.steps
+    loops = [loop for loop in view.loops_around(record.block) if not loop.bounded]
+    if trains:
+        loops = [loop for loop in loops if not _trains_in(view, loop)]
+    evaluated = _evaluation(view, record.callee, origin)
+    if not loops or evaluated is None or _is_differentiated(view, origin):
+        return None
+    name = _written(view, call)
+    return RecordedInference(
+        model=name,
+        span=call.span,
+        evaluated=view.site(evaluated.span, name),
+        loop=loops[0].site,
+        in_sight=not trains or not fate(view, _made_by(view, call)) & Fate.ESCAPES,
+        on_device=_may_use_device(view),
+        steps=(
+            Step(view.function.filename, evaluated.span, f"`{name}` is put in evaluation mode"),
+            Step(view.function.filename, call.span, "the call is recorded for gradients"),
+        ),
+    )
+
+
+def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInference | None:
+    """A call of a model of whose result nothing but numbers is made, out of sight of any gradient:
+    of a loop, or in a method that a loop calls."""
+    is_model = record.form is Form.MODEL or record.callee == "this"
+    if not is_model or not _may_have_graph(record):
+        return None
+    scan = view.run.scan(view.function)
+    if scan.calls_backward or scan.steps or view.known.referenced:
+        return None
+    if view.run.hook(view.function) or _called_without_recording(view):
+        return None
+    loops = [loop for loop in view.loops_around(record.block) if not loop.bounded]
+    called_by = next(view.run.looping_callers(view.known), "") if not loops else ""
+    if not (loops or called_by) or fate(view, _made_by(view, call)) != Fate.NUMBERS:
+        return None
+    said = "the call is recorded for gradients"
+    return RecordedInference(
+        model=_written(view, call),
+        span=call.span,
+        evaluated=None,
+        loop=loops[0].site if loops else None,
+        called_by=called_by,
+        in_sight=False,
+        on_device=_may_use_device(view),
+        steps=(Step(view.function.filename, call.span, said),),
+    )
+
+
+def _called_without_recording(view: View) -> bool:
+    """Whether something of the run that calls a method of this name switches recording off."""
+    method = "." + view.function.name.rpartition(".")[2]
+    return any(
+        run_scan.switches and method in run_scan.methods for run_scan in view.run.all_scans()
+    )
+
+
+def _made_by(view: View, call: Call) -> list[int]:
+    """The numbers of a call and of the parts of what it returns."""
+    return [origin for origin, record in view.records.items() if record.operation is call]
+
+
+def _written(view: View, call: Call) -> str:
+    if call.callee is not None:
+        return view.text(call.callee)
+    return call.name if call.receiver is None else view.text(call.receiver) + call.name
+
+
+def _is_differentiated(view: View, origin: int) -> bool:
+    reached = view.derived({origin}, _may_have_graph)
+    return bool(reached & set(view.evidence.attached))
 
 
 def _may_use_device(view: View) -> bool:
@@ -112,16 +172,6 @@ def _trains_in(view: View, loop: Loop) -> bool:
     """Whether a loop computes gradients, updates weights or calls what computes gradients."""
     trained = any(e.backward or e.steps or e.trains for _, _, e in view.effects(loop))
     return trained or view.calls_backward(loop)
-
-
-def _is_consumed(view: View, origin: int) -> bool:
-    """Whether a result, and what is computed of it, stays in sight and is not differentiated."""
-    reached = view.derived({origin}, _may_have_graph)
-    users = [view.records[user] for one in reached for user in view.users.get(one, ())]
-    return not (reached & set(view.evidence.attached)) and not any(
-        user.form is Form.CALL or (user.effect is not None and user.effect.inserts)
-        for user in users
-    )
 
 
 def _may_have_graph(record: Record) -> Gradient:

@@ -64,6 +64,7 @@ class TensorRun:
                 or scan.inserts
                 or self.hook(known.function) - {"each_batch"}
                 or self.is_evaluated(known.function)
+                or (scan.runs_module and self.is_module(known.function.record or ""))
             ):
                 pending.append((known, 0))
         while pending:
@@ -310,6 +311,10 @@ class TensorRun:
         if one not in self._scans:
             self._scans[one] = scan(function, self.models.tensor_effect, self.is_module)
         return self._scans[one]
+
+    def all_scans(self) -> Iterator[Scan]:
+        """The scans of all functions of the run."""
+        return (self.scan(known.function) for known in self._known.values())
 
     def class_scan(self, record: str, filename: str) -> Scan:
         """What all methods of a class, and of its bases in the run, say of its members."""

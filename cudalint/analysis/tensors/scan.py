@@ -34,6 +34,10 @@ class Scan:
     switches: bool = False
     switches_for_good: bool = False
     """By a call, not by a block: ``torch.set_grad_enabled(False)``."""
+    methods: set[str] = field(default_factory=set)
+    """Those that it calls, by name (``.predict``)."""
+    runs_module: bool = False
+    """It may run the module that it is a method of, or one in it."""
     needs_gradient: bool = False
     """It asks for the gradient of something other than weights."""
 
@@ -67,6 +71,9 @@ def _scan_call(
     effect = effects(call.name)
     target = place(call.target)
     receiver = place(call.receiver)
+    if call.name.startswith("."):
+        found.methods.add(call.name)
+    found.runs_module |= receiver == "this" or place(call.callee) == "this"
     value: Value | None = None
     if call.kind == "constructor" and call.key and is_module(call.key):
         value = MODULE

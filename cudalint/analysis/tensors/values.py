@@ -89,7 +89,12 @@ class Values:
                 joined = join_all(self.value(state, item) for item in items)
                 if expression.kind == "tuple":
                     return replace(joined, kind=joined.kind | Kind.LIST) if items else OBJECT
-                return Value(Kind.LIST, joined.gradient | Gradient.DETACHED, joined.device)
+                return Value(
+                    Kind.LIST,
+                    joined.gradient | Gradient.DETACHED,
+                    joined.device,
+                    origins=joined.origins,
+                )
             case FunctionReference():
                 return OBJECT
             case Unknown(text=text, reads=reads):
@@ -128,7 +133,9 @@ class Values:
             inner = place(expression.base) or ""
             element = inner + ELEMENT
             if element in state.values:
-                return state.values[element]
+                whole = state.values.get(inner, NOTHING)
+                other = self._viewed(whole) if whole.kind & ~Kind.LIST else NOTHING
+                return state.values[element].join(other)
             parts = self._contents(state, inner) if name == element else NOTHING
             if parts != NOTHING:
                 return parts

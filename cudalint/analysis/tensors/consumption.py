@@ -1,0 +1,143 @@
+"""What becomes of a value: whether all that comes of it are numbers, or something keeps it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from itertools import chain
+
+from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.places import holder, place
+from cudalint.analysis.tensors.lattice import Kind
+from cudalint.analysis.tensors.records import Form, Record
+from cudalint.analysis.tensors.view import View
+from cudalint.program import Call, Expression, Function, Index, Member, Slice, Use, walk
+
+MOST_DEPTH = 4
+
+
+class Fate(enum.IntFlag):
+    """What may become of a value."""
+
+    NUMBERS = 0
+    PASSED_ON = enum.auto()
+    """What is computed of it still has its graph, and goes to the caller."""
+    ESCAPES = enum.auto()
+    """It is stored, or handed to something out of sight."""
+
+
+def fate(view: View, origins: Iterable[int], depth: int = 0) -> Fate:
+    """What may become of what some operations made, and of what is computed of it."""
+    reached = set(origins)
+    for origin in tuple(reached & view.records.keys()):
+        reached |= _written_into(view, origin, view.records[origin])
+    pending = list(reached)
+    while pending:
+        for user in view.users.get(pending.pop(), ()):
+            record = view.records[user]
+            if _ends(record):
+                continue
+            after = _passed(view, record, reached, depth)
+            if after & Fate.ESCAPES:
+                return Fate.ESCAPES
+            into = {user, *_written_into(view, user, record)} if after else set()
+            pending += into - reached
+            reached |= into
+    return _leaves(view, reached)
+
+
+def _ends(record: Record) -> bool:
+    """What it makes is a number, or a tensor without a graph."""
+    result = record.result
+    return result.is_number or (result.is_detached and result.kind == Kind.TENSOR)
+
+
+def _written_into(view: View, origin: int, record: Record) -> frozenset[int]:
+    """What was there before and holds the value now: ``out[:, 0] = scores``, ``out.add_(scores)``,
+    ``found.append(scores)``."""
+    operation = record.operation
+    into: Expression | None = getattr(operation, "target", None)
+    if isinstance(operation, Call) and into is None:
+        into = operation.receiver
+    else:
+        into = into.base if isinstance(into, Index | Member | Slice) else None
+    return view.value(origin, into).origins if into is not None else frozenset()
+
+
+def _passed(view: View, record: Record, reached: set[int], depth: int) -> Fate:
+    """Whether an operation lets a value go, passes it on or keeps it."""
+    call = record.operation
+    if not isinstance(call, Call):
+        target = getattr(call, "target", None)
+        return Fate.ESCAPES if _is_outside(view.function, target) else Fate.PASSED_ON
+    if _is_outside(view.function, call.target):
+        return Fate.ESCAPES
+    effect = record.effect
+    if effect is not None and effect.inserts:
+        return Fate.ESCAPES if _is_outside(view.function, call.receiver) else Fate.PASSED_ON
+    if record.form is not Form.CALL or (effect is not None and effect.passes):
+        return Fate.PASSED_ON
+    own = call.receiver is not None and bool(record.operands[0].origins & reached)
+    callee = view.run.callee(
+        view.function, call, record.operands[0].records if record.operands else frozenset()
+    )
+    inner = view.of(callee) if callee is not None else None
+    if callee is None or inner is None or depth >= MOST_DEPTH:
+        return Fate.PASSED_ON if own and not _given(record, reached) else Fate.ESCAPES
+    arguments = given(call)
+    into = [
+        -number - 1
+        for number, parameter in enumerate(callee.parameters)
+        if (value := arguments.at(number, parameter.name)) is not None
+        and _position(call, value) in _given(record, reached)
+    ]
+    return fate(inner, into, depth + 1)
+
+
+def _given(record: Record, reached: set[int]) -> set[int]:
+    """The positions of the arguments that may be what was reached."""
+    call = record.operation
+    assert isinstance(call, Call)
+    offset = 0 if call.receiver is None else 1
+    return {
+        number
+        for number, operand in enumerate(record.operands[offset:])
+        if operand.origins & reached
+    }
+
+
+def _position(call: Call, value: Expression) -> int:
+    return next((n for n, one in enumerate(call.arguments) if one.value is value), -1)
+
+
+def _is_outside(function: Function, target: Expression | None) -> bool:
+    """Whether a place is there after the call: a member, a global, a part of a parameter."""
+    name = place(target)
+    if target is None or name is None:
+        return target is not None
+    outer = holder(target) or ""
+    if outer.startswith(("this", "::")):
+        return True
+    info = function.variables.get(outer)
+    return name != outer and info is not None and info.storage not in ("local", "temporary")
+
+
+def _leaves(view: View, reached: set[int]) -> Fate:
+    """Whether the function returns or yields any of it."""
+    yielded = (
+        (origin, operation.value)
+        for origin, _, operation in view.operations()
+        if isinstance(operation, Use) and operation.reason == "yield"
+    )
+    handed = chain(view.returned(), yielded)
+    among = any(_is_among(view, origin, value, reached) for origin, value in handed)
+    return Fate.PASSED_ON if among else Fate.NUMBERS
+
+
+def _is_among(view: View, origin: int, expression: Expression, reached: set[int]) -> bool:
+    values = (view.value(origin, part) for part in walk(expression))
+    return any(
+        value.origins & reached
+        and not (value.is_number or (value.is_detached and value.kind == Kind.TENSOR))
+        for value in values
+    )
