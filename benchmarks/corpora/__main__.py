@@ -8,15 +8,9 @@ status is 1 where a warning or error has no verdict, or where too many are false
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import shutil
-import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Sequence
-from fnmatch import fnmatch
 from pathlib import Path
 
 import msgspec
@@ -32,74 +26,27 @@ from benchmarks.corpora.facts import (
     precision,
     save,
 )
+from benchmarks.linted import lint
+from benchmarks.repositories import RepositoryError, is_source, obtain, write_files
 
 FACTS = Path(__file__).parent
 CHECKOUTS = Path(".cudalint_cache/corpora")
 
 
-class CheckoutError(Exception):
-    """A repository that cannot be had at its commit, or cannot be linted."""
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(folder), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise CheckoutError(f"{' '.join(command)}: {done.stderr.strip()}")
-    return done.stdout.strip()
-
-
-SOURCES = (
-    "*.cu", "*.cuh", "*.c", "*.cc", "*.cpp", "*.cxx", "*.h", "*.hpp", "*.inl",
-    "*.py", "*.ipynb", "*.toml",
-)  # fmt: skip
-"""What of a repository can matter; a partial clone may lack its large binary files."""
-
-
 def checkout(name: str, corpus: Corpus, folder: Path, scratch: Path) -> Path:
-    """The repository's files at its commit.
-
-    A checkout that is not at the commit, or not clean, is left alone: its files come from git's
-    archive. One that does not exist is fetched.
-    """
-    place = folder / name
-    if not place.exists():
-        place.mkdir(parents=True)
-        try:
-            _git(place, "init", "--quiet")
-            _git(place, "fetch", "--quiet", "--depth=1", corpus.repository, corpus.commit)
-            _git(place, "checkout", "--quiet", "--detach", "FETCH_HEAD")
-        except CheckoutError:
-            shutil.rmtree(place)
-            raise
-    clean = not _git(place, "status", "--porcelain", "--", *SOURCES)
-    if clean and _git(place, "rev-parse", "HEAD") == corpus.commit:
-        return place
-    archive = scratch / f"{name}.tar"
-    listed = _git(place, "ls-tree", "-r", "--name-only", corpus.commit).splitlines()
-    wanted = [name for name in listed if any(fnmatch(name, pattern) for pattern in SOURCES)]
-    _git(place, "archive", "--output", str(archive.absolute()), corpus.commit, "--", *wanted)
-    copy = scratch / name
-    with tarfile.open(archive) as packed:
-        packed.extractall(copy, filter="data")
-    archive.unlink()
-    return copy
+    """The repository's files at its commit, as git keeps them; what lies in the open is left alone.
+    A repository that does not exist is fetched."""
+    place, target = folder / name, scratch / name
+    obtain(place, corpus.repository, corpus.commit)
+    target.mkdir()
+    write_files(place, corpus.commit, target, is_source)
+    return target
 
 
-def lint(root: Path, corpus: Corpus, cache: Path, workers: int) -> tuple[list[Fact], list[str]]:
+def found_in(root: Path, corpus: Corpus, cache: Path, workers: int) -> tuple[list[Fact], list[str]]:
     """What the linter finds now, and what it could not read."""
-    report = cache.with_name(f"{cache.name}.json")
-    command = [sys.executable, "-m", "cudalint", "check", "--isolated", "--quiet"]
-    command += ["--output-format", "json", "--output-file", str(report.absolute())]
-    command += ["--cache-dir", str(cache.absolute()), "--jobs", str(workers)]
-    # What the repository has lies in the open, whatever its own ignore files say:
-    command += ["--no-respect-gitignore", *corpus.options, *corpus.paths]
-    environment = {**os.environ, "PYTHONPATH": str(FACTS.parent.parent)}
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, env=environment)
-    if not report.exists():
-        raise CheckoutError(f"cudalint ended with {done.returncode}: {done.stderr.strip()}")
-    document = json.loads(report.read_text(encoding="utf-8"))
-    report.unlink()
+    options = ["--cache-dir", str(cache.absolute()), *corpus.options]
+    document = lint(root, corpus.paths, workers, options)
     found = [
         Fact(
             file=finding["filename"],
@@ -112,12 +59,7 @@ def lint(root: Path, corpus: Corpus, cache: Path, workers: int) -> tuple[list[Fa
         for finding in document["findings"]
         if not finding["suppressed"]
     ]
-    errors = [f"{error['filename']}: {error['message']}" for error in document["errors"]]
-    # What it would have found there is not gone:
-    broken = [error for error in errors if "internal error" in error]
-    if broken:
-        raise CheckoutError(f"cudalint failed on {len(broken)} files, such as {broken[0]}")
-    return found, errors
+    return found, [f"{error['filename']}: {error['message']}" for error in document["errors"]]
 
 
 def _check(name: str, options: argparse.Namespace, scratch: Path) -> tuple[Comparison, list[str]]:
@@ -126,7 +68,7 @@ def _check(name: str, options: argparse.Namespace, scratch: Path) -> tuple[Compa
     root = checkout(name, corpus, options.checkout, scratch)
     cache = (options.cache_dir or scratch) / f"cache-{name}"
     cache.parent.mkdir(parents=True, exist_ok=True)
-    found, errors = lint(root, corpus, cache, options.workers)
+    found, errors = found_in(root, corpus, cache, options.workers)
     comparison = compare(corpus.findings, found)
     if options.update:
         save(path, msgspec.structs.replace(corpus, findings=tuple(comparison.merged())))
@@ -159,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory(prefix="cudalint-corpora-") as scratch:
             try:
                 comparison, errors = _check(name, options, Path(scratch))
-            except (CheckoutError, FactsError) as error:
+            except (RepositoryError, FactsError) as error:
                 print(f"{name}: {error}", file=sys.stderr)
                 failed = True
                 continue

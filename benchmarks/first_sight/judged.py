@@ -1,0 +1,103 @@
+"""Rounds of findings that were judged by reading the code, and their counts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import msgspec
+
+Verdict = Literal["true", "petty", "false", "uncertain"]
+VERDICTS: tuple[Verdict, ...] = ("true", "petty", "false", "uncertain")
+
+
+class Judged(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """One finding at first sight, and what it is worth."""
+
+    repository: str
+    """OWNER/NAME on GitHub."""
+    commit: str
+    file: str
+    line: int
+    code: str
+    severity: Literal["error", "warning", "info"]
+    confidence: Literal["high", "medium", "low"]
+    message: str
+    verdict: Verdict
+    """``petty``: technically right, but no maintainer would want to be told."""
+    why: str
+    """The line of the program that decides."""
+    mechanism: str = ""
+    """What the linter misunderstood, in general words."""
+
+    @property
+    def language(self) -> str:
+        """Of its file."""
+        return "Python" if self.file.endswith((".py", ".ipynb")) else "C++"
+
+
+class Round(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A random sample of what one version of the linter told of repositories new to it."""
+
+    linter: str
+    """The linter's commit."""
+    date: str
+    note: str
+    findings: tuple[Judged, ...]
+
+
+def load(path: Path) -> Round:
+    """Read a round.
+
+    Raises:
+        ValueError: It is broken; the message names it.
+    """
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=Round)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def by_round(rounds: dict[str, Round]) -> Iterator[list[str]]:
+    """Rows: each round by language; a false finding of severity ``error`` is the worst there is."""
+    yield ["round", "linter", "language", "repositories", "judged", *VERDICTS, "false errors"]
+    for name, one in rounds.items():
+        for language, found in _grouped(one.findings, lambda finding: finding.language):
+            errors = sum(each.severity == "error" and each.verdict == "false" for each in found)
+            count = len({each.repository for each in found})
+            yield [name, one.linter, language, str(count), *_counts(found), str(errors)]
+
+
+def by_rule(findings: Iterable[Judged]) -> Iterator[list[str]]:
+    """Rows: each rule by confidence, then all of them."""
+    yield ["rule", "confidence", "judged", *VERDICTS]
+    findings = list(findings)
+    for (code, confidence), found in _grouped(findings, lambda one: (one.code, one.confidence)):
+        yield [code, confidence, *_counts(found)]
+    for confidence, found in _grouped(findings, lambda one: one.confidence):
+        yield ["all", confidence, *_counts(found)]
+
+
+Key = TypeVar("Key", str, tuple[str, str])
+
+
+def _grouped(
+    findings: Iterable[Judged], key: Callable[[Judged], Key]
+) -> list[tuple[Key, list[Judged]]]:
+    groups: dict[Key, list[Judged]] = defaultdict(list)
+    for finding in findings:
+        groups[key(finding)].append(finding)
+    return sorted(groups.items())
+
+
+def _counts(found: Sequence[Judged]) -> list[str]:
+    verdicts = [one.verdict for one in found]
+    shares = [
+        f"{verdicts.count(one)} ({100 * verdicts.count(one) / len(found):.0f} %)"
+        for one in VERDICTS
+    ]
+    return [str(len(found)), *shares]

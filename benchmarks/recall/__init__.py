@@ -1,0 +1,1 @@
+"""Recall on confirmed bugs of public repositories."""
