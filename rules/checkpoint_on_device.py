@@ -9,6 +9,19 @@ from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._wording import steps_at
 
+_USES = {
+    "restored": "beside what it fills on line {}",
+    "filled": "beside what it fills on line {}",
+    "summed": "with all that line {} computes from it",
+    "beside": "unlike what line {} loads",
+}
+_STEPS = {
+    "restored": "the weights are copied from it here",
+    "filled": "a parameter is written from it here",
+    "summed": "weights are computed with here",
+    "beside": "this load says where to",
+}
+
 
 class CheckpointOnDevice(FunctionRule):
     """A checkpoint is loaded without `map_location`, onto the GPU that it was saved from.
@@ -72,12 +85,12 @@ class CheckpointOnDevice(FunctionRule):
         where = "the GPU that it was saved from" if load.own else "a GPU if it was saved from one"
         return self.finding(
             f"{load.api} with {missing}: {what} goes to {where}, "
-            f'beside what it fills on line {load.restored.span.row}; pass `map_location="cpu"`',
+            f'{_USES[load.use].format(load.used.span.row)}; pass `map_location="cpu"`',
             filename=facts.filename,
             span=load.span,
             function=facts.function,
             subject=load.name if is_shown(load.name) else load.api,
-            steps=steps_at((load.restored,), "the weights are copied from it here"),
+            steps=steps_at((load.used,), _STEPS[load.use]),
             severity=None if load.own and not _is_unit_test(facts) else Severity.INFO,
             confidence=Confidence.HIGH if load.own else Confidence.LOW,
         )

@@ -444,6 +444,10 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """It reads tensors from a file, and this parameter (a path) says on which device they land."""
     restores: bool = False
     """It copies the weights that it is given into its receiver."""
+    changes: bool = False
+    """It changes its receiver, a tensor, by what it is given."""
+    values: bool = False
+    """The names are attributes through which the values of a tensor are written."""
     gives_state: bool = False
     """It gives what its receiver has learned, to be written to a file."""
     stores: str | None = None

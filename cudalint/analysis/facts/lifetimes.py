@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.source import Span
@@ -23,6 +24,11 @@ class Retry:
     """It calls what the ``try`` called."""
 
 
+CheckpointUse = Literal["restored", "filled", "summed", "beside"]
+"""What shows that a file held weights: they are copied into a module, written into parameters one
+by one, summed up with others by their names; or another load of the class says where to."""
+
+
 @dataclass(frozen=True)
 class CheckpointLoad:
     """Weights read from a file, with nothing said of where they go."""
@@ -33,8 +39,9 @@ class CheckpointLoad:
     """What the result is first stored in."""
     explicit: bool
     """``map_location=None`` stands there."""
-    restored: Site
-    """Where the weights are copied into a module."""
+    used: Site
+    """Where the weights are used."""
+    use: CheckpointUse
     own: bool = False
     """Something shows that the file was written from a device: this run writes such files from
     there."""

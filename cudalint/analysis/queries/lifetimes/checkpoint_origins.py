@@ -63,8 +63,11 @@ def written_here(program: Program, models: ApiModels) -> Origin:
     if not saves:
         return ""
     on_host = any(_is_host(value, function, models) for function, value in saves)
-    stays = on_host or _offloads(program, models) or not uses_device(program, models)
-    return "host" if stays else "device"
+    if on_host or _offloads(program, models):
+        return "host"
+    if uses_device(program, models):
+        return "device"
+    return "" if any(_is_given(value, one, program) for one, value in saves) else "host"
 
 
 def _is_state(
@@ -91,6 +94,17 @@ def _is_state(
         for caller, bound in _callers(function, program)
         for symbol in sorted(flowing & bound.keys())
     )
+
+
+def _is_given(value: Expression, function: Function, program: Program) -> bool:
+    """Whether a value comes from those who call a function, or made its object, and the file does
+    neither, but in factories of the class: on which device it is, they decide."""
+    read = _flowing(value, function)
+    if not read.isdisjoint(parameter.symbol for parameter in function.parameters):
+        return not any(_callers(function, program))
+    others = (one for one in program.functions if one.record != function.record)
+    made = any(call.key == function.record for one in others for _, call in calls(one))
+    return "this" in read and not made
 
 
 def _flowing(value: Expression, function: Function) -> set[str]:

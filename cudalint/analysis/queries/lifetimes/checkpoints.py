@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cudalint.analysis.facts.lifetimes import CheckpointLoad
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
@@ -9,9 +11,9 @@ from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
     written_elsewhere,
     written_here,
 )
+from cudalint.analysis.queries.lifetimes.checkpoint_uses import Use, use_of
 from cudalint.analysis.shape.arguments import argument, given
-from cudalint.analysis.shape.operations import calls, operands, operations
-from cudalint.analysis.shape.places import place, places_read
+from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.apis.loader import ApiModels
@@ -22,9 +24,8 @@ from cudalint.program import (
     Constant,
     Expression,
     Function,
-    Index,
-    Operation,
     Program,
+    Return,
     Variable,
     render,
 )
@@ -35,32 +36,63 @@ def checkpoints(
 ) -> tuple[CheckpointLoad, ...]:
     """The loads of weights in a function that leave the device to the file."""
     found = []
+    for call, explicit in _undirected(function, symbols, models):
+        use = use_of(function, call, program, models) or _beside(function, call, program, models)
+        if use is None:
+            continue
+        origins = written_here(program, models), written_elsewhere(program, symbols, models)
+        if "host" in origins or _is_part_of_another(function, symbols):
+            continue
+        by = use.operation
+        found.append(
+            CheckpointLoad(
+                api=call.name,
+                span=call.span,
+                name=render(call.target) if call.target is not None else "",
+                explicit=explicit,
+                used=Site(function.filename, by.span, by.name if isinstance(by, Call) else ""),
+                use=use.how,
+                own=isinstance(by, Call)
+                and use.how == "restored"
+                and (
+                    origins[0] == "device"
+                    or (origins[1] == "device" and is_placed(by, function, program, symbols))
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _undirected(
+    function: Function, symbols: Symbols, models: ApiModels
+) -> Iterator[tuple[Call, bool]]:
+    """The loads without a word on where what they read goes; whether they say ``None``."""
     for _, call in calls(function):
         effect = models.lifetime_effect(call.name)
         if effect is None or effect.loads is None or given(call).cut:
             continue
         where = argument(call, effect.loads)
         made = symbols.flow(function).only(where.symbol) if isinstance(where, Variable) else None
-        if where is not None and not _is_nowhere(made.value if isinstance(made, Assign) else where):
-            continue
-        restore = _restore(function, call, program, models)
-        if restore is None:
-            continue
-        origins = written_here(program, models), written_elsewhere(program, symbols, models)
-        if "host" in origins or _is_part_of_another(function, symbols):
-            continue
-        found.append(
-            CheckpointLoad(
-                api=call.name,
-                span=call.span,
-                name=render(call.target) if call.target is not None else "",
-                explicit=where is not None,
-                restored=Site(function.filename, restore.span, restore.name),
-                own=origins[0] == "device"
-                or (origins[1] == "device" and is_placed(restore, function, program, symbols)),
-            )
-        )
-    return tuple(found)
+        if where is None or _is_nowhere(made.value if isinstance(made, Assign) else where):
+            yield call, where is not None
+
+
+def _beside(function: Function, load: Call, program: Program, models: ApiModels) -> Use | None:
+    """Another load of the class that does say where to, if this one's result is returned: the class
+    does not know more of the one file than of the other."""
+    returned = any(
+        isinstance(block.terminator, Return) and block.terminator.value == load.target
+        for block in function.blocks
+    )
+    if function.record is None or load.target is None or not returned:
+        return None
+    for other in program.functions:
+        for _, call in calls(other) if other.record == function.record else ():
+            effect = models.lifetime_effect(call.name)
+            where = argument(call, effect.loads) if effect and effect.loads else None
+            if where is not None and not _is_nowhere(where):
+                return Use(call, "beside")
+    return None
 
 
 def _is_part_of_another(function: Function, symbols: Symbols) -> bool:
@@ -73,54 +105,8 @@ def _is_part_of_another(function: Function, symbols: Symbols) -> bool:
     )
 
 
-def _is_opaque(
-    receiver: Expression | None, function: Function, program: Program, models: ApiModels
-) -> bool:
-    """Whether the state of an object is no tensors, by its class: a serialized engine, the numbers
-    of a schedule."""
-    name = place(receiver)
-    classes = [one.type.text or "" for one in function.parameters if one.symbol == name]
-    for other in program.functions:
-        same = other.record == function.record and (name or "").startswith("this.")
-        if other is function or same:
-            classes += [call.name for _, call in calls(other) if place(call.target) == name]
-    effects = map(models.lifetime_effect, classes)
-    return any(effect is not None and effect.opaque for effect in effects)
-
-
 def _is_nowhere(place: Expression) -> bool:
     """``None``, or ``None`` except on the CPU."""
     if isinstance(place, Conditional):
         return any(_is_nowhere(part) for part in (place.then, place.otherwise))
     return isinstance(place, Constant) and place.value is None
-
-
-def _restore(function: Function, load: Call, program: Program, models: ApiModels) -> Call | None:
-    """What copies what a file held into a module: itself, or what is taken out of it."""
-    held = {place(load.target)} if load.target is not None else set()
-    after = False
-    for _ in range(3):
-        for at in operations(function):
-            operation = at.operation
-            after = after or operation is load
-            if not any(places_read(part) & held for part in operands(operation)):
-                continue
-            if after and isinstance(operation, Call):
-                effect = models.lifetime_effect(operation.name)
-                of_file = any(places_read(one.value) & held for one in operation.arguments)
-                restores = effect is not None and effect.restores and of_file
-                if restores and not _is_opaque(operation.receiver, function, program, models):
-                    return operation
-            held |= _holders(operation, models)
-    return None
-
-
-def _holders(operation: Operation, models: ApiModels) -> set[str | None]:
-    """The places that what an operation reads goes into: with an element, its container."""
-    model = models.lookup(operation.name) if isinstance(operation, Call) else None
-    found = {place(getattr(operation, "receiver", None))} if model and model.takes else set()
-    target = getattr(operation, "target", None)
-    while target is not None:
-        found.add(place(target))
-        target = target.base if isinstance(target, Index) else None
-    return found - {None}

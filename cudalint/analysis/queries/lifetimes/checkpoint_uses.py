@@ -1,0 +1,168 @@
+"""What becomes of the weights that a file held (Python)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from cudalint.analysis.facts.lifetimes import CheckpointUse
+from cudalint.analysis.shape.operations import calls, operands, operations
+from cudalint.analysis.shape.places import place, places_read
+from cudalint.apis.loader import ApiModels
+from cudalint.program import (
+    EACH,
+    Assign,
+    Binary,
+    Call,
+    Expression,
+    Function,
+    Index,
+    Member,
+    Operation,
+    Program,
+    Unknown,
+    Variable,
+    walk,
+)
+
+
+@dataclass(frozen=True)
+class Use:
+    """An operation that shows that a file held weights."""
+
+    operation: Operation
+    how: CheckpointUse
+
+
+def use_of(function: Function, load: Call, program: Program, models: ApiModels) -> Use | None:
+    """What copies what a file held into a module, itself or what is taken out of it; what writes it
+    into parameters one by one; what sums it up with others by their names."""
+    effect = models.lifetime_effect(load.name)
+    if effect is not None and effect.restores:
+        return Use(load, "restored")
+    held = _held(function, {place(load.target)} - {None}, models)
+    restore = next(_restores(function, load, held, program, models), None)
+    if restore is not None:
+        return Use(restore, "restored")
+    for one in _readers(function, held, program):
+        own = held if one is function else {name for name in held if name.startswith("this.")}
+        reached = _held(one, own, models)
+        keys = _keys(one, reached)
+        for at in operations(one):
+            how = _by_element(at.operation, reached, keys, models)
+            if how is not None:
+                return Use(at.operation, how)
+    return None
+
+
+def _readers(function: Function, held: set[str], program: Program) -> Iterator[Function]:
+    """Who sees what was read: the function, and where a member has it, the methods of the class."""
+    yield function
+    if function.record is not None and any(name.startswith("this.") for name in held):
+        yield from (
+            other
+            for other in program.functions
+            if other is not function and other.record == function.record
+        )
+
+
+def _held(function: Function, seeds: Iterable[str | None], models: ApiModels) -> set[str]:
+    """The places of a function that hold what some places hold, or a part of it."""
+    held = {seed for seed in seeds if seed is not None}
+    for _ in range(3):
+        for at in operations(function):
+            if any(places_read(part) & held for part in operands(at.operation)):
+                held |= _holders(at.operation, models)
+    return held
+
+
+def _holders(operation: Operation, models: ApiModels) -> set[str]:
+    """The places that what an operation reads goes into: with an element, its container."""
+    model = models.lookup(operation.name) if isinstance(operation, Call) else None
+    found = {place(getattr(operation, "receiver", None))} if model and model.takes else set()
+    target = getattr(operation, "target", None)
+    while target is not None:
+        found.add(place(target))
+        target = target.base if isinstance(target, Index) else None
+    return {name for name in found if name is not None}
+
+
+def _restores(
+    function: Function, load: Call, held: set[str], program: Program, models: ApiModels
+) -> Iterator[Call]:
+    """The calls behind a load that copy what it read into a module."""
+    after = False
+    for _, call in calls(function):
+        after = after or call is load
+        effect = models.lifetime_effect(call.name)
+        if after and effect is not None and effect.restores:
+            of_file = any(places_read(one.value) & held for one in call.arguments)
+            if of_file and not _is_opaque(call.receiver, function, program, models):
+                yield call
+
+
+def _is_opaque(
+    receiver: Expression | None, function: Function, program: Program, models: ApiModels
+) -> bool:
+    """Whether the state of an object is no tensors, by its class: a serialized engine, the numbers
+    of a schedule."""
+    name = place(receiver)
+    classes = [one.type.text or "" for one in function.parameters if one.symbol == name]
+    for other in program.functions:
+        same = other.record == function.record and (name or "").startswith("this.")
+        if other is function or same:
+            classes += [call.name for _, call in calls(other) if place(call.target) == name]
+    effects = map(models.lifetime_effect, classes)
+    return any(effect is not None and effect.opaque for effect in effects)
+
+
+def _by_element(
+    operation: Operation, held: set[str], keys: set[str], models: ApiModels
+) -> CheckpointUse | None:
+    """How an operation uses an element of what was read, if as only weights are used: into the
+    values of a parameter, or computed with what has the same name."""
+    changes = False
+    if isinstance(operation, Call):
+        effect = models.lifetime_effect(operation.name)
+        into, read = operation.receiver, [one.value for one in operation.arguments]
+        changes = effect is not None and effect.changes
+        if not changes:
+            return None
+    elif isinstance(operation, Assign):
+        into, read = operation.target, [operation.value]
+    else:
+        return None
+    parts = [part for value in read for part in walk(value)]
+    if into is None or not any(places_read(part) & held for part in read):
+        return None
+    if any(_is_values(part, models) for part in walk(into)):
+        return "filled"
+    computed = changes or any(isinstance(part, Binary) for part in parts)
+    named = any(
+        isinstance(part, Index) and isinstance(part.index, Variable) and part.index.symbol in keys
+        for part in (*parts, *walk(into))
+    )
+    return "summed" if computed and named else None
+
+
+def _is_values(part: Expression, models: ApiModels) -> bool:
+    """Whether it is what a parameter's values are written through."""
+    effect = models.lifetime_effect(f".{part.field}") if isinstance(part, Member) else None
+    return effect is not None and effect.values
+
+
+def _keys(function: Function, held: set[str]) -> set[str]:
+    """The variables that a function's loops over what was read call its keys."""
+    return {
+        at.operation.target.symbol
+        for at in operations(function)
+        if isinstance(at.operation, Assign)
+        and isinstance(at.operation.target, Variable)
+        and _is_key(at.operation.value, held)
+    }
+
+
+def _is_key(value: Expression, held: set[str]) -> bool:
+    if isinstance(value, Unknown):
+        return value.text == "key"
+    return isinstance(value, Index) and value.index == EACH and place(value.base) in held
