@@ -17,8 +17,9 @@ class CacheFlushInLoop(FunctionRule):
     Reports `torch.cuda.empty_cache()`, CuPy's `free_all_blocks()`, and helpers of the project that
     do little else, where they run in every iteration of a loop over batches, in a module's
     `forward`, or in a method that a training framework calls for every batch (`step`,
-    `training_step`, `on_train_batch_end`, ...) of a class of that framework. A loop over what is
-    called as devices or weights are is shown with `--preview` only.
+    `training_step`, `on_train_batch_end`, ...) of a class of that framework. With `--preview` only:
+    a loop over what is called as devices or weights are, one whose iterations call the function
+    itself, one that flushes for each request of a kind, and a method that has a loop beside it.
 
     ## Why is this bad?
 

@@ -32,7 +32,9 @@ class CheckpointOnDevice(FunctionRule):
     file holds goes into a `load_state_dict`, and this file, or one that belongs to it, saves
     weights that nothing moved to the host. Where another file saves them, the module that is filled
     must be on the GPU already. In tests it is an `info`.
-    Without such evidence it is an `info` of low confidence, which `--preview` shows.
+    Without such evidence it is an `info` of low confidence, which `--preview` shows. So is a load
+    whose elements are written into parameters or summed up with others by their names, and one that
+    is returned where another load of the class does say where to.
 
     ## Why is this bad?
 

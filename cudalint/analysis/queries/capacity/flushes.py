@@ -10,14 +10,18 @@ from cudalint.analysis.facts import CacheFlush
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.loops import (
     can_avoid,
+    derived,
     device_tests,
     innermost,
     ordinary_blocks,
 )
-from cudalint.analysis.shape.operations import calls, terminal
+from cudalint.analysis.shape.operations import calls, defined, operations, terminal
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.subjects import hook_kinds, is_module
+from cudalint.analysis.shape.walk import texts
 from cudalint.program import (
+    Binary,
+    Branch,
     Call,
     Function,
     Tuple,
@@ -51,19 +55,22 @@ def flushes(run: FunctionRun) -> Iterator[CacheFlush]:
         if number not in ordinary or header in reported:
             continue  # after an out-of-memory error
         if header is not None:
-            if _each_iteration(flow, header, number, tests) and not _is_phase(run, header):
-                reported.add(header)
-                head = flow.head(header) or call.span
-                over = terminal(flow.blocks[header])
-                unsure = over is not None and _ONCE.search(run.show(over)) is not None
-                yield CacheFlush(call.name, call.span, "loop", head, through, unsure)
-        elif (
-            _is_called_for_batches(run)
-            and not can_avoid(flow, ordinary, 0, None, number, tests)
-            and not any(_works(run, header) for header in flow.loops)
-        ):
+            always = _each_iteration(flow, header, number, tests)
+            requested = tests | _requests(run, header)
+            if _is_phase(run, header) or not (
+                always or _each_iteration(flow, header, number, requested)
+            ):
+                continue
             reported.add(header)
-            yield CacheFlush(call.name, call.span, "step", run.function.span, through)
+            head = flow.head(header) or call.span
+            over = terminal(flow.blocks[header])
+            once = over is not None and _ONCE.search(run.show(over)) is not None
+            unsure = once or not always or _recurs(run, header)
+            yield CacheFlush(call.name, call.span, "loop", head, through, unsure)
+        elif _is_called_for_batches(run) and not can_avoid(flow, ordinary, 0, None, number, tests):
+            reported.add(header)
+            unsure = any(_works(run, header) for header in flow.loops)
+            yield CacheFlush(call.name, call.span, "step", run.function.span, through, unsure)
 
 
 def asks_device(run: FunctionRun, name: str) -> bool:
@@ -119,6 +126,31 @@ def _each_iteration(flow: Flow, header: int, number: int, tests: frozenset[int])
     return header in closure(onward(number), onward)
 
 
+def _requests(run: FunctionRun, header: int) -> frozenset[int]:
+    """The blocks of a loop over nothing, such as ``while True``, whose branches ask which of
+    several texts a value is that each iteration gets from somewhere else: a request by its name."""
+    over = terminal(run.flow.blocks[header])
+    if isinstance(over, Unary) and over.operator == "more":
+        return frozenset()
+    inside = [at.operation for at in operations(run.flow.body(header))]
+    asked = {defined(one) for one in inside if isinstance(one, Call) and not one.arguments}
+    got = derived(filter(None, asked), inside)
+    return frozenset(
+        number
+        for number in run.flow.loops[header]
+        if isinstance(branch := run.flow.blocks[number].terminator, Branch)
+        and isinstance(test := branch.condition, Binary)
+        and test.operator == "=="
+        and variables(test) & got
+        and any(texts(test))
+    )
+
+
+def _recurs(run: FunctionRun, header: int) -> bool:
+    """Whether each iteration calls the function itself, for a part of what it was given."""
+    return any(call.key == run.function.key for _, call in calls(run.flow.body(header)))
+
+
 def _is_phase(run: FunctionRun, header: int) -> bool:
     """Whether one iteration is a whole phase: it has a loop over batches of its own, makes a model
     to go with it, or is measured by itself; or the loop goes over variants that stand there."""
@@ -170,8 +202,8 @@ def _makes_model(run: FunctionRun, call: Call) -> bool:
 
 
 def _has_loop(run: FunctionRun, call: Call) -> bool:
-    """Whether a function of the run that is called goes over something itself."""
+    """Whether another function of the run that is called goes over something itself."""
     function = run.symbols.function(call.key, run.filename)
-    if function is None:
+    if function is None or function.key == run.function.key:
         return False
     return any(block.loop for block in function.blocks)
