@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts, Retry
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Step
+from cudalint.findings.finding import Confidence, Finding, Step
 from cudalint_rules._wording import steps_at
 
 
@@ -17,7 +17,9 @@ class RetryInsideExcept(FunctionRule):
 
     Reports a call of the model, or of a function that works on tensors, inside the `except` body
     that takes an out-of-memory exception (`torch.cuda.OutOfMemoryError`, CuPy's, or a
-    `RuntimeError` whose message is tested for "out of memory").
+    `RuntimeError` whose message is tested for "out of memory"), by its own name or by one that a
+    file or class of the run has for it. With `--preview` also where the class is out of sight and
+    only what the handler itself writes says "out of memory".
 
     ## Why is this bad?
 
@@ -79,6 +81,7 @@ class RetryInsideExcept(FunctionRule):
             span=retry.span,
             function=facts.function,
             subject=retry.call,
+            confidence=Confidence.LOW if retry.unsure else None,
             steps=(
                 Step(facts.filename, retry.handler, "the exception is taken here"),
                 *steps_at(retry.others, "`{text}` is called here too"),

@@ -22,6 +22,8 @@ class Retry:
     """Further such calls in the same handler."""
     same: bool = False
     """It calls what the ``try`` called."""
+    unsure: bool = False
+    """That it was the memory, only what the handler writes says."""
 
 
 CheckpointUse = Literal["restored", "filled", "summed", "beside"]

@@ -39,7 +39,9 @@ def use_of(function: Function, load: Call, program: Program, models: ApiModels) 
     into parameters one by one; what sums it up with others by their names."""
     effect = models.lifetime_effect(load.name)
     if effect is not None and effect.restores:
-        return Use(load, "restored")
+        # What a module reads into itself was handed out, from the CPU as a rule.
+        itself = bool(load.arguments) and place(load.arguments[0].value) == "this"
+        return None if itself else Use(load, "restored")
     held = _held(function, {place(load.target)} - {None}, models)
     restore = next(_restores(function, load, held, program, models), None)
     if restore is not None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 
 from cudalint.analysis.facts.lifetimes import Retry
 from cudalint.analysis.facts.resources import Site
-from cudalint.analysis.shape.operations import calls, expressions
+from cudalint.analysis.shape.operations import calls, expressions, operations
 from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.symbols import Symbols
@@ -14,6 +15,7 @@ from cudalint.analysis.shape.walk import is_within, texts
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
+    Assign,
     Branch,
     Call,
     Constant,
@@ -21,6 +23,7 @@ from cudalint.program import (
     Function,
     FunctionReference,
     Handler,
+    Member,
     Return,
     Unary,
     Variable,
@@ -39,15 +42,22 @@ def retries(function: Function, symbols: Symbols, models: ApiModels) -> tuple[Re
     """The first such call of each handler."""
     found = []
     for handler in function.handlers:
-        region = _region(function, handler, symbols, models)
-        retry = _first(function, handler, region, symbols, models) if region else None
+        region, sure = _region(function, handler, symbols, models), True
+        if not region and _tells(function, handler, models):
+            region, sure = {block.number for block in function.blocks}, False
+        retry = _first(function, handler, region, symbols, models, sure) if region else None
         if retry is not None:
             found.append(retry)
     return tuple(found)
 
 
 def _first(
-    function: Function, handler: Handler, region: set[int], symbols: Symbols, models: ApiModels
+    function: Function,
+    handler: Handler,
+    region: set[int],
+    symbols: Symbols,
+    models: ApiModels,
+    sure: bool,
 ) -> Retry | None:
     placements = Placements(function, symbols)
     guarded = [call for _, call in calls(function) if is_within(call.span, handler.guarded)]
@@ -91,6 +101,7 @@ def _first(
             if call.span.row != first.span.row
         ),
         same=same,
+        unsure=not sure,
     )
 
 
@@ -170,7 +181,8 @@ def _makes_tensors(call: Call, models: ApiModels) -> bool:
 
 def _region(function: Function, handler: Handler, symbols: Symbols, models: ApiModels) -> set[int]:
     """The blocks of a handler that an out-of-memory exception reaches."""
-    effects = [models.lifetime_effect(kind) for kind in handler.kinds]
+    named = symbols.memo(_Names).meanings(handler.kinds, function)
+    effects = [models.lifetime_effect(kind) for kind in named]
     if any(effect is not None and effect.out_of_memory for effect in effects):
         return {block.number for block in function.blocks}
     messages = {effect.message for effect in effects if effect is not None and effect.message}
@@ -190,6 +202,49 @@ def _region(function: Function, handler: Handler, symbols: Symbols, models: ApiM
         if _tests(function, condition, messages, symbols, models):
             region |= _reached(function, positive, handler)
     return region
+
+
+class _Names:
+    """The names that the files of a run, and their classes, have for the classes of others."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.values: dict[str, set[str]] = defaultdict(set)
+        for function, program in symbols.functions():
+            if program.language == "python" and function.kind == "module":
+                for at in operations(function):
+                    if isinstance(at.operation, Assign):
+                        self._keep(at.operation, function)
+
+    def _keep(self, assign: Assign, module: Function) -> None:
+        value, target = assign.value, assign.target
+        if not isinstance(value, FunctionReference):
+            return
+        if isinstance(target, Member) and isinstance(target.base, FunctionReference):
+            self.values[f"{target.base.key}.{target.field}"].add(value.name)
+        elif isinstance(target, Variable):
+            self.values[f"{module.key.removesuffix('<module>')}{target.name}"].add(value.name)
+
+    def meanings(self, names: tuple[str, ...], function: Function) -> set[str]:
+        """What some names mean in a function."""
+        module = function.key.removesuffix(function.name)
+        found: set[str] = set()
+        for name in names:
+            own = f"{function.record}.{name.removeprefix('self.')}"
+            spelled = (name, f"{module}{name}", own if name.startswith("self.") else name)
+            found.update({name}, *(self.values.get(one, ()) for one in spelled))
+        return found
+
+
+def _tells(function: Function, handler: Handler, models: ApiModels) -> bool:
+    """Whether a handler of exceptions that nothing here knows says itself that it was the
+    memory."""
+    default = models.lifetime_effect("builtins.BaseException")
+    messages = {default.message} if default is not None and default.message else set()
+    return not any(kind.startswith("builtins.") for kind in handler.kinds) and any(
+        is_within(call.span, handler.body)
+        and any(_says(one.value, messages, models) for one in call.arguments)
+        for _, call in calls(function)
+    )
 
 
 def _tests(
