@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.facts.tensors import GraphRetention
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding
+from cudalint.findings.finding import Confidence, Finding
 from cudalint_rules._wording import its_siblings, quoted, rows
 
 
@@ -73,15 +73,21 @@ class GraphRetentionRule(FunctionRule):
                 function=facts.function,
                 subject=kept.place,
                 steps=kept.steps,
+                confidence=_confidence(kept),
             )
+
+
+def _confidence(kept: GraphRetention) -> Confidence | None:
+    if kept.let_go is None:
+        return None
+    return Confidence.MEDIUM if kept.sure else Confidence.LOW
 
 
 def _what(kept: GraphRetention) -> str:
     preposition = "in" if kept.how == "stored" else "to"
     through = f" (by {quoted(kept.through)})" if kept.through else ""
-    return (
-        f"{quoted(kept.name)} is {kept.how} {preposition} {quoted(kept.place)}{through} "
-        "with its graph"
+    return f"{quoted(kept.name)} is {kept.how} {preposition} {quoted(kept.place)}{through} " + (
+        "with its graph" if kept.sure else "with the graph that it may have"
     )
 
 
@@ -92,6 +98,9 @@ def _step(kept: GraphRetention) -> str:
 
 
 def _evidence(kept: GraphRetention) -> str:
+    if kept.let_go is not None:
+        row = kept.let_go.span.row
+        return f"no gradient of it is computed, and `{kept.let_go.text}` lets go only at line {row}"
     if kept.differentiated is None:
         return "its gradient is computed by the caller"
     line = kept.differentiated.span.row

@@ -20,7 +20,8 @@ class MissingNoGrad(FunctionRule):
     with nothing that switches the recording of gradients off: no `torch.no_grad()` or
     `torch.inference_mode()` around the loop, on the function or around every known call of it.
     With low confidence, also without an `eval()` in sight, where a module is called in a loop and
-    nothing but numbers (`item()`, `argmax()`, a comparison) is made of what it returns.
+    nothing but numbers (`item()`, `argmax()`, a comparison) and detached tensors are made of what
+    it returns.
     Where nothing in the file, nor in those that call it, goes to a GPU, it is an `info`.
 
     ## Why is this bad?
@@ -86,7 +87,8 @@ def _where(call: RecordedInference) -> str:
 def _why(call: RecordedInference) -> str:
     advice = "under `torch.inference_mode()` or `torch.no_grad()`"
     if call.evaluated is None:
-        return f"only numbers are made of what it returns: put it {advice}"
+        made = "all that is made of what it returns is numbers, or is detached"
+        return f"{made}: put it {advice}"
     row = call.evaluated.span.row
     return (
         f"nothing here computes one; `eval()` (line {row}) does not switch that off: put the loop "

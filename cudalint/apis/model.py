@@ -392,11 +392,15 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """Its receiver's weights need no gradient any more (where its argument is false)."""
     calls_module: bool = False
     """It is a call of its receiver (``.forward``)."""
+    detaches: bool = False
+    """It is there to let go of the graph."""
     detaches_receiver: bool = False
     needs_detached: bool = False
     """It raises where its receiver has a gradient."""
     inserts: str | None = None
     """Path of the value that becomes an element of the receiver."""
+    accumulates: bool = False
+    """Adds its argument to its receiver, in place."""
     clears: bool = False
     """Takes elements out of the receiver."""
     bound: str | None = None

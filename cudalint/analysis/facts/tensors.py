@@ -41,6 +41,11 @@ class GraphRetention:
     """By whom, then: ``the framework``, ``a loop in fit``."""
     through: str = ""
     """The method that keeps it (``AverageMeter.update``)."""
+    let_go: Site | None = None
+    """Where a graph that nobody computes a gradient of is let go of, after the loop; ``text``: by
+    what."""
+    sure: bool = True
+    """It has a graph for certain."""
     steps: tuple[Step, ...] = ()
 
 
@@ -52,7 +57,8 @@ class RecordedInference:
     model: str
     span: Span
     evaluated: Site | None
-    """Where it is put in evaluation mode; ``None``: only numbers are made of what it returns."""
+    """Where it is put in evaluation mode; ``None``: only numbers and detached tensors are
+    made of what it returns."""
     loop: Site | None
     called_by: str = ""
     """Who calls the function in a loop, where there is none in it."""

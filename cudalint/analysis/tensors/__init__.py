@@ -68,9 +68,29 @@ def _tensor_facts(
             continue
         view = View(known, solution, run)
         facts = TensorFacts(retentions(view), recorded(view), growths(view), retained_graphs(view))
+        facts = _one_each(facts)
         if facts != TensorFacts():
             found[known.function.filename, known.function.span] = (known.function, facts)
     return found
+
+
+def _one_each(facts: TensorFacts) -> TensorFacts:
+    """One fact for what one line does wrong: recording that nobody wants explains what is kept of
+    it, and a graph that is kept the recording of the call, and the list that grows."""
+    evaluated = {one.loop for one in facts.recorded if one.evaluated is not None}
+    retentions = tuple(
+        one for one in facts.retentions if one.let_go is None or one.loop not in evaluated
+    )
+    late = {one.loop for one in retentions if one.let_go is not None}
+    spans = {one.span for one in retentions}
+    return replace(
+        facts,
+        retentions=retentions,
+        recorded=tuple(
+            one for one in facts.recorded if one.evaluated is not None or one.loop not in late
+        ),
+        growths=tuple(one for one in facts.growths if one.span not in spans),
+    )
 
 
 def _mentions_tensors(program: Program, models: ApiModels) -> bool:

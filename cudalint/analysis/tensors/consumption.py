@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import chain
 
 from cudalint.analysis.shape.arguments import given
@@ -26,24 +27,40 @@ class Fate(enum.IntFlag):
     """It is stored, or handed to something out of sight."""
 
 
+@dataclass(frozen=True)
+class Consumption:
+    """What becomes of a value in one function."""
+
+    fate: Fate
+    ends: tuple[Record, ...] = ()
+    """The operations that make a number of it, or let go of its graph."""
+
+
 def fate(view: View, origins: Iterable[int], depth: int = 0) -> Fate:
     """What may become of what some operations made, and of what is computed of it."""
+    return consumption(view, origins, depth).fate
+
+
+def consumption(view: View, origins: Iterable[int], depth: int = 0) -> Consumption:
+    """The same, with the operations at which it ends."""
     reached = set(origins)
     for origin in tuple(reached & view.records.keys()):
         reached |= _written_into(view, origin, view.records[origin])
     pending = list(reached)
+    ends: dict[int, Record] = {}
     while pending:
         for user in view.users.get(pending.pop(), ()):
             record = view.records[user]
             if _ends(record):
+                ends[user] = record
                 continue
             after = _passed(view, record, reached, depth)
             if after & Fate.ESCAPES:
-                return Fate.ESCAPES
+                return Consumption(Fate.ESCAPES)
             into = {user, *_written_into(view, user, record)} if after else set()
             pending += into - reached
             reached |= into
-    return _leaves(view, reached)
+    return Consumption(_leaves(view, reached), tuple(ends[one] for one in sorted(ends)))
 
 
 def _ends(record: Record) -> bool:

@@ -133,7 +133,9 @@ def computed(operands: Iterable[Value], recording: Recording) -> tuple[Gradient,
     gradient = Gradient.NOTHING
     if recording & Recording.OFF:
         gradient |= Gradient.DETACHED
-    if recording & Recording.ON:
+    if recording & Recording.ON and any(one.gradient == Gradient.ATTACHED for one in values):
+        gradient |= Gradient.ATTACHED
+    elif recording & Recording.ON:
         gradient |= join_all(values).gradient & (Gradient.ATTACHED | Gradient.UNKNOWN)
         if all(value.gradient & Gradient.DETACHED for value in values):
             gradient |= Gradient.DETACHED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import GraphRetention
@@ -11,7 +11,8 @@ from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.places import ELEMENT, holder, is_inside, place
 from cudalint.analysis.shape.reach import closure
-from cudalint.analysis.tensors.lattice import Kind, Recording, Value
+from cudalint.analysis.tensors.consumption import Fate, consumption
+from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
 from cudalint.program import (
@@ -75,11 +76,37 @@ def keepings(view: View, through_calls: bool = True) -> Iterator[Keeping]:
             case Call(receiver=receiver) if receiver is not None and operation.arguments:
                 effect = view.effect(operation)
                 value = operation.arguments[-1].value
-                if effect is not None and effect.inserts:
+                if effect is not None and effect.accumulates and operation.target is None:
+                    added_to = _added_to(view, receiver)
+                    if added_to is not None:
+                        yield Keeping(origin, block, added_to, value, "added", operation.span)
+                elif effect is not None and effect.inserts:
                     for item in _held_by(value):
                         yield Keeping(origin, block, receiver, item, "appended", operation.span)
                 elif through_calls:
                     yield from _kept_by_callee(view, origin, block, operation, receiver)
+
+
+def _added_to(view: View, receiver: Expression) -> Expression | None:
+    """What an accumulation in place adds to: what a getter hands out is a part of its receiver.
+    Of a detached view nothing is recorded."""
+    for _ in range(4):
+        if any(_is_detaching(view, "." + p.field) for p in walk(receiver) if isinstance(p, Member)):
+            return None
+        call = view.defining_call(receiver)
+        if call is None or call.receiver is None or not (place(receiver) or "").startswith("%"):
+            return receiver
+        if view.effect(call) is None:
+            return Member(call.receiver, call.name.removeprefix("."))
+        if _is_detaching(view, call.name):
+            return None
+        receiver = call.receiver
+    return receiver
+
+
+def _is_detaching(view: View, name: str) -> bool:
+    effect = view.run.models.tensor_effect(name)
+    return effect is not None and effect.gradient == "detached"
 
 
 def _held_by(value: Expression) -> tuple[Expression, ...]:
@@ -159,8 +186,6 @@ def _sources(view: View, value: Value) -> set[int]:
 
 def retentions(view: View) -> tuple[GraphRetention, ...]:
     """The values that a function keeps with their graphs."""
-    if not view.evidence.attached and not view.evidence.parameters:
-        return ()
     all_kept = list(keepings(view))
     found: dict[tuple[Span, str], GraphRetention] = {}
     for keeping in all_kept:
@@ -172,10 +197,12 @@ def retentions(view: View) -> tuple[GraphRetention, ...]:
 
 def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetention | None:
     value = view.value(keeping.origin, keeping.value)
-    if not value.may_attach or not keeping.is_recorded(view) or not _is_container(view, keeping):
+    if not keeping.is_recorded(view) or not _is_container(view, keeping):
         return None
-    calls = _backward_calls(view, value)
-    if not calls or _is_read_by_evidence(view, keeping):
+    calls = _backward_calls(view, value) if value.may_attach else set()
+    if not calls:
+        return _let_go_late(view, keeping, value, kept)
+    if _is_read_by_evidence(view, keeping):
         return None
     for loop in view.loops_around(keeping.block):
         inside = {
@@ -189,6 +216,36 @@ def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetent
         siblings = _siblings(view, keeping, kept, loop.body)
         return _fact(view, keeping, value, min(inside), loop.site, siblings)
     return _repeated(view, keeping, value, calls, kept)
+
+
+def _let_go_late(
+    view: View, keeping: Keeping, value: Value, kept: list[Keeping]
+) -> GraphRetention | None:
+    """Kept in a loop with a graph that nobody computes a gradient of: of what is collected, all
+    that is used in the end is a number, or it is detached only then."""
+    loops = view.loops_around(keeping.block)
+    record = view.records.get(keeping.origin)
+    may_attach = value.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN) and not value.is_number
+    if not loops or loops[0].bounded or record is None or not may_attach:
+        return None
+    loop = loops[0]
+    if record.recording != Recording.ON or not _outlives(view, keeping, loop, kept):
+        return None
+    collected = consumption(view, {keeping.origin})
+    after = [end for end in collected.ends if end.block not in loop.body]
+    detached = [end for end in after if end.effect is not None and end.effect.detaches]
+    sure = value.gradient == Gradient.ATTACHED
+    by = (after if sure else detached)[:1]
+    if collected.fate != Fate.NUMBERS or not by or not isinstance(by[0].operation, Call):
+        return None
+    call = by[0].operation
+    let_go = view.site(call.span, call.name.removeprefix("."))
+    fact = _fact(view, keeping, value, 0, loop.site, _siblings(view, keeping, kept, loop.body))
+    steps = (
+        Step(let_go.filename, keeping.span, f"`{fact.name}` is kept in `{fact.place}`"),
+        Step(let_go.filename, call.span, "and let go of here"),
+    )
+    return replace(fact, let_go=let_go, sure=sure, steps=steps)
 
 
 def _is_one_step(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) -> bool:
@@ -207,9 +264,12 @@ def _repeated(
 ) -> GraphRetention | None:
     """Kept in a member by a function that a framework or a loop calls for every step."""
     symbol = keeping.symbol
-    by = "the framework" if "differentiated" in view.run.hook(view.function) else ""
-    by = by or next((f"a loop in {one}" for one in view.run.looping_callers(view.known)), "")
-    if not symbol.startswith(("this.", "::")) or not by:
+    if symbol.startswith(("this.", "::")):
+        by = "the framework" if "differentiated" in view.run.hook(view.function) else ""
+        by = by or next((f"a loop in {one}" for one in view.run.looping_callers(view.known)), "")
+    else:
+        by = _kept_by_caller(view, keeping)
+    if not by:
         return None
     if view.is_emptied(None, keeping.name, {keeping.origin}):
         return None
@@ -220,6 +280,23 @@ def _repeated(
             return None
     siblings = _siblings(view, keeping, kept, None)
     return _fact(view, keeping, value, min(calls), None, siblings, by)
+
+
+def _kept_by_caller(view: View, keeping: Keeping) -> str:
+    """The caller that calls the function in a loop, with an object that is there before it and that
+    a value is added to a part of."""
+    names = [parameter.symbol for parameter in view.function.parameters]
+    if keeping.symbol not in names or keeping.name == keeping.symbol:
+        return ""
+    number = names.index(keeping.symbol)
+    for site in view.known.callers:
+        flow = view.run.symbols.flow(site.caller)
+        headers = flow.enclosing.get(site.at.block, ())
+        given_object = given(site.call).at(number, view.function.parameters[number].name)
+        name = holder(given_object) if given_object is not None else None
+        if name is not None and any(name not in flow.assigned[header] for header in headers):
+            return f"a loop in {site.caller.name}"
+    return ""
 
 
 def _popped(view: View, record: str) -> set[str]:

@@ -62,6 +62,7 @@ class TensorRun:
                 scan.calls_backward
                 or scan.evaluates
                 or scan.inserts
+                or (scan.adds and scan.lets_go)
                 or self.hook(known.function) - {"each_batch"}
                 or self.is_evaluated(known.function)
                 or (scan.runs_module and self.is_module(known.function.record or ""))

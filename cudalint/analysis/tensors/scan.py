@@ -28,6 +28,10 @@ class Scan:
     """Lists that hold no more than so many."""
     calls_backward: bool = False
     inserts: bool = False
+    adds: bool = False
+    """It adds to something, in place or not."""
+    lets_go: bool = False
+    """It makes numbers or detached tensors of something."""
     steps: bool = False
     evaluates: set[str] = field(default_factory=set)
     freezes: bool = False
@@ -86,6 +90,8 @@ def _scan_call(
                 value = Value(value.kind, value.gradient, Device.DEVICE)
         found.calls_backward |= effect.backward is not None
         found.steps |= effect.steps
+        found.adds |= effect.accumulates
+        found.lets_go |= receiver is not None and effect.gradient == "detached"
         found.inserts |= bool(effect.inserts) and not (receiver or "%").startswith("%")
         found.switches |= bool(effect.mode) or (named(call, effect.unrecorded) is not None)
         found.switches_for_good |= bool(effect.mode) and effect.immediate
@@ -111,6 +117,7 @@ def _scan_assign(operation: Assign, found: Scan, made: dict[str, Value]) -> None
     target = place(operation.target)
     if target is None:
         return
+    found.adds |= operation.augmented
     source = place(operation.value)
     value: Value | None = made.get(source) if source is not None else None
     if source in found.bounded:

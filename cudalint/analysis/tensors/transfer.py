@@ -31,6 +31,7 @@ from cudalint.analysis.tensors.records import (
 from cudalint.analysis.tensors.values import Values
 from cudalint.apis.model import TensorEffect
 from cudalint.program import (
+    THIS,
     Assign,
     Binary,
     Call,
@@ -41,6 +42,7 @@ from cudalint.program import (
     Expression,
     Index,
     Operation,
+    Slice,
     Tuple,
     Unary,
 )
@@ -106,6 +108,7 @@ class Transfer(Values):
         origin: int,
         parts: Mapping[str, Value] | None = None,
     ) -> State:
+        state = self._written_into(state, target, value, origin)
         name = place(target)
         if name is None:
             return state
@@ -119,6 +122,18 @@ class Transfer(Values):
         for part, held in (parts or {}).items():
             values[name + part] = held
         return replace(state, values=values)
+
+    def _written_into(self, state: State, target: Expression, value: Value, origin: int) -> State:
+        """A tensor that a part is written into has the part's graph from then on."""
+        name = place(target.base) if isinstance(target, Index | Slice) else None
+        whole = state.values.get(name or "")
+        gradient = value.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN)
+        if name is None or whole is None or not gradient or not whole.kind & Kind.TENSOR:
+            return state
+        if not state.recording & Recording.ON:
+            return state
+        held = replace(whole, gradient=whole.gradient | gradient, origins=whole.origins | {origin})
+        return replace(state, values={**state.values, name: held})
 
     def _forget(self, state: State, target: Expression) -> State:
         name = place(target)
@@ -139,6 +154,8 @@ class Transfer(Values):
             effect = None
         if effect is not None and effect.without_arguments and call.arguments:
             effect = None
+        if call.receiver == THIS and callable_value.kind & Kind.MODULE:
+            effect = None  # a member that is called like a method of tensors
         outcome = self.around.outcome(self.function, call, receiver.records)
         parts: dict[str, Value] = {}
         form = Form.CALL

@@ -26,6 +26,7 @@ from cudalint.analysis.tensors.solver import Solution
 from cudalint.analysis.tensors.transfer import Transfer
 from cudalint.apis.model import TensorEffect
 from cudalint.program import (
+    THIS,
     Assign,
     Binary,
     Branch,
@@ -233,7 +234,7 @@ class View:
                     return left
                 continue
             call = self.defining_call(expression)
-            if call is None or call.receiver is None:
+            if call is None or call.receiver in (None, THIS):
                 return ""
             expression = call.receiver
         return ""
