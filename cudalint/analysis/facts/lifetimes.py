@@ -43,7 +43,7 @@ class CheckpointLoad:
     """``map_location=None`` stands there."""
     used: Site
     """Where the weights are used."""
-    use: CheckpointUse
+    use: CheckpointUse = "restored"
     own: bool = False
     """Something shows that the file was written from a device: this run writes such files from
     there."""
