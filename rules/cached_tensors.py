@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts, TensorCache
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Confidence, Finding
+from cudalint.findings.finding import Confidence, Finding, Step
 
 
 class CachedTensors(FunctionRule):
@@ -17,7 +17,8 @@ class CachedTensors(FunctionRule):
     Reports `functools.lru_cache` and `cache` on a method of a module or of a class that makes
     device tensors, over tensor arguments, and without a bound over what decides the size of the
     tensor; and a dictionary of a module or an object that a function remembers device tensors in,
-    where the key has no end of values and nothing ever takes an entry out.
+    where the key has no end of values and nothing ever takes an entry out. Also an entry of such a
+    table or list whose tensors are replaced by their copies on the device, one entry at a time.
 
     ## Why is this bad?
 
@@ -78,6 +79,18 @@ class CachedTensors(FunctionRule):
                 function=facts.function,
                 subject=cache.name,
                 confidence=_confidence(cache),
+            )
+        for moved in facts.lifetimes.moved_entries if facts.lifetimes else ():
+            yield self.finding(
+                f"`{moved.moved}` is replaced by its copy on the device in an entry of "
+                f"`{moved.holder}`, which keeps every entry that was ever moved; move it in a "
+                f"copy of `{moved.entry}`",
+                filename=facts.filename,
+                span=moved.span,
+                function=facts.function,
+                subject=moved.holder,
+                steps=(Step(moved.taken.filename, moved.taken.span, "the entry, not a copy"),),
+                confidence=Confidence.MEDIUM,
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, Hook
+from cudalint.analysis.facts import FunctionFacts, GraphHook, Hook, LeftBehind
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
 
@@ -17,7 +17,8 @@ class UnremovedHook(FunctionRule):
     Reports a module hook whose handle is thrown away by a function that hooks a module which it was
     given and then runs it: every call adds another hook. Reports a `yield` between the hook and its
     removal without `try/finally`; and, as an `info`, a call of the module between them that may
-    raise.
+    raise. With low confidence, a hook on a tensor's `grad_fn` that holds the object which keeps
+    that tensor, and a method that removes an object's hooks and leaves what they stored in it.
 
     ## Why is this bad?
 
@@ -66,8 +67,41 @@ class UnremovedHook(FunctionRule):
 
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the hooks that stay."""
-        for hook in facts.lifetimes.hooks if facts.lifetimes else ():
+        if facts.lifetimes is None:
+            return
+        for hook in facts.lifetimes.hooks:
             yield self._skipped(hook, facts) if hook.skipped else self._discarded(hook, facts)
+        for one in facts.lifetimes.graph_hooks:
+            yield self._circular(one, facts)
+        for left in facts.lifetimes.left_behind:
+            yield self._left(left, facts)
+
+    def _circular(self, hook: GraphHook, facts: FunctionFacts) -> Finding:
+        return self.finding(
+            f"the hook on `{hook.node}` holds `self`, and what keeps that graph in `self` "
+            f"({hook.kept.text}) closes a circle that the garbage collector cannot see; hold "
+            "`weakref.ref(self)` instead",
+            filename=facts.filename,
+            span=hook.span,
+            function=facts.function,
+            subject=hook.node,
+            steps=(Step(hook.kept.filename, hook.kept.span, f"{hook.kept.text} may keep it"),),
+            confidence=Confidence.LOW,
+        )
+
+    def _left(self, left: LeftBehind, facts: FunctionFacts) -> Finding:
+        name = f"self.{left.member}"
+        return self.finding(
+            f"the hooks are removed, and what they stored in `{name}` stays with the object, on "
+            f"its device; empty `{name}` too",
+            filename=facts.filename,
+            span=left.span,
+            function=facts.function,
+            subject=name,
+            steps=(Step(left.stored.filename, left.stored.span, f"a hook stores in `{name}`"),),
+            severity=Severity.INFO,
+            confidence=Confidence.LOW,
+        )
 
     def _discarded(self, hook: Hook, facts: FunctionFacts) -> Finding:
         lost = f"`{hook.handle}` is never removed" if hook.handle else "its handle is thrown away"

@@ -460,6 +460,12 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """The parameter that has checkpoints collected on the CPU before they are written."""
     hooks: bool = False
     """It registers a function with its receiver and returns the handle that removes it."""
+    hooks_graph: bool = False
+    """It registers a function with its receiver, a tensor or a node of the graph."""
+    graph_nodes: bool = False
+    """The names are attributes that give a tensor's node of the graph."""
+    weak: bool = False
+    """Its result does not keep alive what it is given."""
     unhooks: bool = False
     """It removes the hook whose handle is its receiver."""
     left_by: tuple[str, ...] = ()

@@ -18,8 +18,10 @@ from cudalint.analysis.facts.functions import FileFacts, FunctionFacts, Unfinish
 from cudalint.analysis.facts.launches import LaunchSite, StagedMemory
 from cudalint.analysis.facts.lifetimes import (
     CheckpointLoad,
+    GraphHook,
     Hook,
     IdleHold,
+    LeftBehind,
     Lifetimes,
     Retry,
     TensorCache,
@@ -73,6 +75,7 @@ __all__ = [
     "FileFacts",
     "Fill",
     "FunctionFacts",
+    "GraphHook",
     "GraphRetention",
     "HeldPool",
     "Holder",
@@ -82,6 +85,7 @@ __all__ = [
     "LaunchSite",
     "Leak",
     "LeakExit",
+    "LeftBehind",
     "Lifetimes",
     "LoopFacts",
     "MemberAcquisition",

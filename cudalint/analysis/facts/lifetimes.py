@@ -96,6 +96,41 @@ class Hook:
 
 
 @dataclass(frozen=True)
+class GraphHook:
+    """A hook on a node of the graph that holds the object whose method registers it."""
+
+    node: str
+    """The node as the code writes it: ``mean.grad_fn``."""
+    span: Span
+    kept: Site
+    """Where the object keeps a tensor, or what keeps the result of the method; ``text``: what."""
+
+
+@dataclass(frozen=True)
+class LeftBehind:
+    """What hooks stored in their object stays there when they are removed."""
+
+    member: str
+    span: Span
+    """Of the removal."""
+    stored: Site
+
+
+@dataclass(frozen=True)
+class MovedEntry:
+    """An entry of something that outlives the function is moved to the device in place."""
+
+    entry: str
+    """The variable that the entry was taken out in."""
+    holder: str
+    """What it was taken out of: ``self.cached``."""
+    span: Span
+    taken: Site
+    moved: str
+    """What is moved, as the code writes it."""
+
+
+@dataclass(frozen=True)
 class UnclosedOwner:
     """An object that owns memory or handles, and that its function leaves open."""
 
@@ -123,4 +158,7 @@ class Lifetimes:
     idle: tuple[IdleHold, ...] = ()
     caches: tuple[TensorCache, ...] = ()
     hooks: tuple[Hook, ...] = ()
+    graph_hooks: tuple[GraphHook, ...] = ()
+    left_behind: tuple[LeftBehind, ...] = ()
+    moved_entries: tuple[MovedEntry, ...] = ()
     owners: tuple[UnclosedOwner, ...] = ()

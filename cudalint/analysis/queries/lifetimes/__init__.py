@@ -16,8 +16,10 @@ def lifetimes(run: FunctionRun, linker: Linker) -> Lifetimes:
     from cudalint.analysis.queries.lifetimes.caches import decorated, dictionaries
     from cudalint.analysis.queries.lifetimes.checkpoints import checkpoints
     from cudalint.analysis.queries.lifetimes.hooks import hooks
+    from cudalint.analysis.queries.lifetimes.moved_entries import moved_entries
     from cudalint.analysis.queries.lifetimes.owners import unclosed_owners
     from cudalint.analysis.queries.lifetimes.retries import retries
+    from cudalint.analysis.queries.lifetimes.stored_by_hooks import graph_hooks, left_behind
 
     function, program, models = run.function, run.program, run.models
     return Lifetimes(
@@ -29,5 +31,8 @@ def lifetimes(run: FunctionRun, linker: Linker) -> Lifetimes:
             *dictionaries(function, program, linker, models),
         ),
         hooks=hooks(function, linker, models),
+        graph_hooks=graph_hooks(function, linker, models),
+        left_behind=left_behind(function, linker, models),
+        moved_entries=moved_entries(function, linker, models),
         owners=unclosed_owners(function, linker, models),
     )

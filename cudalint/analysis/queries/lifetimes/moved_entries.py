@@ -1,0 +1,78 @@
+"""Entries of what outlives a function that it moves to the device in place (Python)."""
+
+from __future__ import annotations
+
+from cudalint.analysis.facts.lifetimes import MovedEntry
+from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.places import holder, place
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import texts
+from cudalint.analysis.shape.wording import substitute, written_calls
+from cudalint.apis.loader import ApiModels
+from cudalint.program import (
+    Assign,
+    Call,
+    Constant,
+    Expression,
+    Function,
+    Index,
+    Unknown,
+    Variable,
+    render,
+)
+
+
+def moved_entries(
+    function: Function, symbols: Symbols, models: ApiModels
+) -> tuple[MovedEntry, ...]:
+    """The entries of a member's or a global's list that get what they hold replaced by its copy on
+    the device: ``entry = self.cached[i]; entry["image"] = entry["image"].to(device)``."""
+    if function.kind in ("module", "constructor"):
+        return ()
+    flow = symbols.flow(function)
+    written = written_calls(function)
+    found: dict[str, MovedEntry] = {}
+    for _, call in calls(function):
+        target = call.target
+        if not isinstance(target, Index) or not isinstance(target.base, Variable):
+            continue
+        entry = target.base.symbol
+        if entry in found or not _moves_to_device(call, models):
+            continue
+        taken = flow.only(entry)
+        source = taken.value if isinstance(taken, Assign) else None
+        if taken is None or not isinstance(source, Index) or not _is_one_of_many(source):
+            continue
+        outer = place(source.base) or ""
+        if not outer.startswith(("this.", "::")) or not _is_part(call.receiver, target):
+            continue
+        found[entry] = MovedEntry(
+            target.base.name,
+            render(source.base).replace("this.", "self."),
+            call.span,
+            Site(function.filename, taken.span, ""),
+            render(substitute(target, written)),
+        )
+    return tuple(found.values())
+
+
+def _moves_to_device(call: Call, models: ApiModels) -> bool:
+    effect = models.tensor_effect(call.name)
+    if effect is None or call.receiver is None or effect.device not in ("device", "argument"):
+        return False
+    return not any(text == "cpu" for one in call.arguments for text in texts(one.value))
+
+
+def _is_one_of_many(source: Index) -> bool:
+    """Whether an entry is taken by a key that differs from call to call."""
+    return not isinstance(source.index, Constant | Unknown)
+
+
+def _is_part(receiver: Expression | None, target: Index) -> bool:
+    """Whether what is moved was in the entry: at the same key, or as the value beside it."""
+    if receiver is None:
+        return False
+    return place(receiver) == place(target) or (
+        isinstance(target.index, Variable) and holder(receiver) != holder(target)
+    )
