@@ -344,7 +344,9 @@ def test_methods_depend_on_their_receiver():
         ("cuda.bindings.driver.cuMemAlloc", "device", "cuMemFree"),
         ("cupy.cuda.runtime.malloc", "device", "cupy.cuda.runtime.free"),
         ("cudaHostAlloc", "pinned", "cudaFreeHost"),
-        ("cudnnCreateFilterDescriptor", "cudnn-descriptor", "cudnnDestroyTensorDescriptor"),
+        ("cudnnCreateFilterDescriptor", "cudnn-descriptor", "cudnnDestroyFilterDescriptor"),
+        ("cupy.cuda.cusparse.createDnMat", "cusparse-descriptor", "cusparseDestroyDnMat"),
+        ("cudaMallocAsync", "device", "cudaFreeAsync"),
         ("anything", "no-such-family", ""),
     ],
 )

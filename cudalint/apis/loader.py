@@ -35,7 +35,8 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -134,6 +135,7 @@ RESERVED = frozenset(
 _DEFAULTS = frozenset({"status", "success", "may_throw"})
 _INLINE_NAMESPACE = re.compile(r"\b(?:__\w+|_V\d+|(?:THRUST|CUB|_CCCL)_\w+|_ABI_\w+)::")
 _VERSION = re.compile(r"(?:_v\d+(?:_ptds|_ptsz)?|_ptds|_ptsz|_64)$")
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 
 
 class ApiModels:
@@ -557,11 +559,17 @@ def _without_templates(name: str) -> str:
     return "".join(kept)
 
 
-def _likeness(api: str, release: str) -> tuple[int, int]:
-    """How alike two names are: the modules they share, then the letters they begin with."""
+def _likeness(api: str, release: str) -> tuple[int, int, int]:
+    """How alike two names are: the modules they share, then the letters they begin with, then the
+    words they end in."""
     if "." not in release:
         api = api.rpartition(".")[2]
-    shared = 0
-    while api[shared : shared + 1] == release[shared : shared + 1] != "":
-        shared += 1
-    return (api.count(".", 0, shared), shared)
+    start = _shared(api, release)
+    words = (_WORD.findall(name)[::-1] for name in (api, release))
+    return api.count(".", 0, start), start, _shared(*words)
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """How much two sequences have in common at the beginning."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -49,9 +49,9 @@ def use_of(function: Function, load: Call, program: Program, models: ApiModels) 
     for one in _readers(function, held, program):
         own = held if one is function else {name for name in held if name.startswith("this.")}
         reached = _held(one, own, models)
-        keys = _keys(one, reached)
+        keys, elements = _keys(one, reached), _elements(one, reached)
         for at in operations(one):
-            how = _by_element(at.operation, reached, keys, models)
+            how = _by_element(at.operation, reached, elements, keys, models)
             if how is not None:
                 return Use(at.operation, how)
     return None
@@ -119,7 +119,7 @@ def _is_opaque(
 
 
 def _by_element(
-    operation: Operation, held: set[str], keys: set[str], models: ApiModels
+    operation: Operation, held: set[str], elements: set[str], keys: set[str], models: ApiModels
 ) -> CheckpointUse | None:
     """How an operation uses an element of what was read, if as only weights are used: into the
     values of a parameter, or computed with what has the same name."""
@@ -135,7 +135,8 @@ def _by_element(
     else:
         return None
     parts = [part for value in read for part in walk(value)]
-    if into is None or not any(places_read(part) & held for part in read):
+    one = any(_is_element(part, held) or place(part) in elements for part in parts)
+    if into is None or not one:
         return None
     if any(_is_values(part, models) for part in walk(into)):
         return "filled"
@@ -145,6 +146,20 @@ def _by_element(
         for part in (*parts, *walk(into))
     )
     return "summed" if computed and named else None
+
+
+def _elements(function: Function, held: set[str]) -> set[str]:
+    """The variables that hold elements of what was read."""
+    return {
+        name
+        for at in operations(function)
+        if isinstance(at.operation, Assign) and _is_element(at.operation.value, held)
+        if (name := place(at.operation.target)) is not None
+    }
+
+
+def _is_element(value: Expression, held: set[str]) -> bool:
+    return isinstance(value, Index) and place(value.base) in held
 
 
 def _is_values(part: Expression, models: ApiModels) -> bool:
