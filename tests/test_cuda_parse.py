@@ -318,3 +318,18 @@ def test_the_same_with_and_without_precompiled_headers(options: ParseOptions) ->
     assert with_header.errors == without.errors
     assert names(with_header) == names(without)
     assert os.environ.get("CPATH") is None
+
+
+def test_macros_without_which_there_is_no_cuda_are_defined(options: ParseOptions) -> None:
+    text = "#ifdef USE_GPU\nvoid clean(float* p) { cudaFree(p); }\n#endif\n"
+    assert _functions(parse("clean.cu", text, options)) == ["clean"]
+    undefined = dataclasses.replace(options, undefines=("USE_GPU",))
+    assert _functions(parse("clean.cu", text, undefined)) == []
+
+
+def _functions(parsed: ParsedUnit) -> list[str]:
+    return [
+        child.spelling
+        for child in parsed.unit.cursor.get_children()
+        if str(child.location.file) == parsed.filename
+    ]

@@ -39,6 +39,8 @@ class Includes:
     """Every name after ``#include``."""
     folders: tuple[str, ...]
     """Folders, guessed, that hold headers which no given folder has."""
+    own: frozenset[str]
+    """The names of those headers: the project's, not the system's."""
     unreadable: tuple[str, ...]
     """Headers that must not be opened: enormous, or no files at all (a device, a pipe)."""
 
@@ -57,6 +59,7 @@ def find_includes(
     guessed: list[str] = []
     unreadable: list[str] = []
     names: set[str] = set()
+    own: set[str] = set()
     seen: set[str] = {os.path.abspath(filename)}
     pending = [(here, _included(text))]
     while pending and len(seen) < _MOST_HEADERS:
@@ -73,6 +76,8 @@ def find_includes(
                     continue
                 guessed.append(guess)
                 header = os.path.join(guess, name)
+            if any(header == os.path.join(guess, name) for guess in guessed):
+                own.add(name)
             header = os.path.normpath(header)
             if header in seen:
                 continue
@@ -82,7 +87,7 @@ def find_includes(
                 unreadable.append(header)
             else:
                 pending.append((os.path.dirname(header), further))
-    return Includes(frozenset(names), tuple(guessed), tuple(unreadable))
+    return Includes(frozenset(names), tuple(guessed), frozenset(own), tuple(unreadable))
 
 
 def _included(text: str) -> tuple[tuple[bool, str], ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from clang import cindex
 
+from cudalint.frontends.cuda.conditional import asked_for
 from cudalint.frontends.cuda.deep_stack import with_deep_stack
 from cudalint.frontends.cuda.flags import (
     all_system_folders,
@@ -90,6 +91,9 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
     project = project_arguments(options)
     for folder in includes.folders:
         project += ["-idirafter", folder]
+    project += [f"--no-system-header-prefix={name}" for name in sorted(includes.own)]
+    settled = {one.partition("=")[0] for one in (*options.defines, *options.undefines)}
+    project += [f"-D{one}" for one in asked_for(text) if one.partition("=")[0] not in settled]
     unsaved = {path: _encoded(other) for path, other in options.unsaved}
     files = [
         (filename, _encoded(text)),

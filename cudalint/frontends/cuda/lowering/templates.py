@@ -6,12 +6,33 @@ from collections import Counter
 
 from clang.cindex import Cursor
 
-from cudalint.frontends.cuda.lowering.libclang import Kind, address, children, library, related, usr
+from cudalint.frontends.cuda.lowering.libclang import (
+    Kind,
+    address,
+    children,
+    library,
+    parts_of,
+    related,
+    usr,
+)
 from cudalint.frontends.cuda.lowering.positions import Positions
 
 _MOST_INSTANCES = 8
 """Of one template. All others are lowered as their pattern."""
 _CLASSES = (Kind.STRUCT, Kind.CLASS, Kind.UNION)
+
+
+def _is_instantiation(declaration: Cursor) -> bool:
+    """Whether a class is asked for where it stands, ``template class Layer<float>;``: it has
+    members, and they are written elsewhere."""
+    return (
+        declaration._kind_id in _CLASSES
+        and not children(declaration)
+        and any(
+            parts_of(declaration, visit)
+            for visit in (library().visit_fields, library().visit_methods)
+        )
+    )
 
 
 class Templates:
@@ -39,7 +60,9 @@ class Templates:
         if here == library().location(template).int_data:
             return template
         definition = related("definition", template)
-        if definition is not None and library().location(definition).int_data == here:
+        if definition is not None and (
+            library().location(definition).int_data == here or _is_instantiation(declaration)
+        ):
             return definition
         return declaration
 

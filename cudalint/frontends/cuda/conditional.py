@@ -1,0 +1,48 @@
+"""Files that have CUDA only where some macro is defined: all of it in ``#ifdef USE_CUDNN``."""
+
+from __future__ import annotations
+
+import re
+
+_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w+)[ \t]*(.*)")
+_NAME = r"(?:defined\s*\(\s*\w+\s*\)|defined\s+\w+|[A-Za-z_]\w*(?:\s*==\s*\d+)?)"
+_ALL_OF = re.compile(rf"\(?\s*{_NAME}(?:\s*&&\s*{_NAME})*\s*\)?$")
+_ASKED = re.compile(r"\b(?!defined\b)([A-Za-z_]\w*)(?:\s*==\s*(\d+))?")
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+_CUDA = re.compile(
+    r"\b(?:cu(?:da|blas|fft|dnn|sparse|solver|rand|tensor)?|nvrtc|nccl|hip)[A-Z]\w*[ \t]*\("
+    r"|__global__|<<<"
+)
+
+
+def asked_for(text: str) -> tuple[str, ...]:
+    """The macros without which a file has no CUDA, as ``NAME`` or ``NAME=VALUE``: whoever compiles
+    it for CUDA defines them. Those that only a compiler defines, which start with an underscore,
+    are none."""
+    bare = _COMMENT.sub(lambda found: "\n" * found[0].count("\n") or " ", text)
+    around: list[frozenset[str]] = []
+    common: frozenset[str] | None = None
+    for line in bare.replace("\\\n", " ").split("\n"):
+        directive = _DIRECTIVE.match(line)
+        if directive is None:
+            if _CUDA.search(line):
+                asked = frozenset(name for names in around for name in names)
+                common = asked if common is None else common & asked
+        elif directive[1] in ("if", "ifdef", "ifndef"):
+            around.append(_names(directive[1], directive[2].strip()))
+        elif directive[1] in ("elif", "else") and around:
+            around[-1] = _names(directive[1], directive[2].strip())
+        elif directive[1] == "endif" and around:
+            around.pop()
+    return tuple(sorted(common or ()))
+
+
+def _names(kind: str, condition: str) -> frozenset[str]:
+    """What must be defined for a branch to be read."""
+    if kind in ("else", "ifndef") or not _ALL_OF.match(condition):
+        return frozenset()
+    return frozenset(
+        f"{name}={value}" if value else name
+        for name, value in _ASKED.findall(condition)
+        if not name.startswith("_")
+    )

@@ -1,0 +1,31 @@
+"""Which macros a file asks for before it has any CUDA."""
+
+from __future__ import annotations
+
+import pytest
+
+from cudalint.frontends.cuda.conditional import asked_for
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("#ifdef USE_GPU\ncudaFree(p);\n#endif\n", ("USE_GPU",)),
+        ("#if HAVE_CUDA == 1 && defined(FAST)\nk<<<1, 1>>>();\n#endif\n", ("FAST", "HAVE_CUDA=1")),
+        ("#ifndef A_H\n#define A_H\n#ifdef GPU\ncudaFree(p);\n#endif\n#endif\n", ("GPU",)),
+        # What every part of it asks for, and no more:
+        (
+            "#ifdef GPU\n#ifdef MANAGED\ncudaMallocManaged(&p, n);\n#else\ncudaMalloc(&p, n);\n"
+            "#endif\n#endif\n",
+            ("GPU",),
+        ),
+        ("#ifdef TIMED\ncudaEventCreate(&e);\n#endif\ncudaFree(p);\n", ()),
+        ("#ifdef CPU_ONLY\n#else\ncudaFree(p);\n#endif\n", ()),
+        ("#if GPU > 2 || defined(ANY)\ncudaFree(p);\n#endif\n", ()),
+        ("#ifdef __CUDACC__\ncudaFree(p);\n#endif\n", ()),
+        ('#ifdef GPU\n// cudaFree(p)\nputs("cudaFree(p)");\n#endif\n', ()),
+        ("#endif\n#else\ncudaFree(p);\n", ()),
+    ],
+)
+def test_asked_for(text: str, asked: tuple[str, ...]) -> None:
+    assert asked_for(text) == asked
