@@ -33,6 +33,7 @@ from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
+    ZERO,
     Address,
     Array,
     Const,
@@ -54,6 +55,7 @@ from cudalint.program import (
     Dereference,
     Expression,
     Record,
+    Variable,
     variables,
 )
 from cudalint.source import Span
@@ -406,8 +408,10 @@ def _pass(
         return
     borrows = _only_borrows(run, operation, name)
     place = _addressed(argument.value)
-    if (argument.reference and not borrows) or isinstance(value, Uninitialized):
-        place = argument.value  # by value, what has none yet would be of no use
+    if argument.reference and (not borrows or isinstance(value, Const)):
+        place = argument.value
+    if isinstance(value, Uninitialized) or _is_written_by_nobody(run, operation, argument, value):
+        place = argument.value  # by value, it would be of no use
     if operation.kind == "operator" and name.endswith("operator>>"):
         place = argument.value  # `in >> n` takes a reference
     if place is not None:
@@ -420,6 +424,23 @@ def _pass(
         escape_value(run, argument.value, value, state)
     elif not (borrows or argument.constant):
         lend(run, argument.value, value, lending, state)
+
+
+def _is_written_by_nobody(
+    run: FunctionRun, operation: Call, argument: Argument, value: Value
+) -> bool:
+    """Whether an undeclared callee gets a variable that starts as zero and that nothing in sight
+    ever changes: ``size_t bytes = 0; query(bytes);``."""
+    given = argument.value
+    if value != ZERO or operation.key is not None or not isinstance(given, Variable):
+        return False
+    info = run.function.variables.get(given.symbol)
+    return (
+        not run.python
+        and info is not None
+        and not info.type.constant
+        and len(run.flow.definitions.get(given.symbol, ())) == 1
+    )
 
 
 def _only_borrows(run: FunctionRun, operation: Call, name: str) -> bool:

@@ -36,6 +36,7 @@ from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
 from cudalint.analysis.interpreter.modelled import note_last_error
 from cudalint.analysis.interpreter.translation import Translation
 from cudalint.analysis.shape.effects import Effects
+from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
     NULL,
     Address,
@@ -583,7 +584,7 @@ class _Application(Translation):
                 location=target,
                 from_callee=(item.filename, item.span),
                 ambiguous=self._is_ambiguous(item),
-                kept_by_callee=item.location[0] in ("this", "@") or not returned,
+                kept_by_callee=not (returned or self._is_named_by_caller(item.location)),
             )
         )
         condition = None if item.condition is None else self.translate(item.condition, state)
@@ -601,6 +602,15 @@ class _Application(Translation):
             run.log(Recorder).handed_over(
                 resource.origin, Site(run.filename, self.call.span, "is stored")
             )
+
+    def _is_named_by_caller(self, location: Location) -> bool:
+        """Whether a place of the callee is one that its caller has named: ``*p``, ``p[i]``, or a
+        reference."""
+        root, *rest = location
+        if root == "@" and isinstance(location[1], Input):
+            root, *rest = *location[1].location, *rest[1:]
+        given = any(root == parameter.symbol for parameter in self.definition.parameters)
+        return given and all(isinstance(part, str) and is_index(part) for part in rest)
 
     def _is_owner_inside(self, written: Location, target: Location) -> bool:
         """Whether the callee is a method of a member that has a destructor of its own."""
