@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, LaunchSite, StagedMemory
+from cudalint.analysis.facts import FunctionFacts, LaunchSite, StagedMemory, UncalledGuard
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Confidence, Finding, Severity
+from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint_rules._shared_memory import breakdown, kernel_step, needed_bytes
 from cudalint_rules._wording import format_bytes, format_kibibytes, listing, quoted
 
@@ -19,7 +19,8 @@ class OversizeDynamicShared(FunctionRule):
     Adds the dynamic shared memory of a launch to the static one of its kernel, and compares the sum
     with the largest amount that a block can opt in to on the targets given with `--target`; without
     targets, on any device. For a Triton kernel, adds up the tiles that it loads in a loop for
-    `tl.dot`, times `num_stages - 1`.
+    `tl.dot`, times `num_stages - 1`. In Python, also reports (a `warning`) a size for a launch that
+    is chosen by testing a function instead of calling it: it is true on every device.
 
     ## Why is this bad?
 
@@ -87,6 +88,24 @@ class OversizeDynamicShared(FunctionRule):
                 subject=launch.kernel_name,
                 steps=(*launch.steps, *kernel_step(launch, "the kernel is defined here")),
             )
+
+        for guard in facts.guards:
+            yield self._uncalled(facts, guard)
+
+    def _uncalled(self, facts: FunctionFacts, guard: UncalledGuard) -> Finding:
+        function, chosen = guard.function.rpartition(".")[2], guard.chosen.rpartition("::")[2]
+        return self.finding(
+            f"{quoted(function)} is tested, not called, and so always true: what it chooses for "
+            f"{quoted(chosen)}, on which the launch of {quoted(guard.kernel)} on line "
+            f"{guard.launch.row} depends, is the same on every device; call it",
+            filename=facts.filename,
+            span=guard.span,
+            function=facts.function,
+            subject=function,
+            severity=Severity.WARNING,
+            confidence=Confidence.MEDIUM,
+            steps=(Step(facts.filename, guard.launch, "the launch that it is for"),),
+        )
 
     def _staged(self, facts: FunctionFacts, launch: LaunchSite, staged: StagedMemory) -> Finding:
         tiles = listing(quoted(tile.name) for tile in launch.kernel.staged) if launch.kernel else ""

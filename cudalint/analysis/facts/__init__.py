@@ -15,7 +15,7 @@ from cudalint.analysis.facts.capacity import (
 )
 from cudalint.analysis.facts.classes import ClassFacts, MemberAcquisition, part_of
 from cudalint.analysis.facts.functions import FileFacts, FunctionFacts, Unfinished
-from cudalint.analysis.facts.launches import LaunchSite, StagedMemory
+from cudalint.analysis.facts.launches import LaunchSite, StagedMemory, UncalledGuard
 from cudalint.analysis.facts.lifetimes import (
     CheckpointLoad,
     GraphHook,
@@ -109,6 +109,7 @@ __all__ = [
     "TensorCache",
     "TensorFacts",
     "Transfer",
+    "UncalledGuard",
     "UnclosedOwner",
     "Unfinished",
     "is_shown",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from cudalint.analysis.facts.capacity import Capacity
-from cudalint.analysis.facts.launches import LaunchSite
+from cudalint.analysis.facts.launches import LaunchSite, UncalledGuard
 from cudalint.analysis.facts.lifetimes import Lifetimes
 from cudalint.analysis.facts.loops import LoopFacts
 from cudalint.analysis.facts.ordering import HostAccess, OrderingFacts
@@ -40,6 +40,7 @@ class FunctionFacts:
     transfers: tuple[Transfer, ...] = ()
     fills: tuple[Fill, ...] = ()
     launches: tuple[LaunchSite, ...] = ()
+    guards: tuple[UncalledGuard, ...] = ()
     cleanups: tuple[Cleanup, ...] = ()
     copies: tuple[OwnerCopy, ...] = ()
     overwritten: tuple[OverwrittenMember, ...] = ()

@@ -44,3 +44,17 @@ class LaunchSite:
     staged: StagedMemory | None = None
     argument_spaces: tuple[str | None, ...] = ()
     """Where the arrays among the arguments live, in order; ``None``: unknown, or no array."""
+
+
+@final
+@dataclass(frozen=True)
+class UncalledGuard:
+    """A test of a function instead of its answer, which is always true."""
+
+    function: str
+    span: Span
+    chosen: str
+    """The variable whose value it chooses, by its symbol."""
+    kernel: str
+    launch: Span
+    """The launch that the value is for."""
