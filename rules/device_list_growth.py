@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.facts.tensors import DeviceListGrowth
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding
+from cudalint.findings.finding import Confidence, Finding
 from cudalint_rules._wording import quoted
 
 
@@ -68,6 +68,7 @@ class DeviceListGrowthRule(FunctionRule):
                 function=facts.function,
                 subject=growth.place,
                 steps=growth.steps,
+                confidence=Confidence.LOW if growth.apart else None,
             )
 
 
@@ -78,6 +79,9 @@ def _each(growth: DeviceListGrowth) -> str:
 
 
 def _end(growth: DeviceListGrowth) -> str:
+    if growth.apart:
+        row = growth.joined.span.row
+        return f", and goes to the host only at line {row}; bring each to the host as it comes"
     return (
         f", only to be joined at line {growth.joined.span.row} and brought to the host "
         f"({quoted(growth.to_host)}); bring each to the host as it comes"

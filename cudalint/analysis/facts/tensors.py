@@ -82,6 +82,8 @@ class DeviceListGrowth:
     """Where the list becomes one tensor that is brought to the host; ``text``: how."""
     to_host: str
     """What brings one element to the host: ``.cpu()``, ``.get()``."""
+    apart: bool = False
+    """They are not joined first; other ways may take them elsewhere."""
     steps: tuple[Step, ...] = ()
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import DeviceListGrowth
 from cudalint.analysis.shape.operations import operands
 from cudalint.analysis.shape.places import place, places_read, root_of
 from cudalint.analysis.tensors.lattice import Device, Value
-from cudalint.analysis.tensors.records import Form
+from cudalint.analysis.tensors.records import Form, Record
 from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.apis.model import TensorEffect
@@ -52,7 +54,41 @@ def _growth(view: View, keeping: Keeping) -> DeviceListGrowth | None:
     if view.is_emptied(loop.body, name, {keeping.origin}):
         return None
     joined = _joined(view, name, loop.body)
-    return _told(view, keeping, loop, joined) if joined is not None else None
+    if joined is not None:
+        return _told(view, keeping, loop, joined)
+    later = _moved_later(view, keeping, loop)
+    return replace(_told(view, keeping, loop, later), apart=True) if later is not None else None
+
+
+def _moved_later(view: View, keeping: Keeping, loop: Loop) -> tuple[Site, str] | None:
+    """Where the elements of a list go to the host one by one after the loop, and nothing else is
+    done with them on the way but join them."""
+
+    def is_kept(record: Record) -> bool:
+        call, effect = record.operation, record.effect
+        if record.block in loop.body:
+            return False
+        if not isinstance(call, Call):
+            return record.form in (Form.COPY, Form.ELEMENT)
+        if effect is None or _brings_to_host(call, effect):
+            return False
+        return bool(effect.inserts) or _keeps_as_is(call, effect)
+
+    made = view.value(keeping.origin, keeping.value).origins
+    held = view.derived(made, is_kept)
+    later: tuple[Site, str] | None = None
+    for user in sorted({user for one in held for user in view.users.get(one, ())} - held):
+        record = view.records[user]
+        call, effect = record.operation, record.effect
+        if record.block in loop.body:
+            continue
+        if effect is None or not isinstance(call, Call):
+            return None
+        if _brings_to_host(call, effect):
+            later = later or (view.site(call.span, call.name), f"{call.name}()")
+        elif not effect.concatenates and not record.result.is_number:
+            return None
+    return later
 
 
 def _told(
@@ -70,7 +106,7 @@ def _told(
         to_host=how,
         steps=(
             Step(view.function.filename, keeping.span, f"each {each} appends to `{text}`"),
-            Step(site.filename, site.span, f"`{text}` is joined, then {how}"),
+            Step(site.filename, site.span, f"what `{text}` holds goes to the host: {how}"),
         ),
     )
 
