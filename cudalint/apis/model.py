@@ -416,7 +416,7 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """Only a call without arguments is meant (``.get`` of an array, not of a dictionary)."""
 
 
-HOOK_KINDS = ("differentiated", "without_gradients", "once", "each_batch")
+HOOK_KINDS = ("differentiated", "collected", "without_gradients", "once", "each_batch")
 """The lists of methods in a ``HookModel``."""
 
 
@@ -427,6 +427,8 @@ class HookModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Names of classes; a beginning ends in ``*``."""
     differentiated: tuple[str, ...] = ()
     """The gradient of what they return is computed."""
+    collected: tuple[str, ...] = ()
+    """What they return beside that is kept over several batches."""
     without_gradients: tuple[str, ...] = ()
     """Called with the recording of gradients switched off."""
     once: tuple[str, ...] = ()

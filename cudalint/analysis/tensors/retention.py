@@ -192,7 +192,27 @@ def retentions(view: View) -> tuple[GraphRetention, ...]:
         retention = _retention(view, keeping, all_kept)
         if retention is not None:
             found.setdefault((keeping.span, retention.place), retention)
-    return tuple(found.values())
+    return (*found.values(), *_collected(view))
+
+
+def _collected(view: View) -> Iterator[GraphRetention]:
+    """What a method returns beside the value whose gradient the framework computes, and that the
+    framework keeps."""
+    if "collected" not in view.run.hook(view.function):
+        return
+    for end, returned in view.returned():
+        items = returned.items[1:] if isinstance(returned, Tuple) else ()
+        for item in items:
+            made = view.flow.only(place(item) or "")
+            table = made.value if isinstance(made, Assign) else None
+            if made is None or not isinstance(table, Tuple) or table.kind != "dict":
+                continue
+            for key, kept in zip(table.items[::2], table.items[1::2], strict=False):
+                value = view.value(end, Index(item, key))
+                if value.gradient == Gradient.ATTACHED and _backward_calls(view, value):
+                    keeping = Keeping(end, 0, Index(item, key), kept, "stored", made.span)
+                    by = "the framework, which keeps it"
+                    yield _fact(view, keeping, value, 0, None, (), by)
 
 
 def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetention | None:

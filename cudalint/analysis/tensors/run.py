@@ -239,7 +239,7 @@ class TensorRun:
 
     def _returns_attached(self, known: Known) -> frozenset[str]:
         if "differentiated" in self.hook(known.function):
-            return frozenset({"", "['loss']"})
+            return frozenset({"", "['loss']", "[0]"})
         found = {
             record.part
             for site in known.callers
