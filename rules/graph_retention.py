@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.facts.tensors import GraphRetention
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Confidence, Finding
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._wording import its_siblings, quoted, rows
 
 
@@ -19,6 +19,11 @@ class GraphRetentionRule(FunctionRule):
     Reports a tensor that is added to a running total, or appended to a list, once per training
     step while it is still attached to the graph that computed it. The evidence is a `backward()`
     in the same loop: the tensor is what it is called on, or flows into it.
+
+    Without a `backward()` in sight: a sum or list over a loop of which only a number is used in
+    the end, or that is detached only after the loop. What it adds up may have a graph (low
+    confidence), or has one, as the result of a module (medium). Where nothing goes to a GPU, and in
+    tests, this is an `info`.
 
     ## Why is this bad?
 
@@ -53,7 +58,8 @@ class GraphRetentionRule(FunctionRule):
     ## Known problems
 
     Silent where the place is emptied, replaced or bounded within the loop, where what it holds goes
-    into a `backward()` itself, and where no `backward()` in sight shows that there is a gradient.
+    into a `backward()` itself, and, where no `backward()` in sight shows that there is a gradient,
+    where what is collected goes out of sight.
 
     ## References
 
@@ -74,7 +80,13 @@ class GraphRetentionRule(FunctionRule):
                 subject=kept.place,
                 steps=kept.steps,
                 confidence=_confidence(kept),
+                severity=_severity(kept, facts.is_test),
             )
+
+
+def _severity(kept: GraphRetention, is_test: bool) -> Severity | None:
+    petty = not kept.on_device or (is_test and kept.let_go is not None)
+    return Severity.INFO if petty else None
 
 
 def _confidence(kept: GraphRetention) -> Confidence | None:

@@ -66,22 +66,22 @@ class MissingNoGrad(FunctionRule):
         """Yield the recorded inference loops."""
         for call in facts.tensors.recorded if facts.tensors is not None else ():
             yield self.finding(
-                f"{quoted(call.model)} is called {_where(call)} with gradients recorded, and "
+                f"{quoted(call.model)} is called{_where(call)} with gradients recorded, and "
                 f"{_why(call)}",
                 filename=facts.filename,
                 span=call.span,
                 function=facts.function,
                 subject=call.model,
                 steps=call.steps,
-                severity=None if call.on_device else Severity.INFO,
+                severity=Severity.INFO if not call.on_device or facts.is_test else None,
                 confidence=None if call.in_sight else Confidence.LOW,
             )
 
 
 def _where(call: RecordedInference) -> str:
     if call.loop is not None:
-        return f"in the loop at line {call.loop.span.row}"
-    return f"(by a loop in {call.called_by})"
+        return f" in the loop at line {call.loop.span.row}"
+    return f" (by a loop in {call.called_by})" if call.called_by else ""
 
 
 def _why(call: RecordedInference) -> str:

@@ -356,7 +356,7 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 
     Names are those of ``Call.name``: dotted (``torch.cat``), a method of any receiver
     (``.detach``; attributes too: ``.data``), or a beginning (``torch.nn.functional.*``; the longest
-    one that fits counts).
+    one that fits counts). A name that ends in ``=`` is a keyword argument, and says what is called.
     """
 
     names: tuple[str, ...]

@@ -46,6 +46,8 @@ class GraphRetention:
     what."""
     sure: bool = True
     """It has a graph for certain."""
+    on_device: bool = True
+    """Something in its file, or in one that calls the function, may go to a device."""
     steps: tuple[Step, ...] = ()
 
 

@@ -12,7 +12,17 @@ from cudalint.analysis.shape.places import holder, place
 from cudalint.analysis.tensors.lattice import Kind
 from cudalint.analysis.tensors.records import Form, Record
 from cudalint.analysis.tensors.view import View
-from cudalint.program import Call, Expression, Function, Index, Member, Slice, Use, walk
+from cudalint.program import (
+    Call,
+    Conditional,
+    Expression,
+    Function,
+    Index,
+    Member,
+    Slice,
+    Tuple,
+    Use,
+)
 
 MOST_DEPTH = 4
 
@@ -152,9 +162,11 @@ def _leaves(view: View, reached: set[int]) -> Fate:
 
 
 def _is_among(view: View, origin: int, expression: Expression, reached: set[int]) -> bool:
-    values = (view.value(origin, part) for part in walk(expression))
-    return any(
-        value.origins & reached
-        and not (value.is_number or (value.is_detached and value.kind == Kind.TENSOR))
-        for value in values
-    )
+    match expression:
+        case Tuple(items=items):
+            return any(_is_among(view, origin, item, reached) for item in items)
+        case Conditional(then=then, otherwise=otherwise):
+            return any(_is_among(view, origin, one, reached) for one in (then, otherwise))
+    value = view.value(origin, expression)
+    done = value.is_number or (value.is_detached and value.kind == Kind.TENSOR)
+    return bool(value.origins & reached) and not done

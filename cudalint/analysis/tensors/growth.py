@@ -84,7 +84,7 @@ def _moved_later(view: View, keeping: Keeping, loop: Loop) -> tuple[Site, str] |
             continue
         if effect is None or not isinstance(call, Call):
             return None
-        if _brings_to_host(call, effect):
+        if call.name.startswith(".") and effect.device == "host" and not effect.needs_detached:
             later = later or (view.site(call.span, call.name), f"{call.name}()")
         elif not effect.concatenates and not record.result.is_number:
             return None

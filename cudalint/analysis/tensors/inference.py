@@ -5,7 +5,6 @@ from __future__ import annotations
 from cudalint.analysis.facts.tensors import RecordedInference
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.places import place
-from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.tensors.consumption import Fate, fate
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
 from cudalint.analysis.tensors.records import Form, Record, position_of
@@ -56,7 +55,7 @@ def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> Recor
         evaluated=view.site(evaluated.span, name),
         loop=loops[0].site,
         in_sight=not trains or not fate(view, _made_by(view, call)) & Fate.ESCAPES,
-        on_device=_may_use_device(view),
+        on_device=view.may_use_device,
         steps=(
             Step(view.function.filename, evaluated.span, f"`{name}` is put in evaluation mode"),
             Step(view.function.filename, call.span, "the call is recorded for gradients"),
@@ -66,7 +65,7 @@ def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> Recor
 
 def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInference | None:
     """A call of a model of whose result nothing but numbers is made, out of sight of any gradient:
-    of a loop, or in a method that a loop calls."""
+    in a loop, in a function that a loop calls, or of a model that is large in itself."""
     is_model = record.form is Form.MODEL or record.callee == "this"
     if not is_model or not _may_have_graph(record):
         return None
@@ -77,7 +76,8 @@ def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInf
         return None
     loops = [loop for loop in view.loops_around(record.block) if not loop.bounded]
     called_by = next(view.run.looping_callers(view.known), "") if not loops else ""
-    if not (loops or called_by) or fate(view, _made_by(view, call)) != Fate.NUMBERS:
+    large = bool(view.transfer.told_by_keyword(call).kind)
+    if not (loops or called_by or large) or fate(view, _made_by(view, call)) != Fate.NUMBERS:
         return None
     said = "the call is recorded for gradients"
     return RecordedInference(
@@ -87,7 +87,7 @@ def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInf
         loop=loops[0].site if loops else None,
         called_by=called_by,
         in_sight=False,
-        on_device=_may_use_device(view),
+        on_device=view.may_use_device,
         steps=(Step(view.function.filename, call.span, said),),
     )
 
@@ -114,15 +114,6 @@ def _written(view: View, call: Call) -> str:
 def _is_differentiated(view: View, origin: int) -> bool:
     reached = view.derived({origin}, _may_have_graph)
     return bool(reached & set(view.evidence.attached))
-
-
-def _may_use_device(view: View) -> bool:
-    """Whether the file of a function, or that of a caller, has anything that goes to a device."""
-    symbols = view.run.symbols
-    files = {view.function.filename, *(site.caller.filename for site in view.known.callers)}
-    programs = [symbols.programs.get(file) for file in sorted(files)]
-    models = symbols.models("python")
-    return any(one is None or uses_device(one, models) for one in programs)
 
 
 def _evaluation(view: View, name: str, origin: int) -> Call | None:

@@ -265,7 +265,7 @@ def _let_go_late(
         Step(let_go.filename, keeping.span, f"`{fact.name}` is kept in `{fact.place}`"),
         Step(let_go.filename, call.span, "and let go of here"),
     )
-    return replace(fact, let_go=let_go, sure=sure, steps=steps)
+    return replace(fact, let_go=let_go, sure=sure, on_device=view.may_use_device, steps=steps)
 
 
 def _is_one_step(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) -> bool:

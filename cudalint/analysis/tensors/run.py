@@ -62,6 +62,7 @@ class TensorRun:
                 scan.calls_backward
                 or scan.evaluates
                 or scan.inserts
+                or scan.calls_model
                 or (scan.adds and scan.lets_go)
                 or self.hook(known.function) - {"each_batch"}
                 or self.is_evaluated(known.function)
@@ -213,6 +214,7 @@ class TensorRun:
         for text in function.decorators:
             name = text.partition("(")[0]
             effect = self.models.tensor_effect(name)
+            effect = effect or self.models.tensor_effect("." + name.rpartition(".")[2])
             if effect is not None and effect.mode:
                 off = effect.mode == "disabled" or text.endswith("(False)")
                 return Recording.OFF if off else Recording.ON

@@ -42,6 +42,8 @@ class Scan:
     """Those that it calls, by name (``.predict``)."""
     runs_module: bool = False
     """It may run the module that it is a method of, or one in it."""
+    calls_model: bool = False
+    """It calls what a keyword argument says to be a model."""
     needs_gradient: bool = False
     """It asks for the gradient of something other than weights."""
 
@@ -77,6 +79,7 @@ def _scan_call(
     receiver = place(call.receiver)
     if call.name.startswith("."):
         found.methods.add(call.name)
+    found.calls_model |= any(one.keyword and effects(f"{one.keyword}=") for one in call.arguments)
     found.runs_module |= receiver == "this" or place(call.callee) == "this"
     value: Value | None = None
     if call.kind == "constructor" and call.key and is_module(call.key):

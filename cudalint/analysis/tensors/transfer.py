@@ -222,7 +222,7 @@ class Transfer(Values):
         """The object that is called: a variable, or what looks like a method and is a member."""
         if call.callee is not None:
             name = place(call.callee) or ""
-            value = self.value(state, call.callee)
+            value = self.value(state, call.callee).join(self.told_by_keyword(call))
             known = self.around.kind_of(self.function, name)
             return name, value if known is None else value.join(known)
         if call.name.startswith(".") and call.receiver is not None:
@@ -230,7 +230,8 @@ class Transfer(Values):
             if inner is not None:
                 name = inner + call.name
                 known = self.around.kind_of(self.function, name)
-                return name, state.values.get(name) or known or NOTHING
+                held = state.values.get(name) or known or self.told_by_keyword(call)
+                return name, held
         return "", NOTHING
 
     def _constructed(self, call: Call, result: Value) -> Value:

@@ -57,6 +57,11 @@ class Values:
 
     # Values -----------------------------------------------------------------------------------
 
+    def told_by_keyword(self, call: Call) -> Value:
+        """What is called, where a keyword argument says so."""
+        found = (self._effects(f"{one.keyword}=") for one in call.arguments if one.keyword)
+        return next((v for e in found if e is not None and (v := made_by(e))), NOTHING)
+
     def value(self, state: State, expression: Expression) -> Value:
         """The value of an expression."""
         match expression:

@@ -12,6 +12,7 @@ from cudalint.analysis.shape.loops import around
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.places import is_inside, place
 from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.analysis.tensors.knowledge import Known
 from cudalint.analysis.tensors.lattice import State, Value
@@ -130,6 +131,16 @@ class View:
         return closure(
             origins, lambda one: (o for o in self.users.get(one, ()) if passes(self.records[o]))
         )
+
+    @cached_property
+    def may_use_device(self) -> bool:
+        """Whether the file of the function, or that of a caller, has anything that goes to a
+        device."""
+        symbols = self.run.symbols
+        files = {self.function.filename, *(one.caller.filename for one in self.known.callers)}
+        programs = [symbols.programs.get(file) for file in sorted(files)]
+        models = symbols.models("python")
+        return any(one is None or uses_device(one, models) for one in programs)
 
     def effects(self, loop: Loop) -> Iterator[tuple[int, Record, TensorEffect]]:
         """The calls in a loop that do something to tensors."""
