@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, LaunchSite
+from cudalint.analysis.facts import FunctionFacts, LaunchSite, RoundedGrid
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.rule import Limits
 from cudalint_rules._shared_memory import kernel_step
 from cudalint_rules._wording import format_bytes, plural, quoted
@@ -29,7 +29,9 @@ class InvalidLaunch(FunctionRule):
     grid, at least one of each, and no more threads than the kernel's `__launch_bounds__` promise.
     In Python, where no compiler does it, also the number of arguments with the kernel's parameters,
     the local arrays of a Numba kernel with the 512 KiB that a thread can have, and Triton's
-    `num_warps`, which is a power of two, with the threads of a block.
+    `num_warps`, which is a power of two, with the threads of a block. With `--preview`, reports a
+    grid in Python that is an amount divided by the block and rounded down, where the kernel is out
+    of sight (a `warning`).
 
     ## Why is this bad?
 
@@ -90,6 +92,21 @@ class InvalidLaunch(FunctionRule):
                     subject=launch.kernel_name,
                     steps=steps,
                 )
+        for grid in facts.grids:
+            yield self._rounded(facts, grid)
+
+    def _rounded(self, facts: FunctionFacts, grid: RoundedGrid) -> Finding:
+        return self.finding(
+            f"{quoted(grid.kernel)} is launched with {quoted(grid.quotient)} blocks, rounded down: "
+            f"what is left of {quoted(grid.amount)} gets no thread unless the kernel goes on in "
+            "strides, and what it should write stays as it was; round up",
+            filename=facts.filename,
+            span=grid.span,
+            function=facts.function,
+            subject=grid.kernel,
+            severity=Severity.WARNING,
+            confidence=Confidence.LOW,
+        )
 
 
 def _reason(launch: LaunchSite, limits: Limits) -> str | None:

@@ -27,6 +27,7 @@ from cudalint.analysis.queries.copies import overwritten_members, owner_copies
 from cudalint.analysis.queries.half_made import left_half_made
 from cudalint.analysis.queries.kept_globals import overwritten_globals
 from cudalint.analysis.queries.launch_checks import LaunchChecks
+from cudalint.analysis.queries.launch_grids import rounded_grids
 from cudalint.analysis.queries.launch_guards import uncalled_guards
 from cudalint.analysis.queries.lifetimes import lifetimes
 from cudalint.analysis.queries.loops import loop_facts
@@ -201,6 +202,7 @@ def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
         copies=owner_copies(run, facts.copies, linker),
         overwritten=overwritten_members(run, linker),
         guards=uncalled_guards(run),
+        grids=rounded_grids(run),
         lifetimes=lifetimes(run, linker),
         host_accesses=run.log(OrderingLog).device_accesses(),
         loops=loop_facts(run),

@@ -15,7 +15,12 @@ from cudalint.analysis.facts.capacity import (
 )
 from cudalint.analysis.facts.classes import ClassFacts, MemberAcquisition, part_of
 from cudalint.analysis.facts.functions import FileFacts, FunctionFacts, Unfinished
-from cudalint.analysis.facts.launches import LaunchSite, StagedMemory, UncalledGuard
+from cudalint.analysis.facts.launches import (
+    LaunchSite,
+    RoundedGrid,
+    StagedMemory,
+    UncalledGuard,
+)
 from cudalint.analysis.facts.lifetimes import (
     CheckpointLoad,
     GraphHook,
@@ -102,6 +107,7 @@ __all__ = [
     "Resource",
     "RetainedGraph",
     "Retry",
+    "RoundedGrid",
     "Site",
     "SlicedDataSet",
     "StagedMemory",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from cudalint.analysis.facts.capacity import Capacity
-from cudalint.analysis.facts.launches import LaunchSite, UncalledGuard
+from cudalint.analysis.facts.launches import LaunchSite, RoundedGrid, UncalledGuard
 from cudalint.analysis.facts.lifetimes import Lifetimes
 from cudalint.analysis.facts.loops import LoopFacts
 from cudalint.analysis.facts.ordering import HostAccess, OrderingFacts
@@ -41,6 +41,7 @@ class FunctionFacts:
     fills: tuple[Fill, ...] = ()
     launches: tuple[LaunchSite, ...] = ()
     guards: tuple[UncalledGuard, ...] = ()
+    grids: tuple[RoundedGrid, ...] = ()
     cleanups: tuple[Cleanup, ...] = ()
     copies: tuple[OwnerCopy, ...] = ()
     overwritten: tuple[OverwrittenMember, ...] = ()

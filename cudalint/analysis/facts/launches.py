@@ -58,3 +58,14 @@ class UncalledGuard:
     kernel: str
     launch: Span
     """The launch that the value is for."""
+
+
+@final
+@dataclass(frozen=True)
+class RoundedGrid:
+    """A launch of as many blocks as whole ones fit into an amount."""
+
+    kernel: str
+    span: Span
+    quotient: str
+    amount: str
