@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Site
+from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Site, memory_of
 from cudalint_rules._wording import its_siblings, places, quoted
 
 CONTEXTS = frozenset({"context", "pycuda-context"})
@@ -23,7 +23,7 @@ def siblings(member: str, facts: ClassFacts) -> dict[str, Site]:
     released = facts.released_by_destructor or {
         name: site for name, site in facts.released_elsewhere.items() if name not in facts.replaced
     }
-    return {name: site for name, site in released.items() if name != member}
+    return {name: site for name, site in released.items() if memory_of(name) != memory_of(member)}
 
 
 def evidence(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import ClassFacts, MemberAcquisition, part_of
+from cudalint.analysis.facts import ClassFacts, MemberAcquisition, memory_of, part_of
 from cudalint.analysis.rules import ClassRule
 from cudalint.findings.finding import Confidence, Finding, Step
 from cudalint_rules._members import dies_with_context, evidence, siblings
@@ -97,7 +97,8 @@ class MemberLeak(ClassRule):
         resource = first.resource
         others_released = siblings(member, facts)
         by_function = first.method_kind == "function"
-        kept = "" if member in resource.name else f", kept in {quoted(member)},"
+        held = memory_of(member)
+        kept = "" if held in resource.name else f", kept in {quoted(held)},"
         destructor = (facts.destructor,) if facts.destructor else ()
         owner = quoted(facts.record.name)
         how = "not always" if member in facts.sometimes else "never"

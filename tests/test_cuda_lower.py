@@ -973,6 +973,21 @@ def test_lost_statements_keep_the_flow() -> None:
     )
 
 
+def test_a_macro_that_stands_for_a_whole_configuration() -> None:
+    program = lower(
+        """
+        #include "missing.h"
+        template <int mode> __global__ void turn(float* v, stage_t s);
+        void f(fr_t* v, int n, stage_t s, stream_t& stream) {
+            #define CONFIGURATION 1, n, n * sizeof(fr_t), stream
+            if (s.on == 0) turn<0><<<CONFIGURATION>>>(v, s);
+        }
+        """
+    )
+    text = dump_function(function(program, "f"))
+    assert "launch turn<<<(grid, 1, 1), (block, 1, 1), shared, stream>>>(v, s)" in text
+
+
 def test_unknown_operands_are_no_calls() -> None:
     text = body(
         """

@@ -13,7 +13,7 @@ from cudalint.analysis.facts.capacity import (
     Holder,
     Peak,
 )
-from cudalint.analysis.facts.classes import ClassFacts, MemberAcquisition, part_of
+from cudalint.analysis.facts.classes import ClassFacts, MemberAcquisition, memory_of, part_of
 from cudalint.analysis.facts.functions import FileFacts, FunctionFacts, Unfinished
 from cudalint.analysis.facts.launches import (
     LaunchSite,
@@ -119,6 +119,7 @@ __all__ = [
     "UnclosedOwner",
     "Unfinished",
     "is_shown",
+    "memory_of",
     "part_of",
     "readable",
 ]

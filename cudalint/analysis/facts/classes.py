@@ -17,6 +17,12 @@ def part_of(member: str) -> str:
     return re.sub(r"(\[[^\]]*\])+", "[...]", member).removesuffix("[...]")
 
 
+def memory_of(member: str) -> str:
+    """The member that holds the memory to which a resource was attached: ``frames`` for
+    ``frames.<host-registered>``; any other one is itself."""
+    return member.partition(".<")[0]
+
+
 @dataclass(frozen=True)
 class MemberAcquisition:
     """A class acquires a resource into one of its members."""

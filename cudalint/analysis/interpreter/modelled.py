@@ -105,6 +105,8 @@ def apply_model(
         states = _unwrap(run, checked, state)
     if model.aliases is not None:
         give(binding.value(model.aliases))
+    if model.dangles is not None and (of := binding.value(model.dangles)) is not None:
+        give(Operation(f"{name}()", (of,)))  # the same address each time
     if model.disowns:
         give(disown(run, call, state))
     if model.advances and (value := binding.value("arg0")) is not None:

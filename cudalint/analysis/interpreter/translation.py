@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
+from cudalint.analysis.domains.ownership.releases import is_attachment
 from cudalint.analysis.engine.conditions import LAST_ERROR, RELEASING
 from cudalint.analysis.engine.evaluate import STATUS, is_status
 from cudalint.analysis.engine.run import FunctionRun
@@ -187,6 +188,8 @@ def shown_location(location: Location, run: FunctionRun) -> str:
         pointer = location[1]
         rest = "".join("[...]" if p == "[]" else str(p) for p in location[2:])
         name = _pointer_name(pointer, run)
+        if is_attachment(location):
+            return name
         if not rest:
             return f"*{name}"
         if rest.startswith(".") and not run.python:

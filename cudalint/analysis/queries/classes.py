@@ -7,6 +7,7 @@ from collections.abc import Set
 from dataclasses import dataclass, field, replace
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
+from cudalint.analysis.domains.ownership.releases import is_attachment
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
@@ -209,6 +210,9 @@ def member_of(
     if root == "this" and len(location) > 1:
         return (function.record, _name(location[1:])) if function.record else None
     rest = location[1:]
+    if is_attachment(location) and isinstance(location[1], Input):
+        of = member_of(location[1].location, function, python)
+        return None if of is None else (of[0], f"{of[1]}{location[-1]}")
     if root == "@":
         base = location[1]
         if not isinstance(base, Input) or len(base.location) != 1:
@@ -372,7 +376,7 @@ def _acquisition(
     place = item.location
     made = _where_made(place[1], outcome) if place[0] == "@" else None
     if made is not None:
-        if (item.filename, item.span) in lost:
+        if (item.filename, item.span) in lost and not is_attachment(place):
             return
         place = (*made, *place[2:])
     found = _find(run, linker, table, place)

@@ -238,7 +238,8 @@ class Release(Passing):
             case Uninitialized() if location and not _may_have_value(run, state, location[0]):
                 self._misuse(MisuseKind.UNINITIALIZED)
             case Input(location=entry):
-                self._input(entry, location)
+                ended = self._ended(entry)
+                self._input(ended, ended if location == entry else location)
             case Operation(operator="element", operands=(Sequence(items=items),)):
                 for item in items:
                     self.value(item, None)
@@ -260,19 +261,32 @@ class Release(Passing):
             if not was_another_case(run, state, resource):
                 self._misuse(MisuseKind.DOUBLE_FREE, resource)
             return
+        ends = Status.RELEASED
         if not (acquired.ambiguous or not families or acquired.family in families):
+            ends = Status.ESCAPED  # such a release fails, or nobody knows what it does
             ending = [run.models.families.get(family) for family in families]
             if acquired.managed and all(one is not None and one.attached for one in ending):
                 return  # it was attached out of sight
             self._misuse(MisuseKind.MISMATCH, resource)
             state.escape(state.reachable([Pointer(resource, Const(0))]) - {resource})
         lent = borrowed_by(state, state.resources[resource])
-        state.set_status(resource, Status.RELEASED, self.step, self.status)
+        state.set_status(resource, ends, self.step, self.status)
         in_some = resource.older and location is not None and "[]" in location
         if in_some and _in_its_loop(run, resource):
             run.log(Recorder).pipelined(resource.origin)
         site = Site(run.filename, self.span, self.name)
         run.log(Recorder).released(resource.origin, site, location, lent)
+
+    def _ended(self, entry: Location) -> Location:
+        """What a release ends of what was there at entry: the memory, or what is attached to it."""
+        families = [self.run.models.families.get(name) for name in self.effect.families]
+        if (
+            is_attachment(entry)
+            or not families
+            or any(f is None or not f.attached for f in families)
+        ):
+            return entry
+        return attachment(Input(entry), self.effect.families[0])
 
     def _input(self, entry: Location, place: Location | None) -> None:
         earlier = self.state.inputs.get(entry)

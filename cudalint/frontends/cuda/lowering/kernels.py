@@ -156,11 +156,22 @@ class DeviceCode:
         return tuple(arrays), dynamic
 
     def _is_read(self, function: Cursor, name: str) -> bool:
-        """Whether a function does more with an array than declare it."""
+        """Whether a function does more with an array than declare it, whatever it is given."""
+        word = re.compile(rf"\b{re.escape(name)}\b")
         text = self._positions.text(function)
-        if not re.search(rf"\b{re.escape(name)}\b", text):
+        if not word.search(text):
             return True  # A macro writes the name.
-        return len(re.findall(rf"\b{re.escape(name)}\b", text)) > 1
+        given = {name_of(part) for part in children(function) if part._kind_id == Kind.PARAMETER}
+        pending = [part for part in children(function) if part._kind_id == Kind.COMPOUND]
+        while pending:
+            part = pending.pop()
+            if part._kind_id == Kind.IF:
+                asked = set(_WORD.findall(self._positions.text(children(part)[0])))
+                if asked and asked <= given:  # whoever launches it decides
+                    text = text.replace(self._positions.text(part), "", 1)
+                    continue
+            pending.extend(child for child in children(part) if child._kind_id >= 200)
+        return len(word.findall(text)) > 1
 
     def _array(self, variable: Cursor) -> SharedArray:
         functions = library()

@@ -498,13 +498,15 @@ class Reader:
         parts = self.list_until(">>>")
         self.take("(")
         values = self.list_until(")")
+        if len(parts) < 2:  # a macro stands for all of them
+            parts = [Unknown("grid"), Unknown("block"), Unknown("shared"), Unknown("stream")]
         shaped = [as_dim3(self._triple(part)) for part in parts[:2]]
         bare = name.removeprefix("::")
         self.emitted.append(
             Launch(
                 bare,
-                shaped[0] if shaped else Unknown("grid"),
-                shaped[1] if len(shaped) > 1 else Unknown("block"),
+                shaped[0],
+                shaped[1],
                 tuple(Argument(value) for value in values),
                 self.span,
                 parts[2] if len(parts) > 2 else None,
