@@ -8,6 +8,13 @@ from dataclasses import dataclass
 
 import msgspec
 
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc", ".ipp", ".tcc")
+
+
+def is_header(filename: str) -> bool:
+    """Whether other files include a file, by its name."""
+    return filename.lower().endswith(_HEADERS)
+
 
 class Span(msgspec.Struct, frozen=True, array_like=True, order=True):
     """A range of a file; rows and columns are 1-based, columns count characters, the end is

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Step
+from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint_rules._wording import listing, places, quoted
 
 
@@ -53,8 +53,10 @@ class CopyableOwner(FunctionRule):
 
     ## Known problems
 
-    A class that could be copied, but is not copied anywhere in the run, is not reported. A class
-    that counts its references by hand and copies its members as they are is.
+    A class that could be copied, but is not copied anywhere in the run, is not reported, unless a
+    header declares it, whose other users are not known: then it is information of low confidence
+    (`--preview`). A class that counts its references by hand and copies its members as they are is
+    reported.
 
     ## References
 
@@ -75,12 +77,17 @@ class CopyableOwner(FunctionRule):
                 destructor += f" ({places([copy.destructor], facts.filename)})"
                 site = copy.destructor
                 steps = (Step(site.filename, site.span, f"the destructor releases {members}"),)
+            what = f"{copy.what} copies only the pointer {members}, which {destructor} then "
+            if not copy.what:
+                what = f"a copy of {owner}, which nothing forbids, has the same {members}, which "
+                what += f"{destructor} then "
             yield self.finding(
-                f"{copy.what} copies only the pointer {members}, which {destructor} then "
-                "releases twice",
-                filename=facts.filename,
+                f"{what}releases twice",
+                filename=facts.filename if copy.what else copy.record.filename,
                 span=copy.span,
                 function=facts.function,
                 subject=copy.record.name,
                 steps=steps,
+                severity=None if copy.what else Severity.INFO,
+                confidence=None if copy.what else Confidence.LOW,
             )

@@ -23,7 +23,7 @@ from cudalint.analysis.facts import (
     MisuseKind,
     Transfer,
 )
-from cudalint.analysis.queries.copies import overwritten_members, owner_copies
+from cudalint.analysis.queries.copies import copyable_owner, overwritten_members, owner_copies
 from cudalint.analysis.queries.half_made import left_half_made
 from cudalint.analysis.queries.kept_globals import overwritten_globals
 from cudalint.analysis.queries.launch_checks import LaunchChecks
@@ -97,6 +97,8 @@ def function_facts(
                 facts[id(callee)] = _enrich(facts[id(callee)], _facts(run, linker), path)
                 following.append((run, path))
         frontier = following
+    copied = {copy.record.key for known in facts.values() for copy in known.copies}
+    copyable = {id(run): copyable_owner(run, linker) for run in runs}
     overwritten = overwritten_globals(linker, runs)
     half_made = left_half_made(linker, runs)
     return tuple(
@@ -106,6 +108,10 @@ def function_facts(
                 *(one for one in facts[id(run)].leaks if not is_told(one)),
                 *overwritten.get(identity(run.function), ()),
                 *half_made.get(identity(run.function), ()),
+            ),
+            copies=(
+                *facts[id(run)].copies,
+                *(one for one in (copyable[id(run)],) if one and one.record.key not in copied),
             ),
             misuses=(
                 *_untold(facts[id(run)].misuses, run.filename, told),

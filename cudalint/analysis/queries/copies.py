@@ -16,6 +16,7 @@ from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Input, Location
 from cudalint.program import THIS, Assign, Member, Record
+from cudalint.source import is_header
 
 
 def owner_copies(
@@ -40,6 +41,33 @@ def owner_copies(
             OwnerCopy(transfer.record, tuple(kept), function.span, what, next(iter(kept.values())))
         )
     return tuple(found)
+
+
+def copyable_owner(run: FunctionRun, linker: Linker) -> OwnerCopy | None:
+    """The class that a destructor is of, if it releases a member, whoever includes the header of
+    the class, and the compiler writes its copy constructor."""
+    function = run.function
+    record = linker.record(function.record, function.filename)
+    if record is None or function.kind != "destructor" or not is_header(record.filename):
+        return None
+    members = released_members(linker, record, always=True)
+    if not members or not _is_copyable(linker, record):
+        return None
+    return OwnerCopy(record, tuple(members), record.span, "", next(iter(members.values())))
+
+
+def _is_copyable(linker: Linker, record: Record) -> bool:
+    """Whether the compiler writes a copy constructor, as far as the classes of members tell."""
+    if record.copy_constructor not in ("implicit", "defaulted") or record.bases:
+        return False
+    for field in record.fields:
+        kind = field.type
+        while kind.kind == "array" and kind.pointee is not None:
+            kind = kind.pointee
+        inner = linker.record(kind.record, record.filename) if kind.kind == "record" else None
+        if kind.kind in ("record", "other") and (inner is None or not _is_copyable(linker, inner)):
+            return False
+    return True
 
 
 def overwritten_members(run: FunctionRun, linker: Linker) -> tuple[OverwrittenMember, ...]:
