@@ -78,7 +78,9 @@ LIBRARIES: dict[Language, tuple[Library, ...]] = {
         Library("cuda_runtime.toml", r"cuda[A-Z]"),
         Library("cuda_driver.toml", r"cu[A-Z]"),
         Library("cuda_math.toml", r"cu(blas|fft|rand|solver|sparse|tensor)[A-Z]"),
-        Library("cuda_libraries.toml", r"cudnn[A-Z]|nccl[A-Z]|nv[a-zA-Z]|npp[is][A-Z]"),
+        Library(
+            "cuda_libraries.toml", r"cudnn[A-Z]|nccl[A-Z]|nv[a-zA-Z]|npp[is][A-Z]|rmm[A-Z]|RMM_"
+        ),
         Library("hip.toml", r"hip|rocblas_|miopen[A-Z]"),
         Library("cpp.toml"),
         Library("lifetimes.toml"),

@@ -180,8 +180,8 @@ class OwnerCopy:
     members: tuple[str, ...]
     span: Span
     what: str
-    """``copy construction``, ``copy assignment``, ``passing by value``. Empty where none is in sight,
-    but the class, of a header, lets its users make one: ``span`` is the class then."""
+    """``copy construction``, ``copy assignment``, ``passing by value``. Empty where none is in
+    sight, but the class, of a header, lets its users make one: ``span`` is the class then."""
     destructor: Site | None = None
 
 
