@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.facts.tensors import RecordedInference
@@ -67,7 +68,7 @@ class MissingNoGrad(FunctionRule):
         for call in facts.tensors.recorded if facts.tensors is not None else ():
             yield self.finding(
                 f"{quoted(call.model)} is called{_where(call)} with gradients recorded, and "
-                f"{_why(call)}",
+                f"{_why(call, facts.filename)}",
                 filename=facts.filename,
                 span=call.span,
                 function=facts.function,
@@ -84,13 +85,14 @@ def _where(call: RecordedInference) -> str:
     return f" (by a loop in {call.called_by})" if call.called_by else ""
 
 
-def _why(call: RecordedInference) -> str:
+def _why(call: RecordedInference, filename: str) -> str:
     advice = "under `torch.inference_mode()` or `torch.no_grad()`"
     if call.evaluated is None:
         made = "all that is made of what it returns is numbers, or is detached"
         return f"{made}: put it {advice}"
-    row = call.evaluated.span.row
+    row, file = call.evaluated.span.row, PurePath(call.evaluated.filename).name
+    where = f"line {row}" if call.evaluated.filename == filename else f"{file}, line {row}"
     return (
-        f"nothing here computes one; `eval()` (line {row}) does not switch that off: put the loop "
+        f"nothing here computes one; `eval()` ({where}) does not switch that off: put the loop "
         f"{advice}"
     )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
+from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import RecordedInference
+from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.tensors.consumption import Fate, fate
@@ -20,8 +24,9 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
     scan = view.run.scan(view.function)
     if scan.switches or scan.freezes or scan.needs_gradient or _is_frozen_elsewhere(view):
         return ()
-    evaluates = bool(scan.evaluates or _evaluated_in_constructor(view))
-    evaluates = evaluates and not _hands_back_gradients(view)
+    evaluates = (
+        scan.evaluates or _evaluated_in_constructor(view) or _evaluated_parameters(view)
+    ) and not _hands_back_gradients(view)
     found: dict[str, RecordedInference] = {}
     for origin, record in sorted(view.records.items()):
         if record.recording != Recording.ON or record.callee in found or record.part:
@@ -37,30 +42,52 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
 
 
 def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> RecordedInference | None:
-    """A call of a model that the function itself put in evaluation mode."""
-    if record.form is not Form.MODEL or record.result.gradient != Gradient.ATTACHED:
+    """A call of a model that the function itself, or all that call it, put in evaluation mode; or
+    of a method of such a model that is out of sight."""
+    is_method = record.form is Form.CALL and _may_run_module(view, record, call)
+    if not is_method and (
+        record.form is not Form.MODEL or record.result.gradient != Gradient.ATTACHED
+    ):
         return None
     scan = view.run.scan(view.function)
     trains = scan.calls_backward or scan.steps
     loops = [loop for loop in view.loops_around(record.block) if not loop.bounded]
     if trains:
         loops = [loop for loop in loops if not _trains_in(view, loop)]
-    evaluated = _evaluation(view, record.callee, origin)
+    model = record.callee
+    if is_method and call.callee is None:
+        model = place(call.receiver) or ""
+    evaluated = _evaluation(view, model, origin)
     if not loops or evaluated is None or _is_differentiated(view, origin):
         return None
     name = _written(view, call)
+    model_text = model.replace("this.", "self.")
     return RecordedInference(
         model=name,
         span=call.span,
-        evaluated=view.site(evaluated.span, name),
+        evaluated=evaluated,
         loop=loops[0].site,
-        in_sight=not trains or not fate(view, _made_by(view, call)) & Fate.ESCAPES,
+        in_sight=not is_method and not (trains and fate(view, _made_by(view, call)) & Fate.ESCAPES),
         on_device=view.may_use_device,
         steps=(
-            Step(view.function.filename, evaluated.span, f"`{name}` is put in evaluation mode"),
+            Step(evaluated.filename, evaluated.span, f"`{model_text}` is put in evaluation mode"),
             Step(view.function.filename, call.span, "the call is recorded for gradients"),
         ),
     )
+
+
+def _may_run_module(view: View, record: Record, call: Call) -> bool:
+    """Whether a call is of an object, or of a method out of sight that may run the module: it is
+    given something of the loop, its result is used, and no method of that name switches recording
+    off."""
+    if call.callee is not None:
+        return bool(_may_have_graph(record))
+    if record.effect is not None or call.receiver is None or not call.name.startswith("."):
+        return False
+    if view.run.callee(view.function, call, record.operands[0].records) is not None:
+        return False
+    given = any(one.origins or one.tensorlike for one in record.operands[1:])
+    return given and call.target is not None and not view.run.is_switched(call.name)
 
 
 def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInference | None:
@@ -116,17 +143,44 @@ def _is_differentiated(view: View, origin: int) -> bool:
     return bool(reached & set(view.evidence.attached))
 
 
-def _evaluation(view: View, name: str, origin: int) -> Call | None:
+def _evaluation(view: View, name: str, origin: int) -> Site | None:
     """The ``eval()`` of a module that is in force at a call."""
     modes = _mode_calls(view.function, view.run, name)
-    row = view.records[origin].operation.span.row
-    before = [(call, evaluates) for call, evaluates in modes if call.span.row <= row]
+    row: float = view.records[origin].operation.span.row
+    function = view.function
     if not modes and (constructor := _evaluated_in_constructor(view)) is not None:
-        before = _mode_calls(constructor, view.run, name)
+        modes, row, function = _mode_calls(constructor, view.run, name), math.inf, constructor
+    evaluated = _in_force(modes, row)
+    if evaluated is not None:
+        return Site(function.filename, evaluated.span, name)
+    return _evaluated_parameters(view).get(name) if not modes else None
+
+
+def _in_force(modes: list[tuple[Call, bool]], row: float) -> Call | None:
+    """The first ``eval()`` after which nothing before a row trains any more."""
+    before = [(call, evaluates) for call, evaluates in modes if call.span.row <= row]
     if not before or not before[-1][1]:
         return None
     trained = max((call.span.row for call, evaluates in before if not evaluates), default=0)
     return next(call for call, _ in before if call.span.row > trained)
+
+
+def _evaluated_parameters(view: View) -> dict[str, Site]:
+    """The parameters that all known callers put in evaluation mode before they hand them over."""
+    found: dict[str, Site] = {}
+    if view.known.referenced or not view.known.callers:
+        return found
+    for number, parameter in enumerate(view.function.parameters):
+        evaluated: list[Site] = []
+        for site in view.known.callers:
+            model = place(given(site.call).at(number, parameter.name))
+            modes = _mode_calls(site.caller, view.run, model) if model is not None else []
+            call = _in_force(modes, site.call.span.row)
+            if call is not None:
+                evaluated.append(Site(site.caller.filename, call.span, model or ""))
+        if len(evaluated) == len(view.known.callers):
+            found[parameter.symbol] = evaluated[0]
+    return found
 
 
 def _mode_calls(function: Function, run: TensorRun, name: str) -> list[tuple[Call, bool]]:

@@ -66,6 +66,7 @@ class TensorRun:
                 or (scan.adds and scan.lets_go)
                 or self.hook(known.function) - {"each_batch"}
                 or self.is_evaluated(known.function)
+                or any(self.scan(site.caller).evaluates for site in known.callers)
                 or (scan.runs_module and self.is_module(known.function.record or ""))
             ):
                 pending.append((known, 0))
@@ -318,6 +319,14 @@ class TensorRun:
     def all_scans(self) -> Iterator[Scan]:
         """The scans of all functions of the run."""
         return (self.scan(known.function) for known in self._known.values())
+
+    def is_switched(self, method: str) -> bool:
+        """Whether a function of the run of this name (``.predict``) switches recording off."""
+        return any(
+            known.function.name.rpartition(".")[2] == method[1:]
+            and (self.scan(known.function).switches or self._decorated(known.function))
+            for known in self._known.values()
+        )
 
     def class_scan(self, record: str, filename: str) -> Scan:
         """What all methods of a class, and of its bases in the run, say of its members."""
