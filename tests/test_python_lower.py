@@ -1004,3 +1004,11 @@ def test_conditionals_are_exported() -> None:
     (assign,) = body("x = a if b else c")
     assert isinstance(assign, Assign)
     assert assign.value == Conditional(Variable("b", "b"), Variable("a", "a"), Variable("c", "c"))
+
+
+def test_a_long_chain_of_names_for_itself() -> None:
+    renames = "\n".join(f"    name = name.replace('a{n}', 'b{n}')" for n in range(60))
+    program = lower(f"import torch\ndef convert(name):\n{renames}\n    return torch.load(name)\n")
+    convert = next(function for function in program.functions if function.name == "convert")
+    calls = [one for block in convert.blocks for one in block.operations if isinstance(one, Call)]
+    assert len(calls) == 61  # and it ends

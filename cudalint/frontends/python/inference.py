@@ -68,11 +68,22 @@ class Inference:
         self._declarations = declarations
         self._kernels = kernels
         self._sources = sources
+        self._asked: dict[tuple[cst.CSTNode, Scope], Held | None] = {}
+        """What the values are that one question leads to."""
 
     def held(self, node: cst.CSTNode, scope: Scope, depth: int = 0) -> Held | None:
         """What an expression's value is, if the file says so plainly."""
         if depth > _MAXIMUM_DEPTH:
             return None
+        if depth == 0:
+            self._asked = {}
+        key = node, scope
+        if key not in self._asked:
+            self._asked[key] = None  # it says nothing of itself (`name = name.strip()`)
+            self._asked[key] = self._held(node, scope, depth)
+        return self._asked[key]
+
+    def _held(self, node: cst.CSTNode, scope: Scope, depth: int) -> Held | None:
         match node:
             case (
                 cst.List() | cst.Dict() | cst.Set() | cst.BaseComp()
