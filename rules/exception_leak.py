@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts
+from cudalint.analysis.facts import FunctionFacts, SkippedClear
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding
+from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint_rules._leak_wording import leak_finding, not_released
 from cudalint_rules._leaks import EXCEPTION, leaks_of
+from cudalint_rules._wording import quoted
 
 
 class ExceptionLeak(FunctionRule):
@@ -19,7 +20,9 @@ class ExceptionLeak(FunctionRule):
     Reports memory that the normal path releases and an exception skips. In C++ the exception must
     be in sight: a `throw` in the function, in a macro that it uses, or in a function that it calls.
     In Python every `raise` counts, and every call that is not known to be safe, where no `finally`,
-    `with`, `ExitStack` or `weakref.finalize` releases it.
+    `with`, `ExitStack` or `weakref.finalize` releases it. With `--preview` also a member of a
+    PyTorch module that a method empties when it begins and when it ends, but not when it fails (an
+    `info`).
 
     ## Why is this bad?
 
@@ -72,3 +75,20 @@ class ExceptionLeak(FunctionRule):
         """Yield the allocations that only an exception leaves behind."""
         for leak, verdict in leaks_of(EXCEPTION, facts):
             yield leak_finding(self, facts, leak, verdict, not_released(leak, facts))
+        for skipped in facts.lifetimes.skipped_clears if facts.lifetimes else ():
+            yield self._skipped(facts, skipped)
+
+    def _skipped(self, facts: FunctionFacts, skipped: SkippedClear) -> Finding:
+        call, clear = f"self{skipped.call}", f"self{skipped.clear}"
+        return self.finding(
+            f"{quoted(clear)} is skipped when {quoted(call)} raises (line {skipped.filled.row}): "
+            f"what that put into {quoted('self.' + skipped.member)} stays until the next call; "
+            "clear in a `finally`, or keep it in a local variable",
+            filename=facts.filename,
+            span=skipped.span,
+            function=facts.function,
+            subject=skipped.member,
+            severity=Severity.INFO,
+            confidence=Confidence.LOW,
+            steps=(Step(facts.filename, skipped.filled, "the member is given away here"),),
+        )

@@ -29,6 +29,7 @@ from cudalint.analysis.facts.lifetimes import (
     LeftBehind,
     Lifetimes,
     Retry,
+    SkippedClear,
     TensorCache,
     UnclosedOwner,
 )
@@ -109,6 +110,7 @@ __all__ = [
     "Retry",
     "RoundedGrid",
     "Site",
+    "SkippedClear",
     "SlicedDataSet",
     "StagedMemory",
     "StreamHazard",

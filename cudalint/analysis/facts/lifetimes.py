@@ -117,6 +117,18 @@ class LeftBehind:
 
 
 @dataclass(frozen=True)
+class SkippedClear:
+    """A method empties a member at its end, which an exception passes."""
+
+    clear: str
+    span: Span
+    member: str
+    call: str
+    """What is given the member in between, and may raise."""
+    filled: Span
+
+
+@dataclass(frozen=True)
 class MovedEntry:
     """An entry of something that outlives the function is moved to the device in place."""
 
@@ -160,5 +172,6 @@ class Lifetimes:
     hooks: tuple[Hook, ...] = ()
     graph_hooks: tuple[GraphHook, ...] = ()
     left_behind: tuple[LeftBehind, ...] = ()
+    skipped_clears: tuple[SkippedClear, ...] = ()
     moved_entries: tuple[MovedEntry, ...] = ()
     owners: tuple[UnclosedOwner, ...] = ()

@@ -128,8 +128,9 @@ def origin_at(block: int, index: int) -> int:
 
 
 def position_of(origin: int) -> tuple[int, int]:
-    """The block and the index of an operation, by its number."""
-    return divmod(origin - 1, _MOST_OPERATIONS)
+    """The block and the index of an operation, by its number or that of a part it makes."""
+    whole = (origin - _PARTS) // 100 if origin >= _PARTS else origin
+    return divmod(whole - 1, _MOST_OPERATIONS)
 
 
 def part_origin(origin: int, number: int) -> int:

@@ -19,6 +19,7 @@ def lifetimes(run: FunctionRun, linker: Linker) -> Lifetimes:
     from cudalint.analysis.queries.lifetimes.moved_entries import moved_entries
     from cudalint.analysis.queries.lifetimes.owners import unclosed_owners
     from cudalint.analysis.queries.lifetimes.retries import retries
+    from cudalint.analysis.queries.lifetimes.skipped_clears import skipped_clears
     from cudalint.analysis.queries.lifetimes.stored_by_hooks import graph_hooks, left_behind
 
     function, program, models = run.function, run.program, run.models
@@ -33,6 +34,7 @@ def lifetimes(run: FunctionRun, linker: Linker) -> Lifetimes:
         hooks=hooks(function, linker, models),
         graph_hooks=graph_hooks(function, linker, models),
         left_behind=left_behind(function, linker, models),
+        skipped_clears=skipped_clears(function, linker),
         moved_entries=moved_entries(function, linker, models),
         owners=unclosed_owners(function, linker, models),
     )

@@ -1,0 +1,92 @@
+"""Members that a method of a module empties when it is done, and leaves full when it fails
+(Python)."""
+
+from __future__ import annotations
+
+from cudalint.analysis.facts.lifetimes import SkippedClear
+from cudalint.analysis.shape.loops import ordinary_blocks
+from cudalint.analysis.shape.operations import At, calls, operations
+from cudalint.analysis.shape.places import place
+from cudalint.analysis.shape.subjects import is_module
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import is_within
+from cudalint.program import (
+    Assign,
+    Binary,
+    Call,
+    Constant,
+    Expression,
+    Function,
+    Return,
+    Tuple,
+)
+
+
+def skipped_clears(function: Function, symbols: Symbols) -> tuple[SkippedClear, ...]:
+    """The clears at the end of a method that an exception passes. That the method clears at its
+    beginning too shows that what is kept is for one call."""
+    record = function.record
+    if record is None or not is_module(symbols, record, function.filename):
+        return ()
+    made = list(calls(function))
+    found = []
+    for key in dict.fromkeys(call.key for _, call in made if _is_own(call)):
+        cleaner = symbols.function(key, function.filename)
+        members = _emptied(cleaner) if cleaner is not None and cleaner is not function else set()
+        sites = sorted(
+            ((at, call) for at, call in made if call.key == key), key=lambda site: site[1].span
+        )
+        if len(sites) < 2 or not members or not _frames(function, symbols, sites):
+            continue
+        first, last = sites[0][1], sites[-1][1]
+        for _, call in made:
+            filled = [name for one in call.arguments if (name := place(one.value)) in members]
+            between = first.span < call.span < last.span
+            guarded = any(is_within(call.span, one.guarded) for one in function.handlers)
+            if filled and between and not guarded and _is_on_this(call):
+                name = filled[0].removeprefix("this.")
+                found.append(SkippedClear(last.name, last.span, name, call.name, call.span))
+                break
+    return tuple(found)
+
+
+def _is_on_this(call: Call) -> bool:
+    return (place(call.receiver) or "").partition(".")[0] == "this"
+
+
+def _is_own(call: Call) -> bool:
+    return place(call.receiver) == "this" and call.key is not None and not call.arguments
+
+
+def _frames(function: Function, symbols: Symbols, sites: list[tuple[At, Call]]) -> bool:
+    """Whether the first of some calls begins a function, the last ends it, and no exception leads
+    to one."""
+    flow = symbols.flow(function)
+    ordinary = ordinary_blocks(flow)
+    (start, first), (end, last) = sites[0], sites[-1]
+    block = function.blocks[end.block]
+    return (
+        all(at.block in ordinary for at, _ in sites)
+        and start.block == flow.order[0]
+        and function.blocks[start.block].operations[0] is first
+        and block.operations[-1] is last
+        and isinstance(block.terminator, Return)
+    )
+
+
+def _emptied(cleaner: Function) -> set[str]:
+    """The members that a method sets to containers without anything in them."""
+    return {
+        name
+        for at in operations(cleaner)
+        if isinstance(at.operation, Assign) and _is_empty(at.operation.value)
+        if (name := place(at.operation.target)) is not None and name.startswith("this.")
+    }
+
+
+def _is_empty(value: Expression) -> bool:
+    if isinstance(value, Binary) and value.operator == "*":
+        return isinstance(value.left, Tuple) and all(
+            item == Constant(None) for item in value.left.items
+        )
+    return isinstance(value, Tuple) and not value.items and value.kind != "tuple"
