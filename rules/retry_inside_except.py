@@ -18,8 +18,8 @@ class RetryInsideExcept(FunctionRule):
     Reports a call of the model, or of a function that works on tensors, inside the `except` body
     that takes an out-of-memory exception (`torch.cuda.OutOfMemoryError`, CuPy's, or a
     `RuntimeError` whose message is tested for "out of memory"), by its own name or by one that a
-    file or class of the run has for it. With `--preview` also where the class is out of sight and
-    only what the handler itself writes says "out of memory".
+    file or class of the run has for it. Where the class is out of sight and only what the handler
+    itself writes says "out of memory", confidence is medium.
 
     ## Why is this bad?
 
@@ -81,7 +81,7 @@ class RetryInsideExcept(FunctionRule):
             span=retry.span,
             function=facts.function,
             subject=retry.call,
-            confidence=Confidence.LOW if retry.unsure else None,
+            confidence=Confidence.MEDIUM if retry.unsure else None,
             steps=(
                 Step(facts.filename, retry.handler, "the exception is taken here"),
                 *steps_at(retry.others, "`{text}` is called here too"),
