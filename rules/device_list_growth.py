@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.facts.tensors import DeviceListGrowth
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Confidence, Finding
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._wording import quoted
 
 
@@ -19,7 +19,9 @@ class DeviceListGrowthRule(FunctionRule):
     Reports a list that receives one device tensor (PyTorch, CuPy, JAX) per iteration of a loop
     without a known small bound, and is joined after the loop only to be copied to the host. A hook
     that a framework calls for every batch (Lightning's `validation_step`) is such a loop, and its
-    class's other methods what comes after.
+    class's other methods what comes after. With low confidence, a list whose elements go to the
+    host one by one after the loop; and, as an `info`, results of a model that a function joins on
+    the device for its caller.
 
     ## Why is this bad?
 
@@ -61,15 +63,20 @@ class DeviceListGrowthRule(FunctionRule):
         """Yield the lists that grow on the device."""
         for growth in facts.tensors.growths if facts.tensors is not None else ():
             yield self.finding(
-                f"{quoted(growth.name)} stays on the device in {quoted(growth.place)}, one more "
-                f"{_each(growth)}{_end(growth)}",
+                f"{quoted(growth.name)} stays on the {_device(growth)} in {quoted(growth.place)}, "
+                f"one more {_each(growth)}{_end(growth)}",
                 filename=facts.filename,
                 span=growth.span,
                 function=facts.function,
                 subject=growth.place,
                 steps=growth.steps,
                 confidence=Confidence.LOW if growth.apart else None,
+                severity=None if growth.to_host else Severity.INFO,
             )
+
+
+def _device(growth: DeviceListGrowth) -> str:
+    return "device" if growth.to_host else "model's device"
 
 
 def _each(growth: DeviceListGrowth) -> str:
@@ -79,6 +86,12 @@ def _each(growth: DeviceListGrowth) -> str:
 
 
 def _end(growth: DeviceListGrowth) -> str:
+    if not growth.to_host:
+        row = growth.joined.span.row
+        return (
+            f", and is joined for the caller at line {row}, which takes as much again; where the "
+            "result is large, bring each part to the host as it comes"
+        )
     if growth.apart:
         row = growth.joined.span.row
         return f", and goes to the host only at line {row}; bring each to the host as it comes"

@@ -83,7 +83,8 @@ class DeviceListGrowth:
     joined: Site
     """Where the list becomes one tensor that is brought to the host; ``text``: how."""
     to_host: str
-    """What brings one element to the host: ``.cpu()``, ``.get()``."""
+    """What brings one element to the host: ``.cpu()``, ``.get()``; empty where the caller gets
+    them, joined, on the device."""
     apart: bool = False
     """They are not joined first; other ways may take them elsewhere."""
     steps: tuple[Step, ...] = ()

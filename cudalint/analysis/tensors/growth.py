@@ -8,13 +8,14 @@ from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import DeviceListGrowth
 from cudalint.analysis.shape.operations import operands
 from cudalint.analysis.shape.places import place, places_read, root_of
-from cudalint.analysis.tensors.lattice import Device, Value
+from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.tensors.lattice import Device, Gradient, Value
 from cudalint.analysis.tensors.records import Form, Record
 from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.apis.model import TensorEffect
 from cudalint.findings.finding import Step
-from cudalint.program import Assign, Call, Index, Slice
+from cudalint.program import Assign, Call, Index, Slice, walk
 
 MOST_DEPTH = 6
 
@@ -56,13 +57,29 @@ def _growth(view: View, keeping: Keeping) -> DeviceListGrowth | None:
     joined = _joined(view, name, loop.body)
     if joined is not None:
         return _told(view, keeping, loop, joined)
-    later = _moved_later(view, keeping, loop)
-    return replace(_told(view, keeping, loop, later), apart=True) if later is not None else None
+    later = _later(view, keeping, loop)
+    if later is None or not (later[1] or _is_inferred(view, value)):
+        return None
+    return replace(_told(view, keeping, loop, later), apart=True)
 
 
-def _moved_later(view: View, keeping: Keeping, loop: Loop) -> tuple[Site, str] | None:
-    """Where the elements of a list go to the host one by one after the loop, and nothing else is
-    done with them on the way but join them."""
+def _is_inferred(view: View, value: Value) -> bool:
+    """Whether a value comes from a model that may be on a device, and has no graph."""
+
+    def made_from(origin: int) -> list[int]:
+        record = view.records.get(origin)
+        return record.sources if record is not None and record.form is not Form.MODEL else []
+
+    own = view.run.is_module(view.function.record or "")
+    if value.gradient != Gradient.DETACHED or not (own or view.may_use_device):
+        return False
+    made = [view.records[one] for one in closure(value.origins, made_from) if one in view.records]
+    return any(one.form is Form.MODEL or one.callee == "this" for one in made)
+
+
+def _later(view: View, keeping: Keeping, loop: Loop) -> tuple[Site, str] | None:
+    """Where the elements of a list go to the host one by one after the loop (and how), or are
+    joined and handed to the caller. Nothing else is done with them."""
 
     def is_kept(record: Record) -> bool:
         call, effect = record.operation, record.effect
@@ -77,6 +94,7 @@ def _moved_later(view: View, keeping: Keeping, loop: Loop) -> tuple[Site, str] |
     made = view.value(keeping.origin, keeping.value).origins
     held = view.derived(made, is_kept)
     later: tuple[Site, str] | None = None
+    joined: tuple[Site, str] | None = None
     for user in sorted({user for one in held for user in view.users.get(one, ())} - held):
         record = view.records[user]
         call, effect = record.operation, record.effect
@@ -86,9 +104,32 @@ def _moved_later(view: View, keeping: Keeping, loop: Loop) -> tuple[Site, str] |
             return None
         if call.name.startswith(".") and effect.device == "host" and not effect.needs_detached:
             later = later or (view.site(call.span, call.name), f"{call.name}()")
-        elif not effect.concatenates and not record.result.is_number:
+        elif effect.concatenates:
+            joined = (view.site(call.span, call.name), "") if _is_handed_over(view, user) else None
+        elif not record.result.is_number:
             return None
-    return later
+    return later or joined
+
+
+def _is_handed_over(view: View, origin: int) -> bool:
+    """Whether a joined tensor goes to the caller as it is, or under another shape."""
+
+    def is_same(record: Record) -> bool:
+        return record.form is Form.COPY or (
+            record.form is Form.FUNCTION
+            and record.effect is not None
+            and record.effect.scalar is None
+            and sum(operand.tensorlike for operand in record.operands) == 1
+        )
+
+    same = view.derived({origin}, is_same)
+    used = {user for one in same for user in view.users.get(one, ())} - same
+    returned = any(
+        view.value(end, part).origins & same
+        for end, value in view.returned()
+        for part in walk(value)
+    )
+    return returned and not used
 
 
 def _told(
@@ -106,7 +147,11 @@ def _told(
         to_host=how,
         steps=(
             Step(view.function.filename, keeping.span, f"each {each} appends to `{text}`"),
-            Step(site.filename, site.span, f"what `{text}` holds goes to the host: {how}"),
+            Step(
+                site.filename,
+                site.span,
+                f"what `{text}` holds goes to the host: {how}" if how else f"`{text}` is joined",
+            ),
         ),
     )
 

@@ -13,7 +13,7 @@ from cudalint.analysis.shape.subjects import hook_kinds, is_module
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.tensors.evidence import gather
 from cudalint.analysis.tensors.knowledge import Known
-from cudalint.analysis.tensors.lattice import MODULE, Recording, Value
+from cudalint.analysis.tensors.lattice import MODULE, NOTHING, Recording, Value
 from cudalint.analysis.tensors.records import RETURNED, Evidence, Outcome, origin_at
 from cudalint.analysis.tensors.scan import Scan, scan
 from cudalint.analysis.tensors.solver import Solution, solve
@@ -280,8 +280,8 @@ class TensorRun:
         if callee is None or callee.is_generator or identity(callee) not in self._known:
             return None
         solution = self.solution(self.known(callee))
-        if solution is None:
-            return None
+        if solution is None or solution.returned == NOTHING:
+            return None  # of a method that only others fill in, nothing is known
         done = self._done(self.known(callee))
         return Outcome(solution.returned, solution.returned_parts, self.resets(callee), done)
 
