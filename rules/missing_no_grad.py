@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.facts.tensors import RecordedInference
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
-from cudalint_rules._wording import quoted
+from cudalint_rules._wording import places, quoted
 
 
 class MissingNoGrad(FunctionRule):
@@ -90,8 +89,7 @@ def _why(call: RecordedInference, filename: str) -> str:
     if call.evaluated is None:
         made = "all that is made of what it returns is numbers, or is detached"
         return f"{made}: put it {advice}"
-    row, file = call.evaluated.span.row, PurePath(call.evaluated.filename).name
-    where = f"line {row}" if call.evaluated.filename == filename else f"{file}, line {row}"
+    where = places((call.evaluated,), filename)
     return (
         f"nothing here computes one; `eval()` ({where}) does not switch that off: put the loop "
         f"{advice}"

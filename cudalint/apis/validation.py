@@ -87,7 +87,7 @@ def table_problems(file: ModelFile) -> Iterator[tuple[str, str]]:
     for name, tensor in file.tensors.items():
         table = f"tensors.{name}"
         for problem in (
-            *_bad_names("names", tensor.names),
+            *_bad_names("names", tuple(name.removesuffix("=") for name in tensor.names)),
             *_bad_path("backward", tensor.backward),
             *_bad_path("inserts", tensor.inserts),
             *_bad_parameter("retain", tensor.retain),
