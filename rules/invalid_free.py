@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts, Misuse, MisuseKind, readable
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._wording import quoted, subject
 
 _REASONS = {
@@ -62,6 +62,8 @@ class InvalidFree(FunctionRule):
     ## Known problems
 
     An offset whose value is known to be 0 is no offset. One that merely could be 0 is reported.
+    A pointer that has a value for some arguments only, and is released for others, is a warning:
+    no caller may pass these.
 
     ## References
 
@@ -76,6 +78,7 @@ class InvalidFree(FunctionRule):
         """Yield the releases of what is no allocation."""
         for misuse in facts.misuses:
             if misuse.kind in _REASONS:
+                unsure = misuse.kind is MisuseKind.UNINITIALIZED and misuse.asks_callers
                 yield self.finding(
                     _message(misuse),
                     filename=misuse.filename or facts.filename,
@@ -83,6 +86,8 @@ class InvalidFree(FunctionRule):
                     function=facts.function,
                     subject=subject(misuse.name, misuse.api),
                     steps=misuse.steps,
+                    severity=Severity.WARNING if unsure else None,
+                    confidence=Confidence.MEDIUM if unsure else None,
                 )
 
 

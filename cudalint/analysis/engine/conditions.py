@@ -43,7 +43,8 @@ RELEASING = "status:release:"
 class Conditions:
     """Assumes conditions; knows which status came from which call."""
 
-    def __init__(self) -> None:
+    def __init__(self, python: bool) -> None:
+        self._false_is_null = not python
         self.calls: dict[str, tuple[Step, str, Value]] = {}
         """By a status value's origin: the call's step, its name, and the status of success."""
         self.checked: set[str] = set()
@@ -150,6 +151,9 @@ class Conditions:
         if operator == "==" and right == NULL:
             if isinstance(left, Pointer | Bag | Address | Array | FunctionValue | Sequence):
                 return self.assume(state, left, not truth)
+            known = state.conditions.get(left)
+            if known or (known is False and self._false_is_null):
+                return [state] if known != truth else []
         elif is_status(left) and isinstance(right, FunctionValue) and operator == "==" and truth:
             return self.settle(state, left, False)  # the name of an error
         elif is_status(left) and isinstance(right, Const):

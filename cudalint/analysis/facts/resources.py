@@ -154,6 +154,9 @@ class Misuse:
     at_end: Site | None = None
     """Where an object ends (named by ``text``) whose destructor makes the second release, or the
     use."""
+    asks_callers: bool = False
+    """The path takes several branches for what the caller passes, and none because a call failed:
+    no caller may pass that."""
 
 
 @dataclass(frozen=True)

@@ -332,8 +332,10 @@ def _carry(run: FunctionRun, binding: Binding, model: ApiFunction, state: State)
         source = source[:-1]  # from one element on
     if target is None or target[0].startswith("::"):
         held = [value for where, value in state.below(source) if not is_attachment(where)]
+        if not held and len(source) == 1:
+            held = [state.read(source)]  # a variable that nothing has written: a parameter
         state.escape(resource for value in held for resource in resources_in(value))
-        state.stored |= {value.location for value in held if isinstance(value, Input)}
+        state.keep_inputs(held)
     else:
         stores.copy(run, state, source, target[:-1] if is_index(target[-1]) else target)
 

@@ -194,8 +194,13 @@ class Passing:
                 acquired.resource() if acquired else None,
                 fitting,
                 released,
+                asks_callers=self._asks_callers(),
             )
         )
+
+    def _asks_callers(self) -> bool:
+        kinds = [event.kind for event in self.state.events()]
+        return self.state.failure is None and kinds.count("condition") > 1
 
 
 @dataclass
