@@ -52,7 +52,7 @@ def judge(leak: Leak, facts: FunctionFacts) -> Verdict | None:
     else:
         code = EXCEPTION
     confidence = _unless_lent(exits, _confidence(leak, exits, facts))
-    return Verdict(code, exits, _severity(exits, facts), confidence)
+    return Verdict(code, exits, _severity(leak, exits, facts), confidence)
 
 
 def _certain(leak: Leak) -> Leak:
@@ -103,13 +103,14 @@ def _ways_out(leak: Leak, ended_otherwise: bool) -> tuple[LeakExit, ...]:
     )
 
 
-def _severity(exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Severity:
-    """The process ends with ``main``: what its error paths leave behind does little harm. Nor does
-    what a test leaves behind that fails."""
+def _severity(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Severity:
+    """Where the process ends, or a test, what is left behind does little harm."""
     thrown = all(way.kind is Exit.THROW for way in exits)
-    harmless = thrown or all(way.on_failure or way.kind is Exit.THROW for way in exits)
-    ends = (facts.is_main and harmless) or (facts.is_test and thrown)
-    return Severity.INFO if ends else Severity.WARNING
+    failing = all(way.on_failure or way.kind is Exit.THROW for way in exits)
+    grows = leak.resource.in_loop or any(way.kind is Exit.OVERWRITE for way in exits)
+    ends = facts.is_main or facts.is_test
+    harmless = (ends and (failing or not grows)) or (thrown and facts.unhandled)
+    return Severity.INFO if harmless else Severity.WARNING
 
 
 def _confidence(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Confidence:

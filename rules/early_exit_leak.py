@@ -69,8 +69,8 @@ class EarlyExitLeak(FunctionRule):
     Two conditions that always hold together but are written differently look independent. Give them
     one name, or suppress the finding at the allocation or at the exit.
 
-    In `main`, and in the code of a Python module, the process ends with the function: there a
-    leaking error path is `info`.
+    In `main`, in a test, and in the code of a Python module, the process ends with the function:
+    there a leak is `info`, unless each iteration of a loop acquires another.
 
     ## References
 

@@ -58,6 +58,10 @@ class ExceptionLeak(FunctionRule):
 
     ## Known problems
 
+    Where nobody in the run handles the exception, on no way from `main`, a test or a module's code
+    to the function, the process ends with it: there a leak is `info`. A function that nobody in the
+    run calls may have callers that do.
+
     A C++ callee whose body is not in the run may throw too; that is shown with `--preview` only. In
     Python a call that merely may raise gives medium confidence, a `raise` high confidence.
 

@@ -59,7 +59,8 @@ class HandleLeak(FunctionRule):
     ## Known problems
 
     A handle that is meant to live as long as the process belongs into a static or global variable;
-    there it is not reported.
+    there it is not reported. At the end of `main` and of tests, and where nobody handles the
+    exception that loses it, it is `info`, as with memory.
 
     ## References
 

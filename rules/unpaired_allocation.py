@@ -70,8 +70,10 @@ class UnpairedAllocation(FunctionRule):
     library, says that it has failed, or gets a block elsewhere that is released after, the finding
     is shown with `--preview` alone. A model says which it is (`takes`, `borrows`).
 
-    At the end of `main` the system takes all memory back. It is reported all the same, since
-    `compute-sanitizer` reports it too and the code tends to be moved into a function one day.
+    At the end of `main`, of a test and of a Python module's own code the process ends, and the
+    system takes all memory back: there a leak is `info`, unless each iteration of a loop acquires
+    another. `compute-sanitizer` reports it too, and the code tends to be moved into a function one
+    day.
 
     An object that is closed on some paths only counts as closed.
 

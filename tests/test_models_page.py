@@ -23,7 +23,14 @@ def test_examples_are_model_files(text: str, tmp_path: Path) -> None:
     file = tmp_path / "models.toml"
     file.write_text(text, encoding="utf-8")
     found = read_model_file(str(file))
-    tables = (found.functions, found.tensors, found.hooks, found.lifetimes, found.kernels)
+    tables = (
+        found.functions,
+        found.tensors,
+        found.hooks,
+        found.lifetimes,
+        found.kernels,
+        found.tests,
+    )
     assert any(tables)
 
 

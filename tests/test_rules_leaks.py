@@ -23,6 +23,7 @@ MAY_THROW = leave(Exit.THROW, 34, "parse() raises", explicit=False)
 ANEW = leave(Exit.OVERWRITE, 10, overwritten_by="acquire")
 NULL = leave(Exit.OVERWRITE, 22, overwritten_by="null")
 STREAM = resource("stream", family="stream")
+EACH = resource(in_loop=True)
 
 LEAK_RULES: list[type[Rule]] = [
     UnpairedAllocation, EarlyExitLeak, ExceptionLeak, OverwrittenAllocation, HandleLeak,
@@ -105,17 +106,24 @@ def test_low_confidence_where_the_function_passes_it_on() -> None:
     [
         (leak(RETURN, released=FREED), Severity.INFO),
         (leak(THROW, released=FREED), Severity.INFO),
-        (leak(RETURN, CONDITION, released=FREED), Severity.WARNING),
-        (leak(CONDITION, released=FREED), Severity.WARNING),
-        (leak(end(), RETURN), Severity.WARNING),
+        (leak(RETURN, CONDITION, released=FREED), Severity.INFO),
+        (leak(CONDITION, released=FREED), Severity.INFO),
+        (leak(end(), RETURN), Severity.INFO),
         (leak(RETURN, of=STREAM, released=FREED), Severity.INFO),
-        (leak(end(), of=STREAM), Severity.WARNING),
+        (leak(end(), of=STREAM), Severity.INFO),
+        (leak(end(), of=EACH), Severity.WARNING),
         (leak(ANEW, released=FREED), Severity.WARNING),
     ],
 )
-def test_error_paths_of_main_are_info(fact: Leak, severity: Severity) -> None:
+def test_where_the_process_ends_is_info(fact: Leak, severity: Severity) -> None:
     assert only(fact, is_main=True).severity is severity
+    assert only(fact, is_test=True).severity is severity
     assert only(fact).severity is Severity.WARNING
+
+
+def test_what_nobody_handles_is_info() -> None:
+    assert only(leak(THROW, released=FREED), unhandled=True).severity is Severity.INFO
+    assert only(leak(THROW, CONDITION, released=FREED), unhandled=True).severity is Severity.WARNING
 
 
 def test_an_unpaired_allocation_names_the_missing_call() -> None:

@@ -31,6 +31,7 @@ from cudalint.analysis.queries.launch_grids import rounded_grids
 from cudalint.analysis.queries.launch_guards import uncalled_guards
 from cudalint.analysis.queries.lifetimes import lifetimes
 from cudalint.analysis.queries.loops import loop_facts
+from cudalint.analysis.queries.process_end import ProcessEnd
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.symbols import Identity, identity
@@ -101,9 +102,12 @@ def function_facts(
     copyable = {id(run): copyable_owner(run, linker) for run in runs}
     overwritten = overwritten_globals(linker, runs)
     half_made = left_half_made(linker, runs)
+    ends = ProcessEnd(linker)
     return tuple(
         replace(
             facts[id(run)],
+            is_test=identity(run.function) in ends.tests,
+            unhandled=identity(run.function) in ends.unhandled,
             leaks=(
                 *(one for one in facts[id(run)].leaks if not is_told(one)),
                 *overwritten.get(identity(run.function), ()),

@@ -21,6 +21,7 @@ Reserved top-level keys of a model file; every other key is a function:
 - ``attributes``: attributes of arrays (Python).
 - ``tensors``: what functions do to tensors and gradients, by behaviour (Python).
 - ``hooks``: methods that frameworks call (Python).
+- ``tests``: how the functions of test frameworks are recognised.
 - ``lifetimes``: what functions do that decides how long device memory is held.
 - ``kernels``: how kernels are made, launched and their limits raised (Python).
 
@@ -35,7 +36,8 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -52,6 +54,7 @@ from cudalint.apis.model import (
     LifetimeEffect,
     ModelFile,
     TensorEffect,
+    TestModel,
 )
 from cudalint.apis.validation import (
     RECEIVERS,
@@ -130,6 +133,7 @@ RESERVED = frozenset(
         "alike",
         "tensors",
         "hooks",
+        "tests",
         "lifetimes",
         "kernels",
     }
@@ -164,6 +168,7 @@ class ApiModels:
         self._tensors: dict[str, TensorEffect] = {}
         self._tensor_beginnings: dict[str, TensorEffect] = {}
         self._hooks: dict[str, HookModel] = {}
+        self._tests = dict(_shipped("tests.toml").tests)
         self._kernels: dict[str, KernelModel] = {}
         self._lifetimes: dict[str, LifetimeEffect] = {}
         self._tensor_effects: dict[str, TensorEffect | None] = {}
@@ -291,6 +296,18 @@ class ApiModels:
             )
         )
 
+    def is_test(self, function: str, filename: str, bases: Container[str]) -> bool:
+        """Whether a test framework calls a function: by its name, its file's, and the classes that
+        its own class derives from."""
+        name = function.replace("::", ".").rpartition(".")[2]
+        file = filename.rpartition("/")[2]
+        return any(
+            any(fnmatchcase(name, known) for known in framework.names)
+            and (not framework.bases or any(base in bases for base in framework.bases))
+            and (not framework.files or any(fnmatchcase(file, like) for like in framework.files))
+            for framework in self._tests.values()
+        )
+
     def names(self) -> frozenset[str]:
         """All names with a model, aliases and methods (``.close@stream``) included. Reads every
         file."""
@@ -370,6 +387,7 @@ class ApiModels:
                 self._borrowers.add(name)
         self.attributes.update(file.attributes)
         self._hooks.update(file.hooks)
+        self._tests.update(file.tests)
         for way in file.kernels.values():
             self._kernels.update(dict.fromkeys(way.names, way))
         for lasting in file.lifetimes.values():
@@ -454,6 +472,7 @@ def decode(path: str, text: str) -> ModelFile:
     attributes = _tables(path, "attributes", content.pop("attributes", {}), AttributeModel)
     tensors = _tables(path, "tensors", content.pop("tensors", {}), TensorEffect)
     hooks = _tables(path, "hooks", content.pop("hooks", {}), HookModel)
+    tests = _tables(path, "tests", content.pop("tests", {}), TestModel)
     lifetimes = _tables(path, "lifetimes", content.pop("lifetimes", {}), LifetimeEffect)
     kernels = _tables(path, "kernels", content.pop("kernels", {}), KernelModel)
     constants = _convert(path, "constants", content.pop("constants", {}), dict[str, int])
@@ -482,7 +501,7 @@ def decode(path: str, text: str) -> ModelFile:
             functions[key] = function
     return ModelFile(
         path, language, families, functions, aliases, attributes, tensors, hooks, lifetimes,
-        kernels, constants, borrows, calm, exceptions, raises, waits, pageable,
+        kernels, constants, borrows, calm, exceptions, raises, waits, pageable, tests,
     )  # fmt: skip
 
 

@@ -437,6 +437,17 @@ class HookModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Called for every batch: what they append to a member is one more each time."""
 
 
+class TestModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How the functions of a test framework are recognised."""
+
+    names: tuple[str, ...]
+    """Their own names, without what encloses them; a beginning ends in ``*``."""
+    bases: tuple[str, ...] = ()
+    """They are methods of classes that derive from one of these."""
+    files: tuple[str, ...] = ()
+    """Patterns of the names of the files that they stand in."""
+
+
 class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What functions do that decides how long device memory is held: one behaviour of several
     ``names`` (those of ``Call.name``; exception classes and decorators by their dotted names)."""
@@ -569,3 +580,4 @@ class ModelFile(msgspec.Struct, frozen=True, omit_defaults=True):
     """Names of those among them that do wait, also in the arguments of templates."""
     pageable: tuple[str, ...] = ()
     """Class templates whose memory is pageable, unless they are given another allocator."""
+    tests: dict[str, TestModel] = {}

@@ -102,6 +102,9 @@ def table_problems(file: ModelFile) -> Iterator[tuple[str, str]]:
             for method in getattr(hook, key):
                 if not _METHOD.fullmatch(method):
                     yield f"hooks.{name}", f"{key}: `{method}` is no name of a method"
+    for name, framework in file.tests.items():
+        for problem in _bad_names("names", framework.names):
+            yield f"tests.{name}", problem
     for name, way in file.kernels.items():
         limits = (way.limits,) if way.limits else ()
         for problem in (*_bad_names("names", way.names), *_bad_names("limits", limits, empty=True)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import PurePath
 
 from cudalint.analysis.facts.capacity import Capacity
 from cudalint.analysis.facts.launches import LaunchSite, RoundedGrid, UncalledGuard
@@ -33,6 +32,9 @@ class FunctionFacts:
     filename: str
     span: Span
     is_main: bool = False
+    is_test: bool = False
+    unhandled: bool = False
+    """Nobody handles an exception that leaves it: the process ends, or a test fails."""
     language: str = "cuda"
     leaks: tuple[Leak, ...] = ()
     misuses: tuple[Misuse, ...] = ()
@@ -55,14 +57,6 @@ class FunctionFacts:
     """``None`` where there is nothing to say of it."""
     tensors: TensorFacts | None = None
     """Of Python functions that have to do with tensors."""
-
-    @property
-    def is_test(self) -> bool:
-        """A test as pytest and unittest find them."""
-        name = self.function.replace("::", ".").rpartition(".")[2]
-        stem = PurePath(self.filename).stem
-        named = stem.startswith("test") or stem.endswith("test")
-        return self.language == "python" and named and name.startswith("test")
 
 
 @dataclass(frozen=True)

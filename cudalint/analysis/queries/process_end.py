@@ -1,0 +1,79 @@
+"""Where the process, or a test, ends with a function: what is lost there is gone a moment later."""
+
+from __future__ import annotations
+
+from cudalint.analysis.shape.callgraph import CallGraph, Site
+from cudalint.analysis.shape.operations import calls, expressions, operations
+from cudalint.analysis.shape.reach import closure, ways
+from cudalint.analysis.shape.symbols import Symbols, identity
+from cudalint.program import (
+    Function,
+    FunctionReference,
+    Launch,
+    Program,
+    Return,
+    walk,
+)
+
+
+class ProcessEnd:
+    """Which functions of a run are tests, and whose exceptions nobody handles."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
+        self._calls = symbols.memo(CallGraph)
+        known = {identity(one): (one, program) for one, program in symbols.functions()}
+        self._ends = {
+            one for one, (function, program) in known.items() if self._ends_all(function, program)
+        }
+        self.tests = {one for one in self._ends if not _is_main(known[one][0])}
+        """The bodies of tests."""
+        elsewhere = self._referred()
+        callers = [one for one in known if one not in self._ends]
+        open_ended = {
+            one
+            for one in callers
+            if one[1] in elsewhere
+            or not self._calls.sites(one)
+            or any(self._goes_on(site) for site in self._calls.sites(one))
+        }
+        self.unhandled = known.keys() - self._calls.reached(open_ended)
+        """Those whose exceptions end the process, or fail a test, whoever calls them."""
+
+    def _ends_all(self, function: Function, program: Program) -> bool:
+        if _is_main(function):
+            return True
+        record = function.record
+        bases = self._symbols.lineage(record, function.filename) if record else ()
+        return self._symbols.models(program.language).is_test(
+            function.name, function.filename, bases
+        )
+
+    def _referred(self) -> set[str]:
+        """The functions that somebody may call whom no call names."""
+        return {
+            part.key
+            for function, _ in self._symbols.functions()
+            for whole in expressions(function)
+            for part in walk(whole)
+            if isinstance(part, FunctionReference) and part.key
+        }
+
+    def _goes_on(self, site: Site) -> bool:
+        """Whether the program does so after an exception of a call: some handler takes it, and the
+        function returns, or works on, in `main` and in tests."""
+        blocks = site.caller.blocks
+        unwind = blocks[site.at.block].unwind
+        if unwind is None:
+            return False
+        within = range(len(blocks))
+        after = [blocks[number] for number in closure([unwind], ways(blocks, within))]
+        if identity(site.caller) not in self._ends:
+            return any(isinstance(block.terminator, Return) for block in after)
+        return any(isinstance(at.operation, Launch) for at in operations(after)) or any(
+            self._symbols.callees(call, site.caller.filename) for _, call in calls(after)
+        )
+
+
+def _is_main(function: Function) -> bool:
+    return function.is_main or function.kind == "module"
