@@ -11,12 +11,14 @@ import pytest
 from cudalint.frontends.cuda import read
 from cudalint.frontends.cuda.options import ParseOptions
 from cudalint.program import (
+    THIS,
     Assign,
     Branch,
     Call,
     Function,
     Jump,
     Launch,
+    Member,
     Program,
     ScopeEnd,
     Throw,
@@ -998,6 +1000,17 @@ def test_unknown_operands_are_no_calls() -> None:
     assert "g(d[COUNT])" in text
     assert "d = COUNT + h" in text
     assert "h(COUNT) through h [indirect]" in text
+
+
+def test_members_of_unknown_type_are_members(tmp_path: Path) -> None:
+    (tmp_path / "engine.h").write_text(
+        '#include "missing.h"\n'
+        "struct Base { lib_t held; }; struct Engine : Base { ~Engine(); lib_t handle; };\n"
+    )
+    source = '#include "engine.h"\nEngine::~Engine() { cudaFree(handle); cudaFree(held); }'
+    program = lower(source, filename=str(tmp_path / "engine.cu"))
+    released = [call.arguments[0].value for call in calls(program, "Engine::~Engine")]
+    assert released == [Member(THIS, "handle"), Member(THIS, "held")]
 
 
 def test_unknown_case_label() -> None:

@@ -201,9 +201,9 @@ class Evaluator:
         return self.function.variables.get(symbol) or self.file_variables.get(symbol)
 
     def is_local(self, location: Location) -> bool:
-        """Whether a location is in a local variable of the function."""
+        """Whether a location is in a local variable of the function, or in a temporary."""
         info = self.function.variables.get(location[0])
-        return info is not None and info.storage == "local"
+        return info is not None and info.storage in ("local", "temporary")
 
     def type_of(self, variable: Expression | Location | None) -> Type | None:
         """The type of a variable; ``None`` for a part of one, and for what is none."""

@@ -157,7 +157,7 @@ class Translation:
         function, inner = self.run.function, self.definition
         if self.run.python or info is None:
             return False
-        if info.storage == "local":
+        if info.storage in ("local", "temporary"):
             return True
         if info.storage != "captured" or function.parent:
             return False

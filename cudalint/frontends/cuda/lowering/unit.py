@@ -268,6 +268,15 @@ class Unit:
                 return False
         return True
 
+    def has_field(self, key: str, name: str) -> bool:
+        """Whether a class, or one that it derives from, has a data member of that name."""
+        record = self.records.get(key)
+        if record is None:
+            return False
+        return any(field.name == name for field in record.fields) or any(
+            self.has_field(base, name) for base in record.bases
+        )
+
     def method_named(self, key: str, name: str) -> FunctionFacts | None:
         """The only method of that name."""
         parts = self._parts.get(key)

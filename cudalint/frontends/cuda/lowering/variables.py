@@ -12,6 +12,7 @@ from cudalint.frontends.cuda.lowering.graph import Symbols, can_own
 from cudalint.frontends.cuda.lowering.libclang import Kind, Storage, address, evaluate, related
 from cudalint.frontends.cuda.lowering.types import as_parameter
 from cudalint.program import (
+    THIS,
     Constant,
     Expression,
     Member,
@@ -132,6 +133,8 @@ def named(context: Context, text: str) -> Expression:
     known = context.by_name.get(text)
     if known is not None:
         return known
+    if context.record is not None and context.unit.has_field(context.record, text):
+        return Member(THIS, text)
     known = context.unit.globals_by_name.get(text)
     if known is not None:
         return known
