@@ -528,9 +528,12 @@ class KernelModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Of a decorator: how its kernels are launched, and what they declare shared memory with."""
     parameters: tuple[str, ...] = ()
     """Of settings: their parameters, among them ``grid``, ``block`` and ``shmem_size``; of an
-    array: its ``shape`` (or ``size``) and ``dtype``, in order."""
-    launches: Literal["settings", "prepared", "sized", ""] = ""
-    """A function of a stream, settings, a kernel and its arguments; or a method of a kernel whose
+    array: its ``shape`` (or ``size``) and ``dtype``, in order; of a call: its own."""
+    least: int | None = None
+    """Of a launch by arguments: dimensions below it are raised to it."""
+    launches: Literal["settings", "arguments", "prepared", "sized", ""] = ""
+    """A function of a stream, settings, a kernel and its arguments; or a call of a kernel with its
+    configuration and its arguments as one tuple; or a method of a kernel whose
     arguments follow ``leading`` ones (grid, block, and a stream as the third); or one that is given
     a number of threads and returns what launches it."""
     leading: int = 0

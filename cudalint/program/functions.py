@@ -118,6 +118,8 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
     warps: Expression | None = None
     stages: Expression | None = None
     """Triton's ``num_warps`` and ``num_stages``, where the launch gives them."""
+    least: int | None = None
+    """Dimensions below it are raised to it before the launch."""
 
 
 class Delete(msgspec.Struct, frozen=True, tag="delete"):

@@ -36,7 +36,9 @@ class Launches(Domain):
     def _launch(self, run: FunctionRun, launch: Launch, state: State) -> None:
         """Its configuration is known as far as it is constant."""
         shared = run.evaluator.value(launch.shared, state) if launch.shared is not None else ZERO
-        grid, block = _extent(run, launch.grid, state), _extent(run, launch.block, state)
+        grid, block = (
+            _raised(_extent(run, one, state), launch.least) for one in (launch.grid, launch.block)
+        )
         _record(run, launch.kernel, launch.kernel_key, launch, grid, block, shared, state)
 
     def modelled(
@@ -119,6 +121,13 @@ def _extent(run: FunctionRun, expression: Expression, state: State) -> Extent:
         parts = [integer(state.read((*location, f".{axis}"))) for axis in "xyz"]
         return (parts[0], parts[1], parts[2])
     return _triple(value)
+
+
+def _raised(extent: Extent, least: int | None) -> Extent:
+    if least is None:
+        return extent
+    x, y, z = (number if number is None else max(number, least) for number in extent)
+    return (x, y, z)
 
 
 def _triple(value: Value) -> Extent:

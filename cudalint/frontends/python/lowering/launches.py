@@ -205,10 +205,14 @@ def _configured_by_arguments(context: Context, site: CallSite, what: Held) -> Ex
         if any(argument.star == "**" for argument in site.node.args):
             return _by_keywords(context, site, what)
         return None
+    model = context.module.models.kernel_model(".__call__")
+    if model is None:
+        return None
+    names = model.parameters
     values: dict[str, Expression] = {}
     arguments: tuple[Argument, ...] = ()
     for position, argument in enumerate(site.node.args):
-        name = keyword_of(argument) or ("grid", "block", "args", "shared_mem")[min(position, 3)]
+        name = keyword_of(argument) or names[min(position, len(names) - 1)]
         if name == "args" and isinstance(argument.value, cst.Tuple | cst.List):
             arguments = tuple(
                 [
@@ -232,6 +236,7 @@ def _configured_by_arguments(context: Context, site: CallSite, what: Held) -> Ex
         shared=values.get("shared_mem"),
         stream=values.get("stream"),
         kernel_key=_kernel_key(what),
+        least=model.least,
     )
     return _emit(context, site, launch)
 
