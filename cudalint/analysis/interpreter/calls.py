@@ -127,7 +127,7 @@ def _call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
     model = _model(run, name, receiver_family)
     if (
         model is not None
-        and model.guess
+        and (model.guess or (receiver_family is None and name.startswith(".")))
         and key
         and (run.symbols.function(key, run.filename) or run.symbols.record(key, run.filename))
     ):

@@ -40,7 +40,9 @@ def names_device(text: str) -> bool:
 def space_of_device(device: object) -> Literal["device", "host"] | None:
     """Where the memory of a device is, by its name or number; ``None`` for what is neither."""
     if isinstance(device, str):
-        return "device" if names_device(device) else "host"
+        if names_device(device):
+            return "device"
+        return "host" if device.partition(":")[0] == "cpu" else None
     return "device" if isinstance(device, int) and not isinstance(device, bool) else None
 
 
