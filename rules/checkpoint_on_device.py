@@ -13,12 +13,14 @@ _USES = {
     "restored": "beside what it fills on line {}",
     "filled": "beside what it fills on line {}",
     "summed": "with all that line {} computes from it",
+    "moved": "until line {} moves it",
     "beside": "unlike what line {} loads",
 }
 _STEPS = {
     "restored": "the weights are copied from it here",
     "filled": "a parameter is written from it here",
     "summed": "weights are computed with here",
+    "moved": "it goes elsewhere here",
     "beside": "this load says where to",
 }
 
@@ -33,8 +35,9 @@ class CheckpointOnDevice(FunctionRule):
     weights that nothing moved to the host. Where another file saves them, the module that is filled
     must be on the GPU already. In tests it is an `info`.
     Without such evidence it is an `info` of low confidence, which `--preview` shows. So is a load
-    whose elements are written into parameters or summed up with others by their names, and one that
-    is returned where another load of the class does say where to.
+    whose elements are written into parameters or summed up with others by their names, that of a
+    whole module which is moved to a device chosen elsewhere, and one that is returned where another
+    load of the class does say where to.
 
     ## Why is this bad?
 

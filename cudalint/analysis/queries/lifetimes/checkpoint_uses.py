@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from cudalint.analysis.facts.lifetimes import CheckpointUse
+from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.operations import calls, operands, operations
 from cudalint.analysis.shape.places import place, places_read
 from cudalint.apis.loader import ApiModels
@@ -14,12 +15,14 @@ from cudalint.program import (
     Assign,
     Binary,
     Call,
+    Constant,
     Expression,
     Function,
     Index,
     Member,
     Operation,
     Program,
+    Return,
     Unknown,
     Variable,
     walk,
@@ -30,47 +33,104 @@ from cudalint.program import (
 class Use:
     """An operation that shows that a file held weights."""
 
+    function: Function
     operation: Operation
     how: CheckpointUse
 
 
 def use_of(function: Function, load: Call, program: Program, models: ApiModels) -> Use | None:
     """What copies what a file held into a module, itself or what is taken out of it; what writes it
-    into parameters one by one; what sums it up with others by their names."""
+    into parameters one by one; what sums it up with others by their names; what moves a module that
+    it held."""
     effect = models.lifetime_effect(load.name)
     if effect is not None and effect.restores:
         # What a module reads into itself was handed out, from the CPU as a rule.
         itself = bool(load.arguments) and place(load.arguments[0].value) == "this"
-        return None if itself else Use(load, "restored")
-    held = _held(function, {place(load.target)} - {None}, models)
-    restore = next(_restores(function, load, held, program, models), None)
-    if restore is not None:
-        return Use(restore, "restored")
-    for one in _readers(function, held, program):
-        own = held if one is function else {name for name in held if name.startswith("this.")}
-        reached = _held(one, own, models)
-        keys, elements = _keys(one, reached), _elements(one, reached)
-        for at in operations(one):
-            how = _by_element(at.operation, reached, elements, keys, models)
-            if how is not None:
-                return Use(at.operation, how)
-    return None
-
-
-def _readers(function: Function, held: set[str], program: Program) -> Iterator[Function]:
-    """Who sees what was read: the function, and where a member has it, the methods of the class."""
-    yield function
-    if function.record is not None and any(name.startswith("this.") for name in held):
-        yield from (
-            other
-            for other in program.functions
-            if other is not function and other.record == function.record
+        return None if itself else Use(function, load, "restored")
+    readers = list(_readers(function, load, program, models))
+    for one, held in readers:
+        restore = next(
+            _restores(one, load if one is function else None, held, program, models), None
         )
+        if restore is not None:
+            return Use(one, restore, "restored")
+    for one, held in readers:
+        keys, elements = _keys(one, held), _elements(one, held)
+        for at in operations(one):
+            how = _by_element(at.operation, held, elements, keys, models)
+            if how is not None:
+                return Use(one, at.operation, how)
+    moved = _moved(function, load, models)
+    return Use(function, moved, "moved") if moved is not None else None
 
 
-def _held(function: Function, seeds: Iterable[str | None], models: ApiModels) -> set[str]:
+def _readers(
+    function: Function, load: Call, program: Program, models: ApiModels
+) -> Iterator[tuple[Function, set[str]]]:
+    """Who sees what was read, and where: the function, those that it returns it to or hands it to,
+    and where a member has it, the methods of the class."""
+    seeds = _named(load.target)
+    yield function, _held(function, seeds, models)
+    own = _parts(function, seeds)
+    members = {name for name in own if name.startswith("this.")}
+    returned = any(
+        isinstance(end := block.terminator, Return) and _is_part(end.value, own)
+        for block in function.blocks
+    )
+    for other in program.functions:
+        if other is function:
+            continue
+        found = set(members) if other.record == function.record is not None else set()
+        for _, call in calls(other) if returned else ():
+            found |= _named(call.target) if call.key == function.key else set()
+        for _, call in calls(function):
+            if call.key == other.key:
+                bound = given(call).bind(other.parameters, lambda rest: rest[0])
+                found |= {symbol for symbol, value in bound.items() if _is_part(value, own)}
+        if found:
+            yield other, _held(other, found, models)
+
+
+def _parts(function: Function, seeds: set[str]) -> set[str]:
+    """Some places, and those that they, or elements of them, are assigned to."""
+    own = set(seeds)
+    for _ in range(3):
+        for at in operations(function):
+            one = at.operation
+            if isinstance(one, Assign) and _is_part(one.value, own):
+                own |= _named(one.target)
+    return own
+
+
+def _is_part(value: Expression | None, own: set[str]) -> bool:
+    """Whether a value is what some places hold, or an element of it."""
+    return not _named(value, getattr(value, "base", None)).isdisjoint(own)
+
+
+def _named(*expressions: Expression | None) -> set[str]:
+    """The places that some expressions are, where they are one."""
+    return {name for one in expressions if (name := place(one)) is not None}
+
+
+def _moved(function: Function, load: Call, models: ApiModels) -> Call | None:
+    """What moves a module that was read to a device that is chosen elsewhere."""
+    own, moves, is_module = _named(load.target), None, False
+    for _, call in calls(function):
+        if place(call.receiver) not in own:
+            continue
+        effect = models.tensor_effect(call.name)
+        is_module = is_module or (effect is not None and effect.module)
+        if effect is not None and effect.device == "argument" and moves is None:
+            named = any(isinstance(one.value, Constant) for one in call.arguments)
+            moves = None if named else call
+        if effect is not None and (effect.module or effect.device == "argument"):
+            own |= _named(call.target)
+    return moves if is_module else None
+
+
+def _held(function: Function, seeds: Iterable[str], models: ApiModels) -> set[str]:
     """The places of a function that hold what some places hold, or a part of it."""
-    held = {seed for seed in seeds if seed is not None}
+    held = set(seeds)
     for _ in range(3):
         for at in operations(function):
             if any(places_read(part) & held for part in operands(at.operation)):
@@ -90,10 +150,10 @@ def _holders(operation: Operation, models: ApiModels) -> set[str]:
 
 
 def _restores(
-    function: Function, load: Call, held: set[str], program: Program, models: ApiModels
+    function: Function, load: Call | None, held: set[str], program: Program, models: ApiModels
 ) -> Iterator[Call]:
     """The calls behind a load that copy what it read into a module."""
-    after = False
+    after = load is None
     for _, call in calls(function):
         after = after or call is load
         effect = models.lifetime_effect(call.name)

@@ -50,10 +50,11 @@ def checkpoints(
                 span=call.span,
                 name=render(call.target) if call.target is not None else "",
                 explicit=explicit,
-                used=Site(function.filename, by.span, by.name if isinstance(by, Call) else ""),
+                used=Site(use.function.filename, by.span, by.name if isinstance(by, Call) else ""),
                 use=use.how,
                 own=isinstance(by, Call)
                 and use.how == "restored"
+                and use.function is function
                 and (
                     origins[0] == "device"
                     or (origins[1] == "device" and is_placed(by, function, program, symbols))
@@ -91,7 +92,7 @@ def _beside(function: Function, load: Call, program: Program, models: ApiModels)
             effect = models.lifetime_effect(call.name)
             where = argument(call, effect.loads) if effect and effect.loads else None
             if where is not None and not _is_nowhere(where):
-                return Use(call, "beside")
+                return Use(other, call, "beside")
     return None
 
 
