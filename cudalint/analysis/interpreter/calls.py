@@ -33,6 +33,7 @@ from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
+    NULL,
     ZERO,
     Address,
     Array,
@@ -240,9 +241,9 @@ def _constant_arguments(
     bound = {
         symbol: value
         for symbol, argument in arguments.bind(single, lambda rest: rest[0]).items()
-        if _is_plain(value := run.evaluator.value(argument, state))
+        if _is_plain(value := run.evaluator.value(argument, state)) or value == NULL
     }
-    if arguments.cut or not bound:
+    if arguments.cut or all(value == NULL for value in bound.values()):
         return []
     return [(key, definition.filename, tuple(sorted(bound.items(), key=repr)), operation.span)]
 

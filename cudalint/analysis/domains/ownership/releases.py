@@ -218,8 +218,15 @@ class Release(Passing):
         return self._step(f"`{self.shown}` is released here by {self.name}")
 
     def _misuse(self, kind: MisuseKind, resource: Symbol | None = None) -> None:
-        if not self.cut:
+        acquired = self.run.log(Recorder).of(resource) if resource is not None else None
+        of = (acquired.family,) if acquired is not None else ()
+        if not self.cut and (kind is MisuseKind.MISMATCH or not self._is_of_host(of)):
             super()._misuse(kind, resource)
+
+    def _is_of_host(self, families: tuple[str, ...]) -> bool:
+        """Whether nothing of CUDA's is released here, and was not (``families``) before."""
+        known = [self.run.models.families.get(one) for one in (*self.effect.families, *families)]
+        return all(one is not None and one.space == "host" for one in known) and bool(known)
 
     def value(self, value: Value, location: Location | None) -> None:
         """Release a value that is stored in some place."""
@@ -302,7 +309,7 @@ class Release(Passing):
             or _may_be_another(self.run, entry)
             # A callee gave it, say: of two calls, each may have come by another way.
             or (len(entry) > 1 and place != entry)
-            or {*self.effect.families, *earlier.families} == {"host"}  # nothing of CUDA's
+            or self._is_of_host(earlier.families)
         ):
             self._misuse_again(MisuseKind.DOUBLE_FREE, earlier, self._step("and again here"))
 
