@@ -11,10 +11,14 @@ from collections.abc import Iterator, Sequence
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.engine.state import State
+from cudalint.analysis.engine.summary import Outcome
 from cudalint.analysis.facts import Exit, Leak, LeakExit
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
+from cudalint.analysis.values.arithmetic import rewrite
+from cudalint.analysis.values.values import Input, Value
 from cudalint.findings.finding import Step
 
 
@@ -38,6 +42,8 @@ def _acquired(run: FunctionRun) -> Iterator[tuple[str, Leak]]:
     """The globals that a function acquires into, whatever they hold, with the loss of that."""
     told: set[str] = set()
     for outcome in run.outcomes:
+        if _excludes_itself(run, outcome):
+            continue
         for item in outcome.handed_out:
             root, origin = item.location[0], item.resource.origin
             record = run.log(Recorder).records.get(origin)
@@ -57,6 +63,21 @@ def _acquired(run: FunctionRun) -> Iterator[tuple[str, Leak]]:
             way = LeakExit(Exit.OVERWRITE, resource.span, "it runs again", steps,
                            overwritten_by="run")  # fmt: skip
             yield root, Leak(resource, (way,))
+
+
+def _excludes_itself(run: FunctionRun, outcome: Outcome) -> bool:
+    """Whether what a path leaves in globals keeps the function from that path when it runs again:
+    ``if (!ready) { ...; ready = true; }``."""
+    left = {place: value for place, value in outcome.writes if place[0].startswith("::")}
+
+    def after(value: Value) -> Value | None:
+        return left.get(value.location) if isinstance(value, Input) else None
+
+    return any(
+        not run.conditions.assume(State(), again, truth)
+        for condition, truth in outcome.conditions
+        if (again := rewrite(condition, after)) != condition
+    )
 
 
 def _given_away(symbols: Symbols) -> set[str]:
