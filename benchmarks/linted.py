@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,3 +41,10 @@ def lint(
     if broken:
         raise RepositoryError(f"cudalint failed on {len(broken)} files, such as {broken[0]}")
     return document
+
+
+def each_part(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The findings of a report, those too that it tells with others of the same defect."""
+    for finding in document["findings"]:
+        yield finding
+        yield from ({**finding, **part, "parts": []} for part in finding["parts"])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cudalint.analysis.facts import Exit, FunctionFacts, Leak, LeakExit, Resource, Site, readable
-from cudalint.findings.finding import Finding, Step, Way
+from cudalint.findings.finding import Defect, Finding, Step, Way
 from cudalint.findings.rule import Rule
 from cudalint_rules._leaks import Verdict
 from cudalint_rules._wording import its_siblings, places, quoted, rows, steps_at, subject
@@ -32,15 +32,17 @@ def leak_finding(
 ) -> Finding:
     """The finding of a leak, at its acquisition; ``say`` words it by some of its ways out."""
     exits, resource = verdict.exits, leak.resource
+    about = subject(resource.name, resource.api)
     finding = rule.finding(
         say(exits) + _unless_owned(exits),
         filename=resource.filename,
         span=resource.span,
         function=facts.function,
-        subject=subject(resource.name, resource.api),
+        subject=about,
         steps=_steps(exits, facts, leak),
         severity=verdict.severity,
         confidence=verdict.confidence,
+        defect=Defect(f"{facts.function}: way out {verdict.group}", facts.span, about),
     )
     ways = [
         Way(way.span, say((way,)) + _unless_owned((way,)), _steps((way,), facts, leak))

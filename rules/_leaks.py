@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from cudalint.analysis.facts import Exit, FunctionFacts, Leak, LeakExit
 from cudalint.findings.finding import Confidence, Severity
+from cudalint.source import Span
 
 UNPAIRED, EARLY_EXIT, EXCEPTION = "GPU101", "GPU102", "GPU103"
 OVERWRITTEN, HANDLE = "GPU104", "GPU106"
@@ -24,6 +25,8 @@ class Verdict:
     exits: tuple[LeakExit, ...]
     severity: Severity = Severity.WARNING
     confidence: Confidence = Confidence.HIGH
+    group: int = 0
+    """Of the function's leaks: those of one number share a way out."""
 
 
 def classify(leak: Leak, facts: FunctionFacts) -> str | None:
@@ -123,8 +126,21 @@ def _confidence(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -
 
 
 def leaks_of(code: str, facts: FunctionFacts) -> Iterator[tuple[Leak, Verdict]]:
-    """The leaks of a function that belong to one rule."""
-    for leak in facts.leaks:
-        verdict = judge(leak, facts)
-        if verdict and verdict.code == code:
-            yield leak, verdict
+    """The leaks of a function that belong to one rule, grouped."""
+    judged = [(leak, verdict) for leak in facts.leaks if (verdict := judge(leak, facts))]
+    groups: list[tuple[Verdict, set[Span]]] = []
+    for leak, verdict in judged:
+        if verdict.code == code:
+            yield leak, replace(verdict, group=_group(verdict, groups))
+
+
+def _group(verdict: Verdict, groups: list[tuple[Verdict, set[Span]]]) -> int:
+    """The number of the group of leaks that a verdict shares a way out with; a new one for none."""
+    spans = {way.span for way in verdict.exits}
+    for number, (first, known) in enumerate(groups):
+        alike = (first.severity, first.confidence) == (verdict.severity, verdict.confidence)
+        if alike and not known.isdisjoint(spans):
+            known |= spans
+            return number
+    groups.append((verdict, spans))
+    return len(groups) - 1

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import ClassFacts, MemberAcquisition, memory_of, part_of
 from cudalint.analysis.rules import ClassRule
-from cudalint.findings.finding import Confidence, Finding, Step
+from cudalint.findings.finding import Confidence, Defect, Finding, Step
 from cudalint_rules._members import dies_with_context, evidence, siblings
 from cudalint_rules._wording import quoted, steps_at
 
@@ -118,6 +118,7 @@ class MemberLeak(ClassRule):
                 *steps_at(others_released.values(), "{text} releases a sibling here"),
             ),
             confidence=_confidence(facts, by_function and not others_released),
+            defect=Defect(f"{facts.record.name}: {how}", facts.record.span, held),
         )
 
 

@@ -395,14 +395,17 @@ def test_fingerprints_survive_moved_lines_and_folders() -> None:
 
 
 def test_equal_findings_have_different_fingerprints() -> None:
-    twice = LEAK.replace(
-        "    return cudaMemcpy",
-        "    { float* device; if (cudaMalloc(&device, 4) != cudaSuccess) return false; }\n"
-        "    return cudaMemcpy",
-    )
-    write(a_cu=twice)
-    fingerprints = [one.fingerprint for one in run(select=["GPU101"]).active]
-    assert len(fingerprints) == 2 and len(set(fingerprints)) == 2
+    opened = "    { float* device; if (cudaMalloc(&device, 4) != cudaSuccess) return false; }\n"
+    write(a_cu=LEAK.replace("    return cudaMemcpy", opened + "    return cudaMemcpy"))
+    found = run(select=["GPU101"]).active
+    assert len({one.fingerprint for one in found}) == len(found) == 2
+
+
+def test_parts_of_one_defect_have_one_fingerprint() -> None:
+    other = "    float* other;\n    if (cudaMalloc(&other, 4) != cudaSuccess) return false;\n"
+    write(a_cu=LEAK.replace("    return cudaMemcpy", other + "    return cudaMemcpy"))
+    found = run(select=["GPU101"]).active
+    assert len(found) == 2 and len({one.fingerprint for one in found}) == 1
 
 
 # Files without CUDA that say what a function does -------------------------------------------------

@@ -26,7 +26,7 @@ from benchmarks.corpora.facts import (
     precision,
     save,
 )
-from benchmarks.linted import lint
+from benchmarks.linted import each_part, lint
 from benchmarks.repositories import RepositoryError, is_source, obtain, write_files
 
 FACTS = Path(__file__).parent
@@ -56,7 +56,7 @@ def found_in(root: Path, corpus: Corpus, cache: Path, workers: int) -> tuple[lis
             function=finding["function"] or "",
             message=finding["message"],
         )
-        for finding in document["findings"]
+        for finding in each_part(document)
         if not finding["suppressed"]
     ]
     return found, [f"{error['filename']}: {error['message']}" for error in document["errors"]]

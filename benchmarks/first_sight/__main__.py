@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks import common
 from benchmarks.documents import markdown, write_section
 from benchmarks.first_sight.judged import VERDICTS, Judged, by_round, by_rule, load
-from benchmarks.linted import lint
+from benchmarks.linted import each_part, lint
 from benchmarks.repositories import RepositoryError, is_source, obtain, write_files
 
 ROUNDS = Path(__file__).parent
@@ -39,7 +39,7 @@ def told_again(
         document = lint(Path(folder), ["."], 1, ["--preview", "--no-cache"])
     told = {
         (one["filename"], one["location"]["row"], one["code"])
-        for one in document["findings"]
+        for one in each_part(document)
         if one["severity"] != "info"
     }
     return [one for one in findings if (one.file, one.line, one.code) in told]

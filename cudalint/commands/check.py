@@ -26,6 +26,7 @@ from cudalint.project.files import (
 )
 from cudalint.project.paths import absolute, display_name
 from cudalint.project.reading import Language, reason_of
+from cudalint.reports.defects import told_once
 from cudalint.reports.report import Report
 from cudalint.reports.style import ColorChoice, Style, escaped, use_color
 
@@ -72,6 +73,7 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
     errors = {*report.errors, *found.errors}
     errors |= {FileError(name, "does not exist") for name in found.missing}
     report = dataclasses.replace(report, errors=tuple(sorted(errors)), named=plan.named)
+    report = told_once(report)
     _complain(report, options)
     # Where nothing could be linted, the errors have said it all.
     summarise = bool(found.files) and bool(report.files or not errors)

@@ -55,6 +55,19 @@ class Way:
 
 
 @dataclass(frozen=True)
+class Defect:
+    """What a finding is a part of: one mend, or one decision to leave it, is good for all parts."""
+
+    shared: str
+    """The same for all parts, and none of their names: which ways out of which function, which
+    class. The fingerprint holds it: it stays when one part is mended."""
+    within: Span
+    """The function or class, which others may share the name of."""
+    part: str
+    """The variable, member or API that this part is about."""
+
+
+@dataclass(frozen=True)
 class Finding:
     """One finding. ``filename`` and ``span`` are its primary location (for a leak: the allocation).
 
@@ -78,5 +91,9 @@ class Finding:
     suppressed: str | None = None
     runtime: Verdict | None = None
     """What running it said; ``None`` where it was not run."""
+    defect: Defect | None = None
+    """What it shares with findings that a report shows as one with it."""
+    parts: tuple[Finding, ...] = ()
+    """The others of its defect, where it speaks for all of them."""
     missing: tuple[str, ...] = ()
     """Headers that were not found (GPU002): what many such findings have in common."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.findings.finding import Confidence, Defect, Finding, Severity, Step
 from cudalint.source import Span
 
 DOCUMENTATION = "https://cudalint.readthedocs.io/rules/{code}"
@@ -81,6 +81,7 @@ class Rule(abc.ABC):
         steps: tuple[Step, ...] = (),
         severity: Severity | None = None,
         confidence: Confidence | None = None,
+        defect: Defect | None = None,
     ) -> Finding:
         """A finding of this rule, with its default severity and confidence unless given."""
         return Finding(
@@ -94,4 +95,5 @@ class Rule(abc.ABC):
             function=function,
             subject=subject,
             steps=steps,
+            defect=defect,
         )

@@ -100,6 +100,16 @@ def _finding(finding: Finding, report: Report) -> dict[str, Any]:
             }
             for step in finding.steps
         ],
+        "parts": [
+            {
+                "message": part.message,
+                "filename": part.filename,
+                "location": _location(
+                    part.span.row, part.span.column, report.sources.get(part.filename)
+                ),
+            }
+            for part in finding.parts
+        ],
         "fix": None,
         "fingerprint": finding.fingerprint,
         "suppressed": finding.suppressed,
