@@ -10,6 +10,8 @@ from cudalint.findings.finding import Finding, Severity
 from cudalint_rules._wording import format_against, format_bytes, quoted, subject
 
 _HOST = ("host", "pinned")
+_LARGE_PART = 4
+"""A copy of one such part of the device's memory is worth a warning."""
 
 
 class UnchunkedTransfer(FunctionRule):
@@ -18,8 +20,10 @@ class UnchunkedTransfer(FunctionRule):
     ## What it does
 
     Reports a single copy from the host to the device of more than `--max-transfer` (256 MiB unless
-    set), where its size is known from constants, shapes and dtypes. A call that moves a whole data
-    set of unknown size is `info`.
+    set), where its size is known from constants, shapes and dtypes. It is a warning where you set
+    that threshold, or where the copy takes a quarter of `--device-memory` (without it: of the
+    largest of the target devices); else, and where a call moves a whole data set of unknown size,
+    it is `info`.
 
     ## Why is this bad?
 
@@ -83,7 +87,7 @@ class UnchunkedTransfer(FunctionRule):
                     f"{api} copies {size} of {what} to the device at once; copy it in chunks "
                     f"of at most {chunk}"
                 )
-                severity = self.severity
+                severity = self._weighed(copy.bytes)
             elif copy.bytes is None and copy.whole_data_set:
                 message = (
                     f"{api} moves the whole data set {what}, whatever its size, to the device; "
@@ -102,6 +106,10 @@ class UnchunkedTransfer(FunctionRule):
                 steps=copy.steps,
                 severity=severity,
             )
+
+    def _weighed(self, size: int) -> Severity:
+        asked = self.limits.max_transfer_text or size * _LARGE_PART >= self.limits.device_memory
+        return Severity.WARNING if asked else Severity.INFO
 
 
 def _to_device(copy: Transfer) -> bool:

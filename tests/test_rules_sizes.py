@@ -199,7 +199,22 @@ def test_a_large_copy() -> None:
         "cudaMemcpy copies 800 MB of `h_in` to the device at once; copy it in chunks of at most "
         "256 MiB"
     )
-    assert (found.severity, found.steps) == (Severity.WARNING, steps)
+    assert (found.severity, found.steps) == (Severity.INFO, steps)
+
+
+@pytest.mark.parametrize(
+    ("limits", "severity"),
+    [
+        (Limits(), Severity.INFO),
+        (Limits(max_transfer_text="256MiB"), Severity.WARNING),
+        (Limits(device_memory=4 * GIB), Severity.WARNING),
+        (Limits(device_memory=4 * GIB + 4), Severity.INFO),
+    ],
+)
+def test_a_copy_is_weighed(limits: Limits, severity: Severity) -> None:
+    facts = function(transfers=(transfer(endpoint(), HOST, GIB),))
+    (found,) = UnchunkedTransfer(limits).check(facts)
+    assert found.severity is severity
 
 
 def test_a_whole_data_set_of_unknown_size() -> None:

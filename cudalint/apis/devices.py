@@ -188,6 +188,7 @@ def limits_for(
         max_transfer=(
             parse_bytes(max_transfer) if max_transfer is not None else defaults.max_transfer
         ),
+        max_transfer_text=str(max_transfer) if max_transfer is not None else "",
         large_allocation=(
             parse_bytes(large_allocation)
             if large_allocation is not None

@@ -36,6 +36,8 @@ class Limits:
     """How the budget was given (``3GiB``); empty when it is the default."""
     max_transfer: int = 256 * 1024**2
     """The chunk threshold of GPU401: ``--max-transfer``."""
+    max_transfer_text: str = ""
+    """How it was given; empty when it is the default."""
     large_allocation: int = 1024**3
     """What GPU607 calls large: ``--large-allocation``."""
 
