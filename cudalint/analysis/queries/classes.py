@@ -70,6 +70,8 @@ class Members:
     """A function out of sight is given an object."""
     takes_back: bool = False
     """A method releases what its caller gives it."""
+    resets: bool = False
+    """A method resets the device."""
 
 
 Table = dict[tuple[str, str], Members]
@@ -129,6 +131,9 @@ def _look_after(table: Table, linker: Linker) -> None:
             (members.by_destructor if ending else members.elsewhere).setdefault(name, site)
         if members.takes_back:  # an allocator, whose users say when
             members.escaping |= members.lent_out
+        if members.resets:
+            gone = (one for one in members.acquired.values() if one.resource.info.reset)
+            members.escaping |= {part_of(one.member) for one in gone}
         if forwards(own):
             members.escaping |= {part_of(member) for member, _ in members.acquired}
 
@@ -285,10 +290,12 @@ def _collect(
     for key in _given(run, linker):
         if known := _members(table, linker, key, run.filename):
             known.given = True
-    if _releases_parameter(run) and (
-        known := _members(table, linker, function.record, run.filename)
-    ):
-        known.takes_back = True
+    takes_back, resets = _releases_parameter(run), run.log(Recorder).resets
+    if takes_back or resets:
+        known = _members(table, linker, function.record, run.filename)
+        if known is not None:
+            known.takes_back |= takes_back
+            known.resets |= resets
     for record in linker.classes(function.record, run.filename) if ending else ():
         known = _members(table, linker, record.key, record.filename)
         if known is not None and known.destructor is None:

@@ -293,6 +293,11 @@ class Recorder:
         _, known = self.cleanups.setdefault(cleanup.span, (cleanup, set()))
         known |= owned
 
+    @property
+    def resets(self) -> bool:
+        """Whether the device's context is destroyed, with all that is in it."""
+        return any(not cleanup.null_release for cleanup, _ in self.cleanups.values())
+
     # Facts ------------------------------------------------------------------------------------
 
     def facts(self, language: str, checked: set[str]) -> FunctionFacts:
