@@ -37,16 +37,20 @@ def run_given(
     places = [Variable(f"%given{number}", f"%given{number}") for number in range(len(arguments))]
     for place, value in zip(places, arguments, strict=True):
         state.values[(place.symbol,)] = value
+    result = Variable("%answer", "%answer")
     call = Call(
         function.name,
         tuple(Argument(place) for place in places),
         span,
+        target=result,
         key=function.key,
         kind="indirect",
     )
     states = _run(run, call, state, apply)
     for one in states:
-        for place in places:
+        # The callee knows what becomes of the answer.
+        one.escape(one.reachable([one.read((result.symbol,))]))
+        for place in (*places, result):
             one.forget((place.symbol,))
     return states
 
