@@ -20,8 +20,8 @@ class CopyKindMismatch(FunctionRule):
 
     Knows where the pointers of a copy come from, and reports a direction that says otherwise:
     `cudaMemcpyDeviceToHost` into device memory, `cudaMemcpyHostToDevice` from it, source and target
-    exchanged. Pinned memory counts as host memory, but the device can reach it: where it alone is on
-    the wrong side, this is an info. Managed memory fits every direction.
+    exchanged. Pinned memory counts as host memory, but the device can reach it: where it alone is
+    on the wrong side, this is an info. Managed memory fits every direction.
 
     ## Why is this bad?
 
