@@ -16,6 +16,7 @@ _USES = {
     "moved": "until line {} moves it",
     "beside": "unlike what line {} loads",
 }
+_UNPLACED = "from where line {} copies it"
 _STEPS = {
     "restored": "the weights are copied from it here",
     "filled": "a parameter is written from it here",
@@ -33,7 +34,8 @@ class CheckpointOnDevice(FunctionRule):
     Reports `torch.load` and `torch.jit.load` without `map_location` (or with `None`) where what the
     file holds goes into a `load_state_dict`, and this file, or one that belongs to it, saves
     weights that nothing moved to the host. Where another file saves them, the module that is filled
-    must be on the GPU already. In tests it is an `info`.
+    must be on the GPU already. In tests it is an `info`, and so is what only the statement that
+    copies it into one module ever sees, in a program of one process.
     Without such evidence it is an `info` of low confidence, which `--preview` shows. So is a load
     whose elements are written into parameters or summed up with others by their names, that of a
     whole module which is moved to a device chosen elsewhere, and one that is returned where another
@@ -89,15 +91,17 @@ class CheckpointOnDevice(FunctionRule):
         missing = "a `map_location` of `None`" if load.explicit else "no `map_location`"
         what = f"`{load.name}`" if is_shown(load.name) else "what it loads"
         where = "the GPU that it was saved from" if load.own else "a GPU if it was saved from one"
+        use = _USES[load.use] if load.placed or load.use != "restored" else _UNPLACED
+        certain = load.own and not load.brief and not _is_unit_test(facts)
         return self.finding(
             f"{load.api} with {missing}: {what} goes to {where}, "
-            f'{_USES[load.use].format(load.used.span.row)}; pass `map_location="cpu"`',
+            f'{use.format(load.used.span.row)}; pass `map_location="cpu"`',
             filename=facts.filename,
             span=load.span,
             function=facts.function,
             subject=load.name if is_shown(load.name) else load.api,
             steps=steps_at((load.used,), _STEPS[load.use]),
-            severity=None if load.own and not _is_unit_test(facts) else Severity.INFO,
+            severity=None if certain else Severity.INFO,
             confidence=Confidence.HIGH if load.own else Confidence.LOW,
         )
 

@@ -508,7 +508,10 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """A decorator of generators: of one that is ``resumed`` whatever the consumer did (a fixture of
     pytest), or is a ``context`` manager, to which what it yields comes back."""
     opaque: bool = False
-    """The names are classes whose objects' state is no tensors (a serialized engine)."""
+    """The state of its result is no tensors of a device (a serialized engine), or that of its
+    receiver."""
+    device_of_its_own: bool = False
+    """Called in a process that is one of several, each with a device."""
     tensor_types: bool = False
     """The names are classes of arrays that live, or may live, on a device."""
     modules: bool = False

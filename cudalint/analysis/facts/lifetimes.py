@@ -48,6 +48,10 @@ class CheckpointLoad:
     own: bool = False
     """Something shows that the file was written from a device: this run writes such files from
     there."""
+    placed: bool = True
+    """What is filled was moved to a device before."""
+    brief: bool = False
+    """One module's weights, which the process that wrote the file lets go of with the statement."""
 
 
 @dataclass(frozen=True)

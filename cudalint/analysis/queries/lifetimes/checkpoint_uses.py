@@ -159,22 +159,25 @@ def _restores(
         effect = models.lifetime_effect(call.name)
         if after and effect is not None and effect.restores:
             of_file = any(places_read(one.value) & held for one in call.arguments)
-            if of_file and not _is_opaque(call.receiver, function, program, models):
+            if of_file and not _is_opaque(call, function, program, models):
                 yield call
 
 
-def _is_opaque(
-    receiver: Expression | None, function: Function, program: Program, models: ApiModels
-) -> bool:
-    """Whether the state of an object is no tensors, by its class: a serialized engine, the numbers
-    of a schedule."""
-    name = place(receiver)
-    classes = [one.type.text or "" for one in function.parameters if one.symbol == name]
+def _is_opaque(restore: Call, function: Function, program: Program, models: ApiModels) -> bool:
+    """Whether the state of what a call restores is no tensors of a device: by what made it last, or
+    by its methods."""
+    name = place(restore.receiver)
+    sources = [one.type.text or "" for one in function.parameters if one.symbol == name]
+    for _, call in sorted(calls(function), key=lambda one: one[1].span):
+        if place(call.target) == name and call.span < restore.span:
+            sources = [call.name]
     for other in program.functions:
         same = other.record == function.record and (name or "").startswith("this.")
-        if other is function or same:
-            classes += [call.name for _, call in calls(other) if place(call.target) == name]
-    effects = map(models.lifetime_effect, classes)
+        for _, call in calls(other) if other is function or same else ():
+            made = place(call.target) == name and other is not function
+            if name is not None and (made or place(call.receiver) == name):
+                sources.append(call.name)
+    effects = map(models.lifetime_effect, sources)
     return any(effect is not None and effect.opaque for effect in effects)
 
 

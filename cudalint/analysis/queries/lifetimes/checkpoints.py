@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.analysis.facts.lifetimes import CheckpointLoad
-from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.facts.resources import Site, is_shown
 from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
     is_placed,
     written_elsewhere,
@@ -14,6 +14,7 @@ from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
 from cudalint.analysis.queries.lifetimes.checkpoint_uses import Use, use_of
 from cudalint.analysis.shape.arguments import argument, given
 from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.apis.loader import ApiModels
@@ -24,6 +25,7 @@ from cudalint.program import (
     Constant,
     Expression,
     Function,
+    Operation,
     Program,
     Return,
     Variable,
@@ -44,6 +46,7 @@ def checkpoints(
         if "host" in origins or _is_part_of_another(function, symbols):
             continue
         by = use.operation
+        placed = isinstance(by, Call) and is_placed(by, function, program, symbols)
         found.append(
             CheckpointLoad(
                 api=call.name,
@@ -52,13 +55,11 @@ def checkpoints(
                 explicit=explicit,
                 used=Site(use.function.filename, by.span, by.name if isinstance(by, Call) else ""),
                 use=use.how,
-                own=isinstance(by, Call)
-                and use.how == "restored"
+                own=use.how == "restored"
                 and use.function is function
-                and (
-                    origins[0] == "device"
-                    or (origins[1] == "device" and is_placed(by, function, program, symbols))
-                ),
+                and (origins[0] == "device" or (origins[1] == "device" and placed)),
+                placed=placed,
+                brief=origins[0] == "device" and _is_brief(call, by, program, models),
             )
         )
     return tuple(found)
@@ -96,6 +97,23 @@ def _beside(function: Function, load: Call, program: Program, models: ApiModels)
     return None
 
 
+def _is_brief(load: Call, by: Operation, program: Program, models: ApiModels) -> bool:
+    """Whether what is read has no name, and is copied into one module of the only process."""
+    if not isinstance(by, Call) or is_shown(render(load.target) if load.target else ""):
+        return False
+    if load.target not in [one.value for one in by.arguments]:
+        return False
+    for function in program.functions:
+        for _, call in calls(function):
+            lasting, effect = models.lifetime_effect(call.name), models.tensor_effect(call.name)
+            steps = effect is not None and effect.steps
+            if steps and place(call.receiver) == place(by.receiver):
+                return False  # an optimizer keeps what it is given
+            if lasting is not None and lasting.device_of_its_own:
+                return False
+    return True
+
+
 def _is_part_of_another(function: Function, symbols: Symbols) -> bool:
     """Whether a module that is being made takes the weights of a part of it: such files are handed
     out, from the CPU as a rule, and the module is not on a device yet."""
@@ -106,8 +124,8 @@ def _is_part_of_another(function: Function, symbols: Symbols) -> bool:
     )
 
 
-def _is_nowhere(place: Expression) -> bool:
+def _is_nowhere(where: Expression) -> bool:
     """``None``, or ``None`` except on the CPU."""
-    if isinstance(place, Conditional):
-        return any(_is_nowhere(part) for part in (place.then, place.otherwise))
-    return isinstance(place, Constant) and place.value is None
+    if isinstance(where, Conditional):
+        return any(_is_nowhere(part) for part in (where.then, where.otherwise))
+    return isinstance(where, Constant) and where.value is None
