@@ -59,12 +59,19 @@ def test_tests_are_known_by_their_names_files_and_classes() -> None:
 
             def them(self):
                 helper()
+
+        def checked():
+            return cupy.zeros(3)
+
+        def test_more():
+            checked()
     """
     found = facts_of(text, "test_zeros.py")
     assert found["test_zeros"] == (True, True)
     assert found["Zeros.test_them"] == (True, True)
     assert not found["Zeros.them"][0]
     assert found["helper"] == (False, False)  # `them` has callers out of sight
+    assert found["checked"] == (False, True)  # only tests call it
     found = facts_of(text, "zeros.py")
     assert not found["test_zeros"][0]
     assert found["Zeros.test_them"][0]

@@ -26,17 +26,14 @@ class ProcessEnd:
         self._ends = {
             one for one, (function, program) in known.items() if self._ends_all(function, program)
         }
+        referred = self._referred()
+        entered = {one for one in known if one[1] in referred or not self._calls.sites(one)}
         self.tests = {one for one in self._ends if not _is_main(known[one][0])}
-        """The bodies of tests."""
-        elsewhere = self._referred()
-        callers = [one for one in known if one not in self._ends]
-        open_ended = {
-            one
-            for one in callers
-            if one[1] in elsewhere
-            or not self._calls.sites(one)
-            or any(self._goes_on(site) for site in self._calls.sites(one))
+        """The bodies of tests. What only they call may be what is tested."""
+        surviving = {
+            one for one in known if any(self._goes_on(site) for site in self._calls.sites(one))
         }
+        open_ended = (entered | surviving) - self._ends
         self.unhandled = known.keys() - self._calls.reached(open_ended)
         """Those whose exceptions end the process, or fail a test, whoever calls them."""
 
