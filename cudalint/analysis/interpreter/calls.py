@@ -143,14 +143,15 @@ def _call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
             domain.calling_defined(run, operation, definition, state)
         else:
             domain.calling_unknown(run, operation, name, state)
-    if operation.noreturn:
+    if operation.noreturn and (summary is None or definition is None):
         return []
     if summary is not None and definition is not None:
         constants = _constant_arguments(run, operation, definition.key, state)
         run.calls_made.extend(constants)
         for _, _, bound, _ in constants if not run.python else ():
             summary = run.summaries.selected(definition, dict(bound)) or summary
-        return apply_summary(run, operation, definition, summary, state)
+        after = apply_summary(run, operation, definition, summary, state)
+        return [one for one in after if isinstance(one, Raised) or not operation.noreturn]
     if stores.assign_unseen(run, operation, state) or stores.step_unseen(run, operation, state):
         return [state]
     return _unknown(run, operation, name, state)
