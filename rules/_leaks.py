@@ -117,6 +117,8 @@ def _severity(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> 
 
 
 def _confidence(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Confidence:
+    if not leak.followed:
+        return Confidence.LOW
     if any(way.kind is not Exit.THROW or way.explicit for way in exits):
         return Confidence.HIGH
     # C++ callees rarely throw, and a Python function that passes the resource on is not the place

@@ -116,6 +116,8 @@ class Leak:
     """Where other paths of the function pass its ownership on (return it, store it in an owner)."""
     inside: tuple[str, Span] | None = None
     """Where the function that is called acquires it."""
+    followed: bool = True
+    """Whether paths have shown it, not the function's text alone."""
 
     def exits_of(self, *kinds: Exit) -> tuple[LeakExit, ...]:
         """The exits of some kinds."""

@@ -2,7 +2,7 @@
 
 Memory that is acquired once and lives as long as the process is no leak. It is one where the
 function that acquires it runs again, without a look at what the global holds: the earlier memory is
-lost.
+lost. And where `main` acquires it, and releases its siblings, it was forgotten.
 """
 
 from __future__ import annotations
@@ -31,11 +31,26 @@ def overwritten_globals(
         return {}
     given = _given_away(symbols)
     again = symbols.memo(CallGraph).repeated
-    return {
+    found = {
         function: [leak for root, leak in leaks if root not in given]
         for function, leaks in acquiring.items()
         if function in again
     }
+    for run in runs:
+        if run.function.is_main and not run.python:
+            leaks = acquiring[identity(run.function)]
+            forgotten = (_forgotten(run, leak) for root, leak in leaks if root not in given)
+            found[identity(run.function)] = [leak for leak in forgotten if leak.siblings]
+    return found
+
+
+def _forgotten(run: FunctionRun, leak: Leak) -> Leak:
+    """What `main` leaves in a global when it ends, beside the siblings that it releases."""
+    siblings = run.log(Recorder).siblings(leak.resource.name, leak.resource.family)
+    (way,) = leak.exits
+    span = max((site.span for site in siblings), default=way.span)
+    ends = LeakExit(Exit.END, span, "the function ends", way.steps[:1])
+    return Leak(leak.resource, (ends,), siblings=siblings, followed=False)
 
 
 def _acquired(run: FunctionRun) -> Iterator[tuple[str, Leak]]:

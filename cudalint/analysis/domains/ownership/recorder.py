@@ -334,7 +334,7 @@ class Recorder:
                     resource=acquired.resource(),
                     exits=exits,
                     released=tuple(sorted(record.released.values(), key=lambda s: s.span)),
-                    siblings=self._siblings(acquired),
+                    siblings=self.siblings(acquired.name, acquired.family),
                     place_released=self._place_released(acquired),
                     handed_over=tuple(record.handed_over.values()),
                     inside=acquired.from_callee if acquired.kept_by_callee else None,
@@ -370,16 +370,12 @@ class Recorder:
                 found[(leave.kind, leave.span)] = leave
         return tuple(sorted(found.values(), key=lambda leave: leave.span))
 
-    def _siblings(self, missing: Acquired) -> tuple[Site, ...]:
+    def siblings(self, name: str, family: str) -> tuple[Site, ...]:
+        """Where others of a family than the one of a name are released."""
         found: dict[str, Site] = {}
         for record in self.records.values():
             other = record.acquired
-            if (
-                other.origin != missing.origin
-                and other.family == missing.family
-                and other.name != missing.name
-                and record.released
-            ):
+            if other.family == family and other.name != name and record.released:
                 last = max(record.released.values(), key=lambda site: site.span)
                 found.setdefault(other.name, Site(last.filename, last.span, other.name))
         return tuple(sorted(found.values(), key=lambda site: site.span))
