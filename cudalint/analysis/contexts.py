@@ -32,6 +32,7 @@ from cudalint.analysis.queries.launch_guards import uncalled_guards
 from cudalint.analysis.queries.lifetimes import lifetimes
 from cudalint.analysis.queries.loops import loop_facts
 from cudalint.analysis.queries.process_end import ProcessEnd
+from cudalint.analysis.queries.unfollowed import left_unfollowed
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.symbols import Identity, identity
@@ -103,6 +104,7 @@ def function_facts(
     overwritten = overwritten_globals(linker, runs)
     half_made = left_half_made(linker, runs)
     ends = ProcessEnd(linker)
+    unfollowed = left_unfollowed(linker, runs)
     return tuple(
         replace(
             facts[id(run)],
@@ -112,6 +114,7 @@ def function_facts(
                 *(one for one in facts[id(run)].leaks if not is_told(one)),
                 *overwritten.get(identity(run.function), ()),
                 *half_made.get(identity(run.function), ()),
+                *unfollowed.get(identity(run.function), ()),
             ),
             copies=(
                 *facts[id(run)].copies,
