@@ -58,6 +58,8 @@ class Members:
     """Members to others that were given the same resource."""
     families: dict[str, set[str]] = field(default_factory=dict)
     """What functions put into each member, whoever it belongs to."""
+    made: set[str] = field(default_factory=set)
+    """Members that functions put something into, be it a table on the host."""
     destructor: Site | None = None
     escaping: set[str] = field(default_factory=set)
     lent_out: set[str] = field(default_factory=set)
@@ -91,6 +93,8 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
     for run in runs:
         _collect(run, linker, table, lost)
         fields |= _released_members(run)
+    for members in table.values():
+        _set_tables_apart(members)
     _look_after(table, linker)
     for members in table.values():
         _join_holders(members)
@@ -196,11 +200,11 @@ def _is_taken_out_of_sight(members: Members, linker: Linker) -> bool:
 
 
 def _lent(members: Members) -> set[str]:
-    """Members that point to a table which no function of the class makes: whoever made it has its
-    elements too."""
-    made = {member for member, _ in members.acquired}
+    """Members that point to a table which no function makes: whoever made it has its elements
+    too."""
     pointers = {field.name for field in members.record.fields if field.type.kind == "pointer"}
-    return {part_of(member) for member in made if member.partition("[")[0] in pointers - made}
+    lent = pointers - members.made
+    return {part_of(member) for member, _ in members.acquired if member.partition("[")[0] in lent}
 
 
 # Members ----------------------------------------------------------------------------------------
@@ -391,6 +395,7 @@ def _acquisition(
     if found is None:
         return
     found[0].families.setdefault(_path(found[1]), set()).add(item.family)
+    found[0].made.add(found[1])
     if item.managed or item.escaped or record is None:
         return
     members, name = found
@@ -463,6 +468,20 @@ def _members(table: Table, linker: Linker, key: str | None, filename: str) -> Me
     if record is None:
         return None
     return table.setdefault((record.key, record.filename), Members(record))
+
+
+def _set_tables_apart(members: Members) -> None:
+    """``delete[] streams_`` gives back a table that the class has made, not what is in it."""
+    for item in members.acquired.values():
+        table, family = part_of(item.member), item.resource.family
+        ended = [
+            (name, one.families) for name, one, _ in members.releases if part_of(name) == table
+        ]
+        if table in members.made - {item.member} and all(
+            name == table and family not in families for name, families in ended
+        ):
+            for released in (members.by_destructor, members.elsewhere, members.releasing):
+                released.pop(table, None)
 
 
 def _join_holders(members: Members) -> None:

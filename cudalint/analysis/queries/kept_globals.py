@@ -2,12 +2,14 @@
 
 Memory that is acquired once and lives as long as the process is no leak. It is one where the
 function that acquires it runs again, without a look at what the global holds: the earlier memory is
-lost. And where `main` acquires it, and releases its siblings, it was forgotten.
+lost. Several functions that only callers out of sight call make it run again, too, most likely. And
+where `main` acquires it, and releases its siblings, it was forgotten.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
@@ -30,17 +32,19 @@ def overwritten_globals(
     if not any(acquiring.values()):
         return {}
     given = _given_away(symbols)
-    again = symbols.memo(CallGraph).repeated
-    found = {
-        function: [leak for root, leak in leaks if root not in given]
-        for function, leaks in acquiring.items()
-        if function in again
-    }
+    graph = symbols.memo(CallGraph)
+    mains = {identity(run.function) for run in runs if run.function.is_main}
+    found = {}
     for run in runs:
-        if run.function.is_main and not run.python:
-            leaks = acquiring[identity(run.function)]
-            forgotten = (_forgotten(run, leak) for root, leak in leaks if root not in given)
-            found[identity(run.function)] = [leak for leak in forgotten if leak.siblings]
+        function = identity(run.function)
+        leaks = [leak for root, leak in acquiring.get(function, ()) if root not in given]
+        users = {one for one in graph.callers(function) - mains if not graph.sites(one)}
+        if function in mains:
+            forgotten = (_forgotten(run, leak) for leak in leaks)
+            leaks = [leak for leak in forgotten if leak.siblings]
+        elif function not in graph.repeated:
+            leaks = [replace(leak, followed=False) for leak in leaks if len(users) > 1]
+        found[function] = leaks
     return found
 
 
