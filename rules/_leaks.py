@@ -40,7 +40,8 @@ def judge(leak: Leak, facts: FunctionFacts) -> Verdict | None:
     leak = _certain(leak)
     lost = _overwrites(leak)
     if lost:
-        return Verdict(OVERWRITTEN, lost, confidence=_unless_lent(lost, Confidence.HIGH))
+        sure = Confidence.HIGH if leak.followed else Confidence.LOW
+        return Verdict(OVERWRITTEN, lost, confidence=_unless_lent(lost, sure))
 
     ended_otherwise = bool(leak.released or leak.handed_over)
     exits = _ways_out(leak, ended_otherwise)

@@ -117,7 +117,7 @@ class Leak:
     inside: tuple[str, Span] | None = None
     """Where the function that is called acquires it."""
     followed: bool = True
-    """Whether paths have shown it, not the function's text alone."""
+    """Whether paths have shown it, and that they are taken, not the text of functions alone."""
 
     def exits_of(self, *kinds: Exit) -> tuple[LeakExit, ...]:
         """The exits of some kinds."""

@@ -31,7 +31,9 @@ def overwritten_globals(
     acquiring = {identity(run.function): list(_acquired(run)) for run in runs if not run.python}
     if not any(acquiring.values()):
         return {}
-    given = _given_away(symbols)
+    effects = symbols.memo(EffectsOf)
+    known = [effects.of(function, program) for function, program in symbols.functions()]
+    given = set[str]().union(*(one.released | one.kept | one.lent for one in known))
     graph = symbols.memo(CallGraph)
     mains = {identity(run.function) for run in runs if run.function.is_main}
     found = {}
@@ -97,13 +99,3 @@ def _excludes_itself(run: FunctionRun, outcome: Outcome) -> bool:
         for condition, truth in outcome.conditions
         if (again := rewrite(condition, after)) != condition
     )
-
-
-def _given_away(symbols: Symbols) -> set[str]:
-    """The globals that something releases, or that may be kept elsewhere too."""
-    effects = symbols.memo(EffectsOf)
-    found: set[str] = set()
-    for function, program in symbols.functions():
-        known = effects.of(function, program)
-        found |= known.released | known.kept | known.lent
-    return found
