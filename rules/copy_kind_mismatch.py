@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import Endpoint, FunctionFacts, Transfer, readable
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._wording import listing, quoted, steps_at, subject
 
 _SIDES = {"host": "host", "pinned": "host", "device": "device", "array": "device"}
@@ -21,7 +21,8 @@ class CopyKindMismatch(FunctionRule):
     Knows where the pointers of a copy come from, and reports a direction that says otherwise:
     `cudaMemcpyDeviceToHost` into device memory, `cudaMemcpyHostToDevice` from it, source and target
     exchanged. Pinned memory counts as host memory, but the device can reach it: where it alone is
-    on the wrong side, this is an info. Managed memory fits every direction.
+    on the wrong side, this is an info. Managed memory fits every direction. A copy of some memory
+    to itself, where both pointers have become the same, is told of as a warning.
 
     ## Why is this bad?
 
@@ -72,6 +73,8 @@ class CopyKindMismatch(FunctionRule):
         """Yield the copies that go the wrong way."""
         for copy in facts.transfers:
             wrong = _wrong_sides(copy)
+            if copy.to_itself and not wrong:
+                yield self._idle(copy, facts)
             if not wrong:
                 continue
             reasons = [
@@ -91,6 +94,21 @@ class CopyKindMismatch(FunctionRule):
                 ),
                 severity=Severity.INFO if all(end.space == "pinned" for _, end in wrong) else None,
             )
+
+    def _idle(self, copy: Transfer, facts: FunctionFacts) -> Finding:
+        source = copy.source.name if copy.source is not None else copy.to.name
+        known = [copy.to.allocation] if copy.to.allocation else []
+        return self.finding(
+            f"{readable(copy.api)} copies {quoted(source)} to itself: {quoted(copy.to.name)} is the"
+            " same memory here",
+            filename=facts.filename,
+            span=copy.span,
+            function=facts.function,
+            subject=subject(copy.to.name, copy.api),
+            steps=steps_at(known, "both come from {text}"),
+            severity=Severity.WARNING,
+            confidence=Confidence.MEDIUM,
+        )
 
 
 def _wrong_sides(copy: Transfer) -> list[tuple[str, Endpoint]]:

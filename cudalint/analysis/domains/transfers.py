@@ -37,9 +37,11 @@ from cudalint.analysis.values.values import (
 from cudalint.apis.model import ApiFunction, CopyEffect, Family
 from cudalint.program import (
     Expression,
+    Index,
     Variable,
     render,
     variables,
+    walk,
 )
 
 _KINDS = ("host-to-host", "host-to-device", "device-to-host", "device-to-device", "default")
@@ -101,8 +103,17 @@ def _copy(
             and not _is_a_part(run, binding.expression(copy.source)),
             overflow=overflow_of(size),
             element_count=_counts_elements(run, binding, copy.bytes),
+            to_itself=_is_one_place(binding, copy),
         )
     )
+
+
+def _is_one_place(binding: Binding, copy: CopyEffect) -> bool:
+    """Whether a copy is of some memory to itself. An element of a table may be any other one."""
+    value = binding.value(copy.source)
+    sides = (binding.expression(copy.to), binding.expression(copy.source))
+    named = all(one and not any(isinstance(p, Index) for p in walk(one)) for one in sides)
+    return named and isinstance(value, Pointer) and value == binding.value(copy.to)
 
 
 def _is_a_part(run: FunctionRun, source: Expression | None) -> bool:

@@ -81,6 +81,8 @@ class Transfer:
     """Where the size comes from (calls with constant arguments)."""
     element_count: bool = False
     """The function takes the size argument for a number of elements elsewhere."""
+    to_itself: bool = False
+    """Its target is its source, on all paths."""
 
 
 @dataclass(frozen=True)

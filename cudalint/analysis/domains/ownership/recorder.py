@@ -272,6 +272,8 @@ class Recorder:
             self.transfers[key] = transfer
         elif earlier.bytes != transfer.bytes or earlier.to.bytes != transfer.to.bytes:
             self.unsized.add(key)
+        elif earlier.to_itself and not transfer.to_itself:
+            self.transfers[key] = transfer
 
     def launch(self, site: LaunchSite) -> None:
         """A launch. What two paths disagree on is not known."""
