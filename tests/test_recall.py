@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -9,9 +10,12 @@ import pytest
 
 from benchmarks.documents import markdown, write_section
 from benchmarks.first_sight import __main__ as first_sight
-from benchmarks.first_sight.judged import by_round, by_rule, load
+from benchmarks.first_sight.judged import by_round, by_rule, judged_text, load
 from benchmarks.recall import __main__ as recall
 from benchmarks.recall.cases import load as load_cases
+from cudalint.commands.rule import run_rule
+from cudalint.findings.finding import Confidence
+from cudalint.findings.judged import judged
 from cudalint.registry import all_rules
 
 CLEAN = """\
@@ -126,6 +130,17 @@ def test_recorded_rounds() -> None:
     column = head.index("judged")
     assert sum(int(row[column]) for row in body) == len(findings) >= 282
     assert sum(int(row[2]) for row in rules[1:] if row[0] == "all") == len(findings)
+    assert first_sight.JUDGED.read_text() == judged_text(rounds)
+
+
+def test_a_rule_s_page_says_how_often_it_was_right(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_rule("GPU103", "text", "never") == 0
+    said = capsys.readouterr().out
+    counts = judged("GPU103", Confidence.HIGH)
+    assert counts is not None and counts.count > 10
+    assert f"- high confidence (at least 95 % should not be false): {counts}" in said
+    assert run_rule("GPU103", "json", "never") == 0
+    assert json.loads(capsys.readouterr().out)["judged"]["high"]["true"] == counts.true
 
 
 def test_findings_are_told_again(tmp_path: Path, commits: tuple[str, str]) -> None:

@@ -19,11 +19,12 @@ from pathlib import Path
 
 from benchmarks import common
 from benchmarks.documents import markdown, write_section
-from benchmarks.first_sight.judged import VERDICTS, Judged, by_round, by_rule, load
+from benchmarks.first_sight.judged import VERDICTS, Judged, by_round, by_rule, judged_text, load
 from benchmarks.linted import each_part, lint
 from benchmarks.repositories import RepositoryError, is_source, obtain, write_files
 
 ROUNDS = Path(__file__).parent
+JUDGED = Path(__file__).parents[2] / "cudalint" / "findings" / "judged.toml"
 _REPOSITORIES = Path(".cudalint_cache/repositories")
 
 
@@ -83,6 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--again", action="store_true", help="lint the repositories again")
     parser.add_argument("--repositories", type=Path, default=_REPOSITORIES, metavar="DIR")
     parser.add_argument("--workers", type=int, default=2, help="repositories at a time")
+    parser.add_argument(
+        "--write-judged", action="store_true", help="what the rules' pages and the report say of it"
+    )
     parser.add_argument("--write", type=Path, metavar="FILE", help="tables, into this document")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.rounds) - set(recorded))
@@ -94,6 +98,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "first sight by round": list(by_round(rounds)),
         "first sight by rule": list(by_rule(findings)),
     }
+    if options.write_judged:
+        JUDGED.write_text(judged_text(rounds), encoding="utf-8")
     if options.again:
         rows = list(again(findings, options.repositories, options.workers))
         tables["first sight again"] = rows

@@ -11,6 +11,8 @@ import msgspec
 
 Verdict = Literal["true", "petty", "false", "uncertain"]
 VERDICTS: tuple[Verdict, ...] = ("true", "petty", "false", "uncertain")
+_LATEST = 2
+"""Rounds that say what the linter of today is worth."""
 
 
 class Judged(
@@ -80,6 +82,23 @@ def by_rule(findings: Iterable[Judged]) -> Iterator[list[str]]:
         yield [code, confidence, *_counts(found)]
     for confidence, found in _grouped(findings, lambda one: one.confidence):
         yield ["all", confidence, *_counts(found)]
+
+
+def judged_text(rounds: dict[str, Round]) -> str:
+    """What the linter says of itself: the counts of the latest rounds, by rule and confidence."""
+    latest = dict(sorted(rounds.items())[-_LATEST:])
+    findings = [finding for one in latest.values() for finding in one.findings]
+    lines = [
+        "# Written by `python -m benchmarks.first_sight --write-judged`.",
+        "",
+        "[rounds]",
+        *(f'{name} = "{one.linter}"' for name, one in latest.items()),
+    ]
+    for (code, confidence), found in _grouped(findings, lambda one: (one.code, one.confidence)):
+        lines += ["", f"[rules.{code}.{confidence}]"]
+        verdicts = [one.verdict for one in found]
+        lines += [f"{v} = {verdicts.count(v)}" for v in VERDICTS if v in verdicts]
+    return "\n".join(lines) + "\n"
 
 
 Key = TypeVar("Key", str, tuple[str, str])

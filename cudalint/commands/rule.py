@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from cudalint import registry
+from cudalint.findings.judged import judgements, paragraph
 from cudalint.findings.rule import Rule
 from cudalint.reports.style import ColorChoice, use_color
 
@@ -37,7 +38,9 @@ def markdown(rule: type[Rule]) -> str:
     facts = [rule.code, f"severity {rule.severity.value}", f"confidence {rule.confidence.value}"]
     if rule.preview:
         facts.append("preview: only with `--preview`")
-    return f"# {rule.name}\n\n*{' · '.join(facts)}*\n\n{rule.documentation()}\n"
+    return (
+        f"# {rule.name}\n\n*{' · '.join(facts)}*\n\n{rule.documentation()}{paragraph(rule.code)}\n"
+    )
 
 
 def _data(rule: type[Rule]) -> dict[str, Any]:
@@ -51,4 +54,5 @@ def _data(rule: type[Rule]) -> dict[str, Any]:
         "summary": text.partition("\n")[0],
         "documentation": text,
         "url": rule.url(),
+        "judged": judgements().rules.get(rule.code, {}),
     }

@@ -9,6 +9,7 @@ import msgspec
 
 from cudalint import __version__
 from cudalint.findings.finding import Finding
+from cudalint.findings.judged import judged
 from cudalint.findings.rule import DOCUMENTATION
 from cudalint.findings.verdict import Verdict
 from cudalint.reports.report import Report
@@ -85,6 +86,7 @@ def _finding(finding: Finding, report: Report) -> dict[str, Any]:
         "name": finding.name,
         "severity": finding.severity.value,
         "confidence": finding.confidence.value,
+        "judged": judged(finding.code, finding.confidence),
         "message": finding.message,
         "filename": finding.filename,
         "location": _location(span.row, span.column, source),

@@ -1,0 +1,77 @@
+"""How often a rule was right where it met code for the first time: what its confidence is worth.
+
+``judged.toml`` is written by ``python -m benchmarks.first_sight --write-judged`` from findings that
+people judged by reading the code.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib.resources import files
+
+import msgspec
+
+from cudalint.findings.finding import Confidence
+
+AIMS = {Confidence.HIGH.value: 95, Confidence.MEDIUM.value: 80}
+"""The share of findings, in percent, that should not be false."""
+
+
+class Judged(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How many findings were judged to be what; petty: right, but nobody wants to be told."""
+
+    true: int = 0
+    petty: int = 0
+    false: int = 0
+    uncertain: int = 0
+
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return self.true + self.petty + self.false + self.uncertain
+
+    def __str__(self) -> str:
+        counts = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        said = ", ".join(f"{count} {name}" for name, count in counts if count)
+        return f"{said} of {self.count}"
+
+
+class Judgements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The counts of some rounds, by rule and confidence."""
+
+    rounds: dict[str, str]
+    """The linter's commit at each round."""
+    rules: dict[str, dict[str, Judged]]
+
+
+@functools.cache
+def judgements() -> Judgements:
+    """What is recorded."""
+    text = files("cudalint.findings").joinpath("judged.toml").read_bytes()
+    return msgspec.toml.decode(text, type=Judgements)
+
+
+def judged(code: str, confidence: Confidence) -> Judged | None:
+    """The counts of a rule's findings of one confidence; ``None`` where none was judged."""
+    return judgements().rules.get(code, {}).get(confidence.value)
+
+
+def paragraph(code: str) -> str:
+    """A section of the rule's page; empty where no finding of it was judged."""
+    known = judgements()
+    counts = known.rules.get(code, {})
+    lines = [
+        f"- {confidence} confidence{_aim(confidence)}: {one}" for confidence, one in counts.items()
+    ]
+    if not lines:
+        return ""
+    rounds = ", ".join(f"{name} at {commit}" for name, commit in known.rounds.items())
+    return (
+        "\n\n## Judged at first sight\n\nOn repositories that nobody had tuned for, by reading the "
+        f"code before anything was mended ({rounds}); *petty* is right, but no maintainer wants to "
+        "be told:\n\n" + "\n".join(lines)
+    )
+
+
+def _aim(confidence: str) -> str:
+    return f" (at least {AIMS[confidence]} % should not be false)" if confidence in AIMS else ""
