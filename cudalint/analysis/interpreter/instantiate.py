@@ -17,7 +17,13 @@ from cudalint.analysis.domains.ownership.escape import (
 )
 from cudalint.analysis.domains.ownership.objects import is_own
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, live
-from cudalint.analysis.domains.ownership.releases import CURRENT, Passing, Release, release_current
+from cudalint.analysis.domains.ownership.releases import (
+    CURRENT,
+    Passing,
+    Release,
+    note_members,
+    release_current,
+)
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Holding, InputRelease, Lending, State, Status
@@ -505,6 +511,9 @@ class _Application(Translation):
             return
         value = self.translate(Input(release.location), state)
         location = self.locate(release.location, state)
+        _, expression = self.arguments.get(release.location[0], (None, None))
+        if expression is not None and len(release.location) == 1:
+            note_members(self.run, expression, value)
         if isinstance(value, Operation) and location is not None:
             value = state.read(location)
         shown = self.written(location) or release.api

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Set
 from dataclasses import dataclass, field, replace
 
@@ -75,6 +76,10 @@ class Members:
     resets: bool = False
     """A method resets the device."""
 
+    def is_replaced(self, name: str) -> bool:
+        """Whether only those functions release a member that put something new there."""
+        return self.releasing.get(name, set()) <= self.renewing.get(name, set())
+
 
 Table = dict[tuple[str, str], Members]
 """By a record's key and file."""
@@ -83,7 +88,7 @@ Table = dict[tuple[str, str], Members]
 def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
     """Everything that functions do with members, by record."""
     table: Table = {}
-    fields: set[tuple[str | None, str]] = set()
+    fields: dict[tuple[str | None, str], set[str]] = defaultdict(set)
     lost = {
         record.acquired.from_callee
         for run in runs
@@ -92,30 +97,41 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
     }
     for run in runs:
         _collect(run, linker, table, lost)
-        fields |= _released_members(run)
+        for found in _released_members(run):
+            fields[found].add(run.function.key)
     for members in table.values():
         _set_tables_apart(members)
     _look_after(table, linker)
     for members in table.values():
         _join_holders(members)
-        # `registry[i].second->cells` is released: where nobody knows of which struct, of any.
         for name in sorted({part_of(member) for member, _ in members.acquired}):
-            last = name.partition("[")[0].rpartition(".")[2]
-            own = declaring(members.record.key, last, members.record.filename, linker)
-            released = any(
-                field == last and (own is None or of in (None, own)) for of, field in fields
-            )
-            if released and name not in members.by_destructor and not members.releases:
-                site = Site(members.record.filename, members.record.span, name)
-                members.elsewhere.setdefault(name, site)
+            _released_for_good(members, name, fields, linker)
     return table
 
 
+def _released_for_good(
+    members: Members, name: str, fields: dict[tuple[str | None, str], set[str]], linker: Linker
+) -> None:
+    """Note the release of a member by who uses the object, as in ``registry[i].second->cells``:
+    where nobody knows of which struct, of any that nobody is seen to empty."""
+    last = name.partition("[")[0].rpartition(".")[2]
+    own = declaring(members.record.key, last, members.record.filename, linker)
+    owners: set[str | None] = {own} if own and "[" not in name else set()
+    if not members.releases:
+        owners = {None, own} if own else {of for of, _ in fields}
+    releasing = {function for of in owners for function in fields.get((of, last), ())}
+    releasing -= members.renewing.get(name, set())
+    if releasing and name not in members.by_destructor and members.is_replaced(name):
+        site = Site(members.record.filename, members.record.span, name)
+        members.elsewhere.setdefault(name, site)
+        members.releasing.setdefault(name, set()).update(releasing)
+
+
 def _released_members(run: FunctionRun) -> set[tuple[str | None, str]]:
-    """The members that a function releases for good: what it hands out on other paths, it only
-    takes back where it fails."""
+    """The members that a function releases for good: what it leaves in an object on other paths,
+    it only takes back where it fails."""
     handed = [item for outcome in run.outcomes for item in outcome.handed_out]
-    origins = {item.resource.origin for item in handed}
+    origins = {item.resource.origin for item in handed if item.location != (RETURN,)}
     own = {item.location[-1] for item in handed if item.location[0] == "this"}
     return {
         (one.record, one.name)
@@ -166,11 +182,7 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
                 sometimes=_sometimes(members),
                 unseen=_ends_out_of_sight(members, linker),
                 taken=_is_taken_out_of_sight(members, linker),
-                replaced=frozenset(
-                    name
-                    for name, functions in members.releasing.items()
-                    if functions <= members.renewing.get(name, set())
-                ),
+                replaced=frozenset(filter(members.is_replaced, members.releasing)),
             )
         )
     return tuple(found)

@@ -80,9 +80,7 @@ def release(
     if isinstance(plain(expression), Constant):
         _note_cleanup(run, name, span, set(), null_release=True)
         return
-    origin = value.resource.origin if isinstance(value, Pointer) else None
-    for of, member in {*_members(run, expression), *_members_read(run, expression, value)}:
-        run.log(Recorder).released_members.add(ReleasedMember(of, member, origin))
+    note_members(run, expression, value)
     location = binding.location(effect.handle)
     shown = run.show(binding.place(effect.handle))
     Release(run, state, shown, name, span, effect, status).value(value, location)
@@ -103,6 +101,13 @@ def release_current(
         return
     _, newest, acquired = max(candidates, key=lambda one: one[0])
     Release(run, state, acquired.name, name, span, effect).value(Pointer(newest, Const(0)), None)
+
+
+def note_members(run: FunctionRun, expression: Expression, value: Value) -> None:
+    """What an expression stands for is released: it may be a member, whosever."""
+    origin = value.resource.origin if isinstance(value, Pointer) else None
+    for of, member in {*_members(run, expression), *_members_read(run, expression, value)}:
+        run.log(Recorder).released_members.add(ReleasedMember(of, member, origin))
 
 
 def _members(run: FunctionRun, expression: Expression) -> set[tuple[str | None, str]]:
