@@ -121,6 +121,7 @@ def _released_for_good(
         owners = {None, own} if own else {of for of, _ in fields}
     releasing = {function for of in owners for function in fields.get((of, last), ())}
     releasing -= members.renewing.get(name, set())
+    releasing -= {run.function.key for one, _, run in members.releases if part_of(one) == name}
     if releasing and name not in members.by_destructor and members.is_replaced(name):
         site = Site(members.record.filename, members.record.span, name)
         members.elsewhere.setdefault(name, site)
