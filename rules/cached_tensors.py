@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts, TensorCache
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Confidence, Finding, Step
+from cudalint.findings.finding import Confidence, Finding, Severity, Step
 
 
 class CachedTensors(FunctionRule):
@@ -57,7 +57,9 @@ class CachedTensors(FunctionRule):
     ## Known problems
 
     Whether a key takes few values is told by its name and type (`device`, `dtype`, flags,
-    constants). A cache that is only called for a handful of shapes is reported too.
+    constants), and a dictionary is only told of where its key is seen to come from extents of
+    arrays or from a loop. A cache that is only called for a handful of shapes is reported too; one
+    without a bound on a function is an `info`.
 
     ## References
 
@@ -78,6 +80,7 @@ class CachedTensors(FunctionRule):
                 span=cache.span,
                 function=facts.function,
                 subject=cache.name,
+                severity=Severity.INFO if cache.unsure or cache.kind == "results" else None,
                 confidence=_confidence(cache),
             )
         for moved in facts.lifetimes.moved_entries if facts.lifetimes else ():

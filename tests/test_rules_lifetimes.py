@@ -218,7 +218,8 @@ def test_what_shows_that_a_device_wrote_a_file(lines: str, own: bool) -> None:
         ("x.dtype", False),
         ("(x.device, x.dtype)", False),
         ("x.shape", True),
-        ("path", True),
+        ("path", False),
+        ("size", True),
         ("'scale'", False),
     ],
 )
@@ -226,10 +227,12 @@ def test_keys_of_dictionaries(key: str, found: bool) -> None:
     text = f"""
     import torch
     KEPT = {{}}
-    def kept(x, path, device):
+    def kept(x, path, size):
         if {key} not in KEPT:
             KEPT[{key}] = torch.ones(x.shape[0], device="cuda")
         return KEPT[{key}]
+    def all_kept(x, path):
+        return [kept(x, path, size) for size in x]
     """
     assert bool(of(text).caches) is found
 
@@ -242,6 +245,8 @@ def test_the_name_of_a_key_lowers_the_confidence() -> None:
         if device not in KEPT:
             KEPT[device] = torch.ones(size, device="cuda")
         return KEPT[device]
+    def all_kept(devices):
+        return [kept(64, device) for device in devices]
     """
     (cache,) = of(text).caches
     assert cache.unsure

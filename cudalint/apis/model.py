@@ -498,6 +498,10 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """The language, or its library, ends an object's life by methods of these names."""
     few: bool = False
     """The names are attributes of arrays that have few values in one run."""
+    extents: bool = False
+    """The names are functions and attributes whose values are extents of arrays."""
+    rounds: bool = False
+    """It makes a whole number of any number."""
     devices: bool = False
     """The names are functions, classes and attributes whose values are devices."""
     lives_elsewhere: bool = False

@@ -6,6 +6,7 @@ import ast
 import re
 
 from cudalint.analysis.facts.lifetimes import TensorCache
+from cudalint.analysis.queries.lifetimes.varying_keys import varies
 from cudalint.analysis.shape.arguments import inputs
 from cudalint.analysis.shape.operations import calls, definitions, expressions, operations
 from cudalint.analysis.shape.placement import Placements
@@ -165,6 +166,8 @@ def dictionaries(
         if not _asks_first(function, base, target.index):
             continue  # a table that is filled, not a cache
         if _few_values(function, target.index, models, by_name=False):
+            continue
+        if not varies(target.index, function, symbols):
             continue
         if not _only_grows(program, function, base, models):
             continue
