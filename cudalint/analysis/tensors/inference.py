@@ -10,6 +10,7 @@ from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.tensors.consumption import Fate, fate
+from cudalint.analysis.tensors.frozen import calls_frozen
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
 from cudalint.analysis.tensors.records import Form, Record, position_of
 from cudalint.analysis.tensors.run import TensorRun
@@ -23,6 +24,8 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
     the model is in evaluation mode, or only numbers are made of what it returns."""
     scan = view.run.scan(view.function)
     if scan.switches or scan.freezes or scan.needs_gradient or _is_frozen_elsewhere(view):
+        return ()
+    if calls_frozen(view):
         return ()
     evaluates = (
         scan.evaluates or _evaluated_in_constructor(view) or _evaluated_parameters(view)

@@ -13,6 +13,7 @@ from cudalint.analysis.shape.places import ELEMENT, holder, is_inside, place
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.consumption import Fate, consumption
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
+from cudalint.analysis.tensors.together import in_one_turn
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
 from cudalint.program import (
@@ -230,12 +231,31 @@ def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetent
         }
         if not inside:
             continue
+        kept_here = keeping.origin, keeping.value
+        inside = {
+            call
+            for call in inside
+            if any(
+                in_one_turn(view, loop, made, kept_here, call) for made in _attached(view, value)
+            )
+        }
+        if not inside:
+            return None
         outlives = not loop.bounded and _outlives(view, keeping, loop, kept)
         if not outlives or _is_one_step(view, keeping, loop, kept):
             return None
         siblings = _siblings(view, keeping, kept, loop.body)
         return _fact(view, keeping, value, min(inside), loop.site, siblings)
     return _repeated(view, keeping, value, calls, kept)
+
+
+def _attached(view: View, value: Value) -> list[int]:
+    """The origins of a value that may have a graph."""
+    return [
+        origin
+        for origin in sorted(value.origins)
+        if (record := view.records.get(origin)) is None or record.result.may_attach
+    ]
 
 
 def _let_go_late(
