@@ -10,6 +10,7 @@ from cudalint.analysis.domains.ownership.lending import borrowed_by
 from cudalint.analysis.domains.ownership.recorder import Recorder, ReleasedMember, live
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.evaluate import NUMBERS
+from cudalint.analysis.engine.joining import is_null
 from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import InputRelease, InputUse, State, Status
 from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
@@ -80,6 +81,8 @@ def release(
     if isinstance(plain(expression), Constant):
         _note_cleanup(run, name, span, set(), null_release=True)
         return
+    if isinstance(value, Input) and is_null(state, value):
+        return  # nothing, on this path
     note_members(run, expression, value)
     location = binding.location(effect.handle)
     shown = run.show(binding.place(effect.handle))
