@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, Overflow, readable
+from cudalint.analysis.facts import FunctionFacts, NarrowSize, Overflow, readable
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Severity, Step
+from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint.source import Span
 from cudalint_rules._wording import format_bytes, quoted, subject
 
@@ -19,6 +19,10 @@ class SizeOverflow(FunctionRule):
     Computes the size of each allocation and copy as C++ does, in the types of its operands, and
     reports a product of constants that does not fit before it is widened to `size_t`. NumPy's
     fixed-width integers are computed in the same way.
+
+    With low confidence (`--preview`) it tells of two products whose factors are not known, too: a
+    number of mebibytes or more in 32 bits, and the sum of several allocations in 32 bits, compared
+    with something, where each of these is computed in more.
 
     ## Why is this bad?
 
@@ -53,8 +57,8 @@ class SizeOverflow(FunctionRule):
 
     ## Known problems
 
-    Only constants prove an overflow; a product of `int` parameters that could overflow is not
-    reported.
+    Only constants prove an overflow; any other product of `int` parameters that could overflow is
+    not reported.
 
     ## References
 
@@ -93,3 +97,22 @@ class SizeOverflow(FunctionRule):
                     for use, user, _ in others
                 ),
             )
+        known = {use for places in uses.values() for use, _, _ in places}
+        known |= {allocation.span for allocation in facts.allocations if allocation.bytes}
+        known |= {copy.span for copy in facts.transfers if copy.bytes}
+        for narrow in facts.narrow:
+            if narrow.span not in known:
+                yield self._may_wrap(narrow, facts)
+
+    def _may_wrap(self, narrow: NarrowSize, facts: FunctionFacts) -> Finding:
+        of = f"the size of {readable(narrow.api)}" if narrow.api else "what is compared here"
+        return self.finding(
+            f"{quoted(narrow.text)}, {of}, is computed in {quoted(narrow.type)}: it wraps where"
+            f" {quoted(narrow.unknown)} is {narrow.wraps_from} or more",
+            filename=facts.filename,
+            span=narrow.span,
+            function=facts.function,
+            subject=subject(narrow.text, narrow.api or "compared"),
+            severity=Severity.WARNING,
+            confidence=Confidence.LOW,
+        )

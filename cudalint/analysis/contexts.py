@@ -31,6 +31,7 @@ from cudalint.analysis.queries.launch_grids import rounded_grids
 from cudalint.analysis.queries.launch_guards import uncalled_guards
 from cudalint.analysis.queries.lifetimes import lifetimes
 from cudalint.analysis.queries.loops import loop_facts
+from cudalint.analysis.queries.narrow_sizes import narrow_sizes
 from cudalint.analysis.queries.process_end import ProcessEnd
 from cudalint.analysis.queries.unfollowed import left_unfollowed
 from cudalint.analysis.shape.callgraph import CallGraph
@@ -216,6 +217,7 @@ def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
         overwritten=overwritten_members(run, linker),
         guards=uncalled_guards(run),
         grids=rounded_grids(run),
+        narrow=narrow_sizes(run),
         lifetimes=lifetimes(run, linker),
         host_accesses=run.log(OrderingLog).device_accesses(),
         loops=loop_facts(run),

@@ -63,7 +63,14 @@ from cudalint.analysis.facts.tensors import (
     RetainedGraph,
     TensorFacts,
 )
-from cudalint.analysis.facts.transfers import Allocation, Endpoint, Fill, Overflow, Transfer
+from cudalint.analysis.facts.transfers import (
+    Allocation,
+    Endpoint,
+    Fill,
+    NarrowSize,
+    Overflow,
+    Transfer,
+)
 
 __all__ = [
     "Allocation",
@@ -97,6 +104,7 @@ __all__ = [
     "MemberAcquisition",
     "Misuse",
     "MisuseKind",
+    "NarrowSize",
     "OrderingFacts",
     "Overflow",
     "OverwrittenMember",

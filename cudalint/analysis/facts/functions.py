@@ -18,7 +18,7 @@ from cudalint.analysis.facts.resources import (
     OwnerCopy,
 )
 from cudalint.analysis.facts.tensors import TensorFacts
-from cudalint.analysis.facts.transfers import Allocation, Fill, Transfer
+from cudalint.analysis.facts.transfers import Allocation, Fill, NarrowSize, Transfer
 from cudalint.findings.suppressions import UnusedSuppression
 from cudalint.program import Dropped, Kernel
 from cudalint.source import Span
@@ -41,6 +41,7 @@ class FunctionFacts:
     allocations: tuple[Allocation, ...] = ()
     transfers: tuple[Transfer, ...] = ()
     fills: tuple[Fill, ...] = ()
+    narrow: tuple[NarrowSize, ...] = ()
     launches: tuple[LaunchSite, ...] = ()
     guards: tuple[UncalledGuard, ...] = ()
     grids: tuple[RoundedGrid, ...] = ()

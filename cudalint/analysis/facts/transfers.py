@@ -22,6 +22,21 @@ class Overflow:
     """Where it is computed, if not in the call that uses it."""
 
 
+@dataclass(frozen=True)
+class NarrowSize:
+    """A size made from a product whose integer type large values do not fit into."""
+
+    text: str
+    type: str
+    unknown: str
+    """The factors that are not known,"""
+    wraps_from: int
+    """and what they must come to."""
+    api: str
+    """The function that gets the size; empty where it is compared with something."""
+    span: Span
+
+
 @final
 @dataclass(frozen=True)
 class Allocation:
