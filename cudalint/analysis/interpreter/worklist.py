@@ -7,6 +7,7 @@ first, and what an operation produced before becomes ``older`` when it runs agai
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -197,6 +198,21 @@ class Worklist:
             self._is_stood_for(state, pending.values()) or self._meet(pending, state, target)
         ):
             self.run.complete = False
+            self._make_room(pending, mine, state)
+
+    def _make_room(self, pending: Pending, place: object, state: State) -> None:
+        """A disjunct gives way, where others own all that it owns, to one that alone owns
+        something."""
+        owned = {
+            place: [r for r, one in other.resources.items() if live(one.status)]
+            for place, other in [*pending.items(), (place, state)]
+        }
+        owners = Counter(resource for resources in owned.values() for resource in resources)
+        alone = {place for place, resources in owned.items() if 1 in map(owners.get, resources)}
+        spare = next((one for one in reversed(pending) if one not in alone), None)
+        if place in alone and spare is not None:
+            del pending[spare]
+            pending[place] = state
 
     def _key(self, state: State) -> object:
         return key(state, self.run.touches_cuda)
