@@ -21,7 +21,8 @@ class DeviceListGrowthRule(FunctionRule):
     that a framework calls for every batch (Lightning's `validation_step`) is such a loop, and its
     class's other methods what comes after. With low confidence, a list whose elements go to the
     host one by one after the loop; and, as an `info`, results of a model that a function joins on
-    the device for its caller.
+    the device for its caller, and labels and predictions that one loop collects: few numbers for
+    each sample.
 
     ## Why is this bad?
 
@@ -71,7 +72,7 @@ class DeviceListGrowthRule(FunctionRule):
                 subject=growth.place,
                 steps=growth.steps,
                 confidence=Confidence.LOW if growth.apart else None,
-                severity=None if growth.to_host else Severity.INFO,
+                severity=None if growth.to_host and not growth.labelled else Severity.INFO,
             )
 
 

@@ -126,6 +126,8 @@ class Evaluator:
     def _member(self, base: Expression, part: str, state: State) -> Location | None:
         if isinstance(base, Variable) and base.symbol == "this":
             return ("this", part)
+        if isinstance(base, FunctionReference) and base.key is not None:
+            return (f"::{base.key}", part)  # of a class: it lasts as a global does
         if isinstance(base, Dereference):
             return self.pointed(self.value(base.pointer, state), (part,))
         location = self.location(base, state)

@@ -87,6 +87,8 @@ class DeviceListGrowth:
     them, joined, on the device."""
     apart: bool = False
     """They are not joined first; other ways may take them elsewhere."""
+    labelled: bool = False
+    """The same loop collects what the data says beside what a model makes of it."""
     steps: tuple[Step, ...] = ()
 
 

@@ -27,17 +27,43 @@ def growths(view: View) -> tuple[DeviceListGrowth, ...]:
     if view.function.record is not None and effect is not None and effect.calls_module:
         return ()
     found: dict[object, DeviceListGrowth] = {}
+    computed: dict[object, bool] = {}
     for keeping in keepings(view):
         if keeping.how != "appended" or keeping.through:
             continue
-        growth = _growth(view, keeping)
-        if growth is not None:
-            found.setdefault(keeping.span, growth)
-    return tuple(found.values())
+        value = view.value(keeping.origin, keeping.value)
+        growth = _growth(view, keeping, value)
+        if growth is not None and keeping.span not in found:
+            found[keeping.span] = growth
+            computed[keeping.span] = _is_computed(view, value)
+    return tuple(
+        replace(one, labelled=_is_labelled(span, found, computed)) for span, one in found.items()
+    )
 
 
-def _growth(view: View, keeping: Keeping) -> DeviceListGrowth | None:
-    value = view.value(keeping.origin, keeping.value)
+def _is_labelled(
+    span: object, found: dict[object, DeviceListGrowth], computed: dict[object, bool]
+) -> bool:
+    """Whether a loop collects what the data says beside what a model does: few numbers each."""
+    loop = found[span].loop
+    return loop is not None and any(
+        other.loop == loop and computed[at] != computed[span] for at, other in found.items()
+    )
+
+
+def _is_computed(view: View, value: Value) -> bool:
+    """Whether a model has a part in what is kept, which is no part of the data then."""
+
+    def made_from(origin: int) -> list[int]:
+        record = view.records.get(origin)
+        return record.sources if record is not None and record.form is not Form.MODEL else []
+
+    origins = closure(value.origins, made_from)
+    made = [view.records[one] for one in origins if one in view.records]
+    return any(one.form is Form.MODEL or one.callee == "this" for one in made)
+
+
+def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | None:
     name = keeping.name
     loops = view.loops_around(keeping.block)
     if not value.large or not name or name.startswith("%"):
@@ -65,16 +91,10 @@ def _growth(view: View, keeping: Keeping) -> DeviceListGrowth | None:
 
 def _is_inferred(view: View, value: Value) -> bool:
     """Whether a value comes from a model that may be on a device, and has no graph."""
-
-    def made_from(origin: int) -> list[int]:
-        record = view.records.get(origin)
-        return record.sources if record is not None and record.form is not Form.MODEL else []
-
     own = view.run.is_module(view.function.record or "")
     if value.gradient != Gradient.DETACHED or not (own or view.may_use_device):
         return False
-    made = [view.records[one] for one in closure(value.origins, made_from) if one in view.records]
-    return any(one.form is Form.MODEL or one.callee == "this" for one in made)
+    return _is_computed(view, value)
 
 
 def _later(view: View, keeping: Keeping, loop: Loop) -> tuple[Site, str] | None:
