@@ -77,7 +77,10 @@ class MismatchedDeallocation(FunctionRule):
                 origin = readable(resource.through or resource.api)
                 what += f" ({resource.info.noun} from {origin})"
             message = f"{what} cannot be released by {readable(misuse.api)}"
-            if fitting:
+            if misuse.released is not None:
+                by, row = readable(misuse.released.text), misuse.released.span.row
+                message += f"; {by} does so on line {row}: something else must be meant here"
+            elif fitting:
                 message += f"; use {readable(fitting[0])}"
             yield self.finding(
                 message,

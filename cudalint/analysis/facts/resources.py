@@ -150,7 +150,8 @@ class Misuse:
     fitting: tuple[str, ...] = ()
     """Of MISMATCH: functions that would fit."""
     released: Site | None = None
-    """Of DOUBLE_FREE and USE_AFTER_FREE: the earlier release."""
+    """Of DOUBLE_FREE and USE_AFTER_FREE: the earlier release; of MISMATCH: a later one that
+    fits."""
     filename: str = ""
     """Where ``span`` is, if not in the function's file (a destructor that runs at its end)."""
     at_end: Site | None = None

@@ -312,7 +312,7 @@ class Recorder:
             is_main=function.is_main or function.kind == "module",
             language=language,
             leaks=tuple(self._leaks()),
-            misuses=tuple(self.misuses.values()),
+            misuses=tuple(map(self._with_fitting, self.misuses.values())),
             allocations=tuple(self._allocations(checked)),
             transfers=tuple(
                 transfer for key, transfer in self.transfers.items() if key not in self.unsized
@@ -323,6 +323,19 @@ class Recorder:
             copies=tuple(self.copies.values()),
             dangling=tuple(self.dangling.values()),
         )
+
+    def _with_fitting(self, misuse: Misuse) -> Misuse:
+        """A release that does not fit, with the one behind it that does."""
+        if misuse.kind is not MisuseKind.MISMATCH or misuse.resource is None:
+            return misuse
+        fits = (
+            site
+            for record in self.records.values()
+            if record.acquired.span == misuse.resource.span
+            for site in sorted(record.released.values(), key=lambda one: one.span)
+            if site.text in misuse.fitting and site.span > misuse.span
+        )
+        return replace(misuse, released=next(fits, None))
 
     def _leaks(self) -> list[Leak]:
         found = []
