@@ -6,7 +6,18 @@ from __future__ import annotations
 from cudalint.analysis.shape.operations import expressions, operations
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.shape.walk import plain
-from cudalint.program import Assign, Binary, Constant, Expression, Function, Member, render, walk
+from cudalint.program import (
+    Assign,
+    Binary,
+    Call,
+    Constant,
+    Expression,
+    Function,
+    Member,
+    render,
+    variables,
+    walk,
+)
 
 _Factors = tuple[str, ...]
 
@@ -34,6 +45,10 @@ def _scaled(function: Function) -> tuple[set[_Factors], set[_Factors]]:
     for at in operations(function):
         if isinstance(at.operation, Assign) and _is_scaled(at.operation.value):
             divided.add(_plain_factors(at.operation.target))
+        if isinstance(at.operation, Call) and at.operation.kind == "operator":
+            # `new float[n]` multiplies what it is given, too.
+            counts = (one.value for one in at.operation.arguments if at.operation.template_bytes)
+            multiplied.update(_plain_factors(count) for count in counts if variables(count))
     for expression in expressions(function):
         for part in walk(expression):
             match part:
