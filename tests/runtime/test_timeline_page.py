@@ -200,12 +200,13 @@ def test_without_plotly(monkeypatch, tmp_path):
 
 LEAK = """
 #include <cuda_runtime.h>
-int main() {
+static int filter() {
     float *tile = nullptr, *image = nullptr;
     if (cudaMalloc(&image, 1 << 20) != cudaSuccess) return 1;
     if (cudaMalloc(&tile, 4096) != cudaSuccess) return 1;
     return cudaFree(image) != cudaSuccess;
 }
+int main() { return filter(); }
 """
 
 
