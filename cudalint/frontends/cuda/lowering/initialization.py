@@ -11,6 +11,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     Storage,
     TypeKind,
+    arguments_of,
     name_of,
     referenced,
     values_of,
@@ -117,7 +118,7 @@ def returned(context: Context, cursor: Cursor) -> Expression:
     if construction is None:
         return context.expression(cursor)
     function = referenced(construction)
-    parts = values_of(construction)
+    parts = arguments_of(construction)
     if function is None or len(parts) != 1:
         return construct(context, construction, None)
     if context.library.is_move_constructor(function):

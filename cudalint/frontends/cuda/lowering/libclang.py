@@ -472,6 +472,14 @@ def values_of(cursor: Cursor) -> list[Cursor]:
     return [child for child in children(cursor) if is_value(child)]
 
 
+def arguments_of(construction: Cursor) -> list[Cursor]:
+    """The arguments of a constructor's call. Where it names a class template, the values among the
+    template's arguments are children too, and stand before them."""
+    values = values_of(construction)
+    count: int = library().argument_count(construction)
+    return values[len(values) - count :] if 0 <= count < len(values) else values
+
+
 def address(cursor: Cursor) -> int:
     """What tells one declaration of a unit from another."""
     return cursor.data[0] or 0

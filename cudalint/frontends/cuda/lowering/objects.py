@@ -10,6 +10,7 @@ from cudalint.frontends.cuda.lowering.context import Context, is_place
 from cudalint.frontends.cuda.lowering.dimensions import is_dim3, new_dim3
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
+    arguments_of,
     is_lambda,
     referenced,
     values_of,
@@ -53,7 +54,7 @@ def construct(
     context: Context, cursor: Cursor, receiver: Expression | None, declares: bool = False
 ) -> Expression:
     """Lower a constructor's call into the receiver, or into a new temporary."""
-    operands = values_of(cursor)
+    operands = arguments_of(cursor)
     function = referenced(cursor)
     span = context.positions.span(cursor)
     if function is None:
