@@ -21,6 +21,7 @@ from cudalint.analysis.values.values import (
     Const,
     FunctionValue,
     Input,
+    Location,
     Operation,
     Pointer,
     Sequence,
@@ -32,6 +33,7 @@ from cudalint.analysis.values.values import (
     resources_in,
 )
 from cudalint.findings.finding import Step
+from cudalint.program import Function
 
 _OPPOSITE = {"!=": "==", ">=": "<", "<=": ">"}
 LAST_ERROR = "status:last error:"
@@ -43,8 +45,9 @@ RELEASING = "status:release:"
 class Conditions:
     """Assumes conditions; knows which status came from which call."""
 
-    def __init__(self, python: bool) -> None:
+    def __init__(self, function: Function, python: bool) -> None:
         self._false_is_null = not python
+        self._lent = {one.symbol for one in function.parameters if one.by == "reference"}
         self.calls: dict[str, tuple[Step, str, Value]] = {}
         """By a status value's origin: the call's step, its name, and the status of success."""
         self.checked: set[str] = set()
@@ -154,6 +157,10 @@ class Conditions:
             known = state.conditions.get(left)
             if known or (known is False and self._false_is_null):
                 return [state] if known != truth else []
+        elif isinstance(left, Address) and isinstance(right, Address) and operator == "==":
+            same = self._are_same(left.location, right.location)
+            if same is not None:
+                return [state] if same == truth else []
         elif is_status(left) and isinstance(right, FunctionValue) and operator == "==" and truth:
             return self.settle(state, left, False)  # the name of an error
         elif is_status(left) and isinstance(right, Const):
@@ -170,6 +177,16 @@ class Conditions:
         elif isinstance(right, Const) and isinstance(right.value, bool) and operator == "==":
             return self.assume(state, left, right.value == truth)
         return self._remember(state, Operation(operator, (left, right)), truth)
+
+    def _are_same(self, one: Location, other: Location) -> bool | None:
+        """Whether two places are one: a variable of the function itself is no other variable."""
+        if one[0] == other[0] or "@" in (one[0], other[0]):
+            return True if one == other else None
+        own = (
+            root != "this" and root not in self._lent and not root.startswith("::")
+            for root in (one[0], other[0])
+        )
+        return False if any(own) else None
 
     def _compare_status(
         self, state: State, operator: str, status: Symbol, right: Const, truth: bool

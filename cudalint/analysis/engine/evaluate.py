@@ -33,6 +33,7 @@ from cudalint.analysis.values.values import (
     resources_in,
 )
 from cudalint.program import (
+    THIS,
     AddressOf,
     Binary,
     Cast,
@@ -294,6 +295,8 @@ class Evaluator:
         stored = state.values.get(location)
         if stored is not None:
             return stored
+        if variable == THIS and not self.python:
+            return Address(location)
         bound = self.constants.get(symbol)
         if bound is not None:
             return bound

@@ -258,7 +258,7 @@ class Leaving:
         conditions = tuple(
             (condition, truth)
             for condition, truth in state.conditions.items()
-            if _is_told_of(condition, told)
+            if _is_told_of(run, condition, told)
         )
         writes = [
             (rewrite_location(location, outside_view), rewrite(stored, outside_view))
@@ -456,13 +456,15 @@ def _is_told(run: FunctionRun, answer: Symbol) -> bool:
     return "this" in told or not told.isdisjoint(run.function.variables)
 
 
-def _is_told_of(value: Value, told: frozenset[Symbol]) -> bool:
+def _is_told_of(run: FunctionRun, value: Value, told: frozenset[Symbol]) -> bool:
     """Whether the caller knows of all that a condition is about: inputs, and what is returned."""
     if isinstance(value, Symbol):
         return value in told and not is_status(value)
     if isinstance(value, Input):
         return True
+    if isinstance(value, Address):
+        return not run.python and is_outside(run, value.location)
     inner = parts(value)
     if not inner:
         return isinstance(value, Const)
-    return all(_is_told_of(part, told) for part in inner)
+    return all(_is_told_of(run, part, told) for part in inner)
