@@ -932,18 +932,17 @@ def test_unknown_names_keep_what_stands_around_them() -> None:
     assert "Other(d) on other [constructor]" in text
 
 
-def test_lost_statements_keep_the_flow() -> None:
+def test_statements_with_unknown_names_keep_the_flow() -> None:
     text = body(
         """
         int f(float* d, int n) {
             if (n == 1) return FAILURE;
             for (int i = 0; i < n; i++) unknown_kernel<<<1, 2>>>(d);
             if (n == 2) { cudaFree(d); return FAILURE; } else count = new Thing[n];
-            unknown[n](d) = [&] { return d; };
+            unknown(n)(d) = [&] { return d; };
             throw Unknown(d);
         }
-        """,
-        dropped=1,
+        """
     )
     assert lines(text) == lines(
         """
@@ -966,11 +965,14 @@ def test_lost_statements_keep_the_flow() -> None:
           cudaFree(d) nothrow
           return FAILURE
         7:
-          %1 = operator new[](n) [operator]
+          %1 = operator new[](n) [operator] T=1
+          Thing() on *%1 [constructor]
           count = %1
-          (&n, &d) [macro]
-          %3 = Unknown(d) [macro]
-          throw %3
+          %2 = unknown(n) [macro]
+          %3 = %2(d) through %2 [indirect]
+          %3 = <lambda>
+          %4 = Unknown(d) [macro]
+          throw %4
         """
     )
 

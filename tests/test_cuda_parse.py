@@ -252,7 +252,7 @@ def test_a_missing_header_costs_nothing_after_it(options: ParseOptions) -> None:
 
 
 def test_errors_have_places_and_lose_only_their_statement(options: ParseOptions) -> None:
-    text = "void before() {}\nvoid broken() { int x = undeclared + 1; }\nvoid after() {}\n"
+    text = "void before() {}\nvoid broken() { int x = undeclared(1); }\nvoid after() {}\n"
     parsed = parse("a.cu", text, options)
     assert [(error.row, error.column) for error in parsed.errors] == [(2, 25)]
     assert "undeclared" in parsed.errors[0].message
@@ -260,7 +260,7 @@ def test_errors_have_places_and_lose_only_their_statement(options: ParseOptions)
 
 
 def test_many_errors_do_not_stop_the_parser(options: ParseOptions) -> None:
-    text = "void f() {" + "y = 3;" * 20_000 + "}\nvoid last() {}\n"
+    text = "void f() {" + "y(3);" * 20_000 + "}\nvoid last() {}\n"
     parsed = parse("a.cu", text, options)
     assert names(parsed) == ["f", "last"]
     assert 0 < len(parsed.errors) <= 50

@@ -136,7 +136,8 @@ class Conditions:
     ) -> list[State]:
         left = state.equal.get(left, left)
         right = state.equal.get(right, right)
-        if isinstance(left, Const) and not isinstance(right, Const):
+        is_right = is_status(right) and not is_status(left)
+        if is_right or (isinstance(left, Const) and not isinstance(right, Const)):
             left, right = right, left
             operator = {"<": ">", ">": "<"}.get(operator, operator)
         if isinstance(left, Const) and isinstance(right, Const):
@@ -163,6 +164,8 @@ class Conditions:
                 return [state] if same == truth else []
         elif is_status(left) and isinstance(right, FunctionValue) and operator == "==" and truth:
             return self.settle(state, left, False)  # the name of an error
+        elif is_status(left) and _is_global(right) and operator == "==":
+            return self.settle(state, left, truth)  # a name of success that nothing declares
         elif is_status(left) and isinstance(right, Const):
             return self._compare_status(state, operator, left, right, truth)
         elif (
@@ -262,6 +265,10 @@ class Conditions:
 def literal(value: Value, truth: bool) -> Value:
     """The condition that a value is true, or false."""
     return value if truth else Operation("!", (value,))
+
+
+def _is_global(value: Value) -> bool:
+    return isinstance(value, Input) and len(value.location) == 1 and value.location[0][:2] == "::"
 
 
 def _excluded(conditions: dict[Value, bool], value: Value, truth: bool) -> bool:

@@ -238,7 +238,7 @@ class Undeclared:
                 if _FLOATING.search(name):
                     return "floating"
                 return "integer" if _INTEGER.search(name) else "class"
-            if re.match(r"\s*(?:\.|->|<<<)", after) or re.search(r"<<<[^;>]*$", before):
+            if not re.match(r"\s*\(", after):
                 is_value = True
         if is_function:
             return "function"
