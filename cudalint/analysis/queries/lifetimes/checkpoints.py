@@ -13,10 +13,12 @@ from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
 )
 from cudalint.analysis.queries.lifetimes.checkpoint_uses import Use, use_of
 from cudalint.analysis.shape.arguments import argument, given
+from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import texts
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Assign,
@@ -39,7 +41,9 @@ def checkpoints(
     """The loads of weights in a function that leave the device to the file."""
     found = []
     for call, explicit in _undirected(function, symbols, models):
-        use = use_of(function, call, program, models) or _beside(function, call, program, models)
+        use = use_of(function, call, program, models) or _beside(
+            function, call, program, symbols, models
+        )
         if use is None:
             continue
         origins = written_here(program, models), written_elsewhere(program, symbols, models)
@@ -74,12 +78,13 @@ def _undirected(
         if effect is None or effect.loads is None or given(call).cut:
             continue
         where = argument(call, effect.loads)
-        made = symbols.flow(function).only(where.symbol) if isinstance(where, Variable) else None
-        if where is None or _is_nowhere(made.value if isinstance(made, Assign) else where):
+        if where is None or _is_nowhere(where, function, symbols):
             yield call, where is not None
 
 
-def _beside(function: Function, load: Call, program: Program, models: ApiModels) -> Use | None:
+def _beside(
+    function: Function, load: Call, program: Program, symbols: Symbols, models: ApiModels
+) -> Use | None:
     """Another load of the class that does say where to, if this one's result is returned: the class
     does not know more of the one file than of the other."""
     returned = any(
@@ -92,7 +97,7 @@ def _beside(function: Function, load: Call, program: Program, models: ApiModels)
         for _, call in calls(other) if other.record == function.record else ():
             effect = models.lifetime_effect(call.name)
             where = argument(call, effect.loads) if effect and effect.loads else None
-            if where is not None and not _is_nowhere(where):
+            if where is not None and not _is_nowhere(where, other, symbols):
                 return Use(other, call, "beside")
     return None
 
@@ -124,8 +129,29 @@ def _is_part_of_another(function: Function, symbols: Symbols) -> bool:
     )
 
 
-def _is_nowhere(where: Expression) -> bool:
+def _is_nowhere(where: Expression, function: Function, symbols: Symbols) -> bool:
     """``None``, or ``None`` except on the CPU."""
-    if isinstance(where, Conditional):
-        return any(_is_nowhere(part) for part in (where.then, where.otherwise))
-    return isinstance(where, Constant) and where.value is None
+    values = list(_values(where, symbols.flow(function)))
+    elsewhere = [one for one in values if one != Constant(None)]
+    return len(elsewhere) < len(values) and all("cpu" in texts(one) for one in elsewhere)
+
+
+def _values(where: Expression, flow: Flow) -> Iterator[Expression]:
+    """All that an expression may be, by the definitions of a variable; of an object what it is made
+    from."""
+    made = flow.definitions.get(where.symbol, ()) if isinstance(where, Variable) else ()
+    for one in made:
+        if isinstance(one, Assign):
+            yield from _either(one.value)
+        elif isinstance(one, Call):
+            yield from (argument.value for argument in one.arguments[:1])
+    if not made:
+        yield from _either(where)
+
+
+def _either(value: Expression) -> Iterator[Expression]:
+    if isinstance(value, Conditional):
+        yield from _either(value.then)
+        yield from _either(value.otherwise)
+    else:
+        yield value
