@@ -13,6 +13,7 @@ from cudalint.analysis.shape.places import ELEMENT, holder, is_inside, place
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.consumption import Fate, consumption
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
+from cudalint.analysis.tensors.records import Form
 from cudalint.analysis.tensors.together import in_one_turn
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
@@ -216,8 +217,21 @@ def _collected(view: View) -> Iterator[GraphRetention]:
                     yield _fact(view, keeping, value, 0, None, (), by)
 
 
-def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetention | None:
+def _kept(view: View, keeping: Keeping) -> Value:
+    """What is kept; of the result of a call that is out of sight, with the graphs of its parts."""
     value = view.value(keeping.origin, keeping.value)
+    name = place(keeping.value)
+    made = [view.records.get(origin) for origin in value.origins]
+    if name is None or any(one is None or one.form is not Form.CALL for one in made):
+        return value
+    for inner, part in view.state_before(keeping.origin).values.items():
+        if inner != name and is_inside(inner, name) and part.gradient == Gradient.ATTACHED:
+            return replace(value.join(part), gradient=part.gradient, origins=part.origins)
+    return value
+
+
+def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetention | None:
+    value = _kept(view, keeping)
     if not keeping.is_recorded(view) or not _is_container(view, keeping):
         return None
     calls = _backward_calls(view, value) if value.may_attach else set()
@@ -389,6 +403,8 @@ def _backward_calls(view: View, value: Value) -> set[int]:
             continue
         calls |= view.evidence.attached.get(origin, frozenset())
         record = view.records.get(origin)
+        if record is not None and record.effect is not None and record.effect.backward:
+            calls.add(origin)
         is_direct = origin in view.evidence.attached
         if not is_direct and record is not None and record.part and record.result.may_attach:
             # Another part of what the same call returned: `result["loss"]` beside `result["kl"]`.
@@ -489,17 +505,19 @@ def _fact(
         if inside:
             said = f"`{inside.rpartition('.')[2]}` computes its gradient and returns it"
         steps += (Step(view.function.filename, call.span, said),)
+    of_part = value != view.value(keeping.origin, keeping.value)
     how = "stored in" if keeping.how == "stored" else f"{keeping.how} to"
     kept = f"`{name}` is {how} `{place}` with its graph"
     return GraphRetention(
         name=name,
-        variable=view.variable(keeping.value),
+        variable="" if of_part else view.variable(keeping.value),
         place=place,
         how=keeping.how,
         span=keeping.span,
         differentiated=differentiated,
-        direct=any(backward in view.evidence.direct.get(one, ()) for one in value.origins),
-        derived=not any(origin in view.evidence.attached for origin in value.origins),
+        direct=not of_part
+        and any(backward in view.evidence.direct.get(one, ()) for one in value.origins),
+        derived=of_part or not any(one in view.evidence.attached for one in value.origins),
         large=value.large,
         siblings=siblings,
         inside=inside,
