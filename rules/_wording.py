@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cudalint.analysis.facts import Site, is_shown, readable
-from cudalint.findings.finding import Step
+from cudalint.analysis.facts import FunctionFacts, Misuse, Site, is_shown, readable
+from cudalint.findings.finding import Defect, Step
 from cudalint.source import Span
 
 _BINARY = (("TiB", 1024**4), ("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024))
@@ -98,6 +98,13 @@ def places(sites: Sequence[Site], filename: str) -> str:
     files = dict.fromkeys(site.filename for site in sites if site.filename != filename)
     away = [f"{file} {rows(s.span for s in sites if s.filename == file)}" for file in files]
     return listing([*([here] if here else []), *away])
+
+
+def released_early(misuse: Misuse, facts: FunctionFacts) -> Defect | None:
+    """The statement that releases too early, for all that it releases and all that comes later."""
+    if misuse.released is None or misuse.at_end is not None:
+        return None
+    return Defect(f"{facts.function}: a release", misuse.released.span, misuse.name)
 
 
 def steps_at(sites: Iterable[Site], message: str) -> tuple[Step, ...]:

@@ -71,7 +71,6 @@ class MismatchedDeallocation(FunctionRule):
             if misuse.kind is not MisuseKind.MISMATCH:
                 continue
             resource = misuse.resource
-            fitting = misuse.fitting or (resource.info.releases if resource else ())
             what = quoted(misuse.name)
             if resource:
                 origin = readable(resource.through or resource.api)
@@ -80,8 +79,8 @@ class MismatchedDeallocation(FunctionRule):
             if misuse.released is not None:
                 by, row = readable(misuse.released.text), misuse.released.span.row
                 message += f"; {by} does so on line {row}: something else must be meant here"
-            elif fitting:
-                message += f"; use {readable(fitting[0])}"
+            elif resource and resource.info.releases:
+                message += f"; use {readable(resource.info.releases[0])}"
             yield self.finding(
                 message,
                 filename=misuse.filename or facts.filename,

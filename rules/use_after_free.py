@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, MisuseKind, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
-from cudalint_rules._wording import places, quoted, subject
+from cudalint_rules._wording import places, quoted, released_early, subject
 
 
 class UseAfterFree(FunctionRule):
@@ -86,4 +86,5 @@ class UseAfterFree(FunctionRule):
                 function=facts.function,
                 subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
+                defect=released_early(misuse, facts),
             )

@@ -141,7 +141,7 @@ RESERVED = frozenset(
 _DEFAULTS = frozenset({"status", "success", "may_throw"})
 _INLINE_NAMESPACE = re.compile(r"\b(?:__\w+|_V\d+|(?:THRUST|CUB|_CCCL)_\w+|_ABI_\w+)::")
 _VERSION = re.compile(r"(?:_v\d+(?:_ptds|_ptsz)?|_ptds|_ptsz|_64)$")
-_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+|\[\]")
 
 
 class ApiModels:
@@ -319,13 +319,12 @@ class ApiModels:
         }
         return frozenset({*self._functions, *self._aliases, *methods})
 
-    def release_name(self, api: str, family: str) -> str:
-        """The function that releases what ``api`` acquired, for messages: of the family's, the one
-        that looks most like it (``cupy.cuda.runtime.free`` for ``cupy.cuda.runtime.malloc``)."""
-        known = self.families.get(family)
-        if known is None or not known.releases:
-            return ""
-        return max(known.releases, key=lambda release: _likeness(api, release))
+    def family_of(self, api: str, family: str) -> Family:
+        """The family of what ``api`` acquires. Of the functions that release it, those come first
+        that look most like it (``hipHostFree`` for ``hipHostMalloc``)."""
+        known = self.families[family]
+        alike = sorted(known.releases, key=lambda one: _likeness(api, one), reverse=True)
+        return msgspec.structs.replace(known, releases=tuple(alike))
 
     def _search(self, name: str) -> ApiFunction | None:
         if name.startswith("."):

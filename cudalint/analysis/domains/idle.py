@@ -82,7 +82,7 @@ def _holds(run: FunctionRun, wait: Site, seconds: float | None, state: State) ->
         if own and acquired.info.space in _DEVICE and size is not None:
             root = acquired.location[0] if acquired.location else None
             used = root is not None and _used_later(run, root)
-            release = run.models.release_name(acquired.api, acquired.family)
+            release = next(iter(acquired.info.releases), "")
             name, api, span = acquired.name, acquired.api, acquired.span
             yield IdleHold(name, api, span, size, wait, seconds, used, release)
     for location, value in state.values.items():

@@ -13,12 +13,13 @@ from cudalint.source import Span
 
 def readable(api: str) -> str:
     """An API's name as people say it: ``cudaMalloc`` for ``cuda.bindings.runtime.cudaMalloc``,
-    ``runtime.malloc`` for ``cupy.cuda.runtime.malloc``; ``cupy.random.rand`` stays."""
-    modules = api.split(".")
+    ``runtime.malloc`` for ``cupy.cuda.runtime.malloc``, ``new[]`` for its operator;
+    ``cupy.random.rand`` stays."""
+    modules = api.removeprefix("operator ").split(".")
     name = modules.pop()
     if modules and any(letter.isupper() for letter in name) and modules[0].islower():
         return name
-    return api if len(modules) < 3 else f"{modules[-1]}.{name}"
+    return ".".join((*modules[-1:], name) if len(modules) > 2 else (*modules, name))
 
 
 def is_shown(name: str) -> bool:
@@ -147,8 +148,6 @@ class Misuse:
     span: Span
     steps: tuple[Step, ...]
     resource: Resource | None = None
-    fitting: tuple[str, ...] = ()
-    """Of MISMATCH: functions that would fit."""
     released: Site | None = None
     """Of DOUBLE_FREE and USE_AFTER_FREE: the earlier release; of MISMATCH: a later one that
     fits."""

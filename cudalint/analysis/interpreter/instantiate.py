@@ -496,6 +496,16 @@ class _Application(Translation):
         for rest, inner in result.items():
             state.values[(*location, *rest)] = inner
 
+    def _is_of_class(self, release: InputRelease, value: Value) -> bool:
+        """Whether a method of the class acquired what another releases: if the two do not fit, that
+        is told there."""
+        known = map(self.run.log(Recorder).of, resources_in(value))
+        makers = [one.through for one in known if one is not None and one.through is not None]
+        scope = self.definition.name.rpartition("::")[0]
+        return release.location[0] == "this" and any(
+            maker.rpartition("::")[0] == scope for maker in makers
+        )
+
     def _release(self, release: InputRelease, state: State) -> None:
         effect = ReleaseEffect(handle="arg0", families=release.families)
         name, span = self.call.name, self.call.span
@@ -529,7 +539,10 @@ class _Application(Translation):
         if earlier is not None and earlier.step.span == self.call.span:
             return  # in a loop: much may have become of it out of sight since the last iteration
         cut = release.cut or not self.summary.complete
-        Release(self.run, state, shown, name, span, effect, cut=cut).value(value, location)
+        told = self._is_of_class(release, value)
+        Release(self.run, state, shown, name, span, effect, cut=cut, told=told).value(
+            value, location
+        )
         if isinstance(value, Input) and value.location in state.inputs:
             # Keep the original step: messages name the API call, not each wrapper around it.
             entry: Location = value.location
@@ -567,9 +580,7 @@ class _Application(Translation):
             base = run.evaluator.location(self.call.target, state)
             target = None if base is None else (*base, *item.location[1:])
         returned = item.location[0] == RETURN
-        family = run.models.families.get(item.family)
-        if family is None:
-            return
+        family = run.models.family_of(item.api, item.family)
         elsewhere = item.location[0] == "this" and not (
             target
             and (target[0] == "this" or is_own(run, target, state))

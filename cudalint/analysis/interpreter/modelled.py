@@ -196,9 +196,7 @@ def _acquire(
     state: State,
 ) -> None:
     call = binding.call
-    family = run.models.families.get(acquisition.family)
-    if family is None:
-        return
+    family = run.models.family_of(call.name, acquisition.family)
     size = binding.amount(acquisition.bytes) if acquisition.bytes else None
     if size is not None and integer(size) == 0 and not acquisition.at_least:
         return  # nothing is allocated for zero bytes

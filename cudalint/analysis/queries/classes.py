@@ -611,6 +611,5 @@ def _mismatch(members: Members, name: str, release: InputRelease, kinds: set[str
             release.step,
         ),
         resource,
-        resource.info.releases,
         filename=release.step.filename,
     )

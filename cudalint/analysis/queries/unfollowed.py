@@ -158,7 +158,7 @@ class _Unfollowed:
             name=render(local),
             api=call.name,
             family=acquisition.family,
-            info=run.models.families[acquisition.family],
+            info=run.models.family_of(call.name, acquisition.family),
             filename=run.filename,
             span=call.span,
             in_loop=bool(run.flow.enclosing.get(block)),

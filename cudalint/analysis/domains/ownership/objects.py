@@ -249,7 +249,6 @@ def does_not_fit(
                 info.span if info is not None and info.span is not None else call.span,
                 (acquired.step, release.step),
                 acquired.resource(),
-                acquired.fitting(run.models),
             )
         )
     return True

@@ -31,7 +31,6 @@ from cudalint.analysis.facts import (
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.values.arithmetic import rewrite
 from cudalint.analysis.values.values import ZERO, Const, Location, Symbol, Value, integer
-from cudalint.apis.loader import ApiModels
 from cudalint.apis.model import Family
 from cudalint.findings.finding import Step
 from cudalint.program import variables
@@ -78,11 +77,6 @@ class Acquired:
     def step(self) -> Step:
         """Its acquisition, for messages."""
         return Step(self.filename, self.span, f"`{self.shown}` is acquired here")
-
-    def fitting(self, models: ApiModels) -> tuple[str, ...]:
-        """The functions that release it, the one that fits best first."""
-        best = models.release_name(self.api, self.family)
-        return (best, *(one for one in self.info.releases if one != best))
 
     def resource(self) -> Resource:
         """As rules see it."""
@@ -333,7 +327,7 @@ class Recorder:
             for record in self.records.values()
             if record.acquired.span == misuse.resource.span
             for site in sorted(record.released.values(), key=lambda one: one.span)
-            if site.text in misuse.fitting and site.span > misuse.span
+            if site.text in misuse.resource.info.releases and site.span > misuse.span
         )
         return replace(misuse, released=next(fits, None))
 

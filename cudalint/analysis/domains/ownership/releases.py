@@ -183,14 +183,12 @@ class Passing:
         acquired = self.run.log(Recorder).of(resource) if resource is not None else None
         steps: list[Step] = []
         released = None
-        fitting: tuple[str, ...] = ()
         if acquired is not None and resource is not None:
             steps.append(acquired.step)
             earlier = self.state.resources[resource].released
             if earlier is not None:
                 steps.append(earlier)
                 released = Site(earlier.filename, earlier.span, self.shown)
-            fitting = acquired.fitting(self.run.models)
         steps.append(self._step(f"`{self.shown}` is passed to {self.name} here"))
         self.run.log(Recorder).misuse(
             Misuse(
@@ -200,7 +198,6 @@ class Passing:
                 self.span,
                 tuple(steps),
                 acquired.resource() if acquired else None,
-                fitting,
                 released,
                 asks_callers=self._asks_callers(),
             )
@@ -214,11 +211,13 @@ class Passing:
 @dataclass
 class Release(Passing):
     """It is passed to be released; ``status`` tells whether it could. Nothing is held against a
-    callee that was ``cut``: it may be another case, or another object."""
+    callee that was ``cut``: it may be another case, or another object. That it does not fit may be
+    ``told`` elsewhere."""
 
     effect: ReleaseEffect
     status: Value | None = None
     cut: bool = False
+    told: bool = False
 
     @property
     def step(self) -> Step:
@@ -228,7 +227,8 @@ class Release(Passing):
     def _misuse(self, kind: MisuseKind, resource: Symbol | None = None) -> None:
         acquired = self.run.log(Recorder).of(resource) if resource is not None else None
         of = (acquired.family,) if acquired is not None else ()
-        if not self.cut and (kind is MisuseKind.MISMATCH or not self._is_of_host(of)):
+        is_mismatch = kind is MisuseKind.MISMATCH
+        if not self.cut and (not self.told if is_mismatch else not self._is_of_host(of)):
             super()._misuse(kind, resource)
 
     def _is_of_host(self, families: tuple[str, ...]) -> bool:
