@@ -19,9 +19,9 @@ class MissingNoGrad(FunctionRule):
     Reports a function that puts a model in evaluation mode with `eval()` and calls it in a loop,
     with nothing that switches the recording of gradients off: no `torch.no_grad()` or
     `torch.inference_mode()` around the loop, on the function or around every known call of it.
-    With low confidence, also without an `eval()` in sight, where a module is called in a loop and
-    nothing but numbers (`item()`, `argmax()`, a comparison) and detached tensors are made of what
-    it returns.
+    With low confidence, also where the loop is in a function that calls it, and without an `eval()`
+    in sight, where a module is called in a loop and nothing but numbers (`item()`, `argmax()`, a
+    comparison) and detached tensors are made of what it returns.
     Where nothing in the file, nor in those that call it, goes to a GPU, it is an `info`.
 
     ## Why is this bad?
@@ -91,6 +91,6 @@ def _why(call: RecordedInference, filename: str) -> str:
         return f"{made}: put it {advice}"
     where = places((call.evaluated,), filename)
     return (
-        f"nothing here computes one; `eval()` ({where}) does not switch that off: put the loop "
-        f"{advice}"
+        f"nothing here computes one; `eval()` ({where}) does not switch that off: put "
+        f"{'the loop' if call.loop is not None else 'it'} {advice}"
     )

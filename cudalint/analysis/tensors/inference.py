@@ -7,6 +7,7 @@ import math
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import RecordedInference
 from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.callgraph import Site as CallSite
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.tensors.consumption import Fate, fate
@@ -17,6 +18,9 @@ from cudalint.analysis.tensors.run import TensorRun
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
 from cudalint.program import Call, Function, Use, variables
+
+_MOST_CALLERS = 3
+"""Loops that are named."""
 
 
 def recorded(view: View) -> tuple[RecordedInference, ...]:
@@ -38,7 +42,8 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
         if not isinstance(call, Call) or _is_detached_by_force(view, origin):
             continue
         one = _in_evaluation(view, origin, record, call) if evaluates else None
-        one = one or _counted(view, origin, record, call)
+        if not any(other.evaluated for other in found.values()):
+            one = one or _counted(view, origin, record, call)
         if one is not None:
             found[record.callee] = one
     return tuple(found.values())
@@ -61,7 +66,8 @@ def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> Recor
     if is_method and call.callee is None:
         model = place(call.receiver) or ""
     evaluated = _evaluation(view, model, origin)
-    if not loops or evaluated is None or _is_differentiated(view, origin):
+    callers = [] if loops or trains or is_method else _looping(view)
+    if not (loops or callers) or evaluated is None or _is_differentiated(view, origin):
         return None
     name = _written(view, call)
     model_text = model.replace("this.", "self.")
@@ -69,14 +75,30 @@ def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> Recor
         model=name,
         span=call.span,
         evaluated=evaluated,
-        loop=loops[0].site,
-        in_sight=not is_method and not (trains and fate(view, _made_by(view, call)) & Fate.ESCAPES),
+        loop=loops[0].site if loops else None,
+        called_by=callers[0].caller.name if callers else "",
+        in_sight=not (is_method or callers)
+        and not (trains and fate(view, _made_by(view, call)) & Fate.ESCAPES),
         on_device=view.may_use_device,
         steps=(
             Step(evaluated.filename, evaluated.span, f"`{model_text}` is put in evaluation mode"),
             Step(view.function.filename, call.span, "the call is recorded for gradients"),
+            *_steps(callers),
         ),
     )
+
+
+def _looping(view: View) -> list[CallSite]:
+    """The calls of the function in loops, unless something out of sight may call it, or something
+    calls methods of this name without recording."""
+    if view.known.referenced or view.run.hook(view.function) or _called_without_recording(view):
+        return []
+    return list(view.run.looping_callers(view.known))
+
+
+def _steps(callers: list[CallSite]) -> tuple[Step, ...]:
+    said = "the function is called in a loop here"
+    return tuple(Step(one.caller.filename, one.call.span, said) for one in callers[:_MOST_CALLERS])
 
 
 def _may_run_module(view: View, record: Record, call: Call) -> bool:
@@ -105,9 +127,9 @@ def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInf
     if view.run.hook(view.function) or _called_without_recording(view):
         return None
     loops = [loop for loop in view.loops_around(record.block) if not loop.bounded]
-    called_by = next(view.run.looping_callers(view.known), "") if not loops else ""
+    callers = [] if loops else _looping(view)
     large = bool(view.transfer.told_by_keyword(call).kind)
-    if not (loops or called_by or large) or fate(view, _made_by(view, call)) != Fate.NUMBERS:
+    if not (loops or callers or large) or fate(view, _made_by(view, call)) != Fate.NUMBERS:
         return None
     said = "the call is recorded for gradients"
     return RecordedInference(
@@ -115,10 +137,10 @@ def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInf
         span=call.span,
         evaluated=None,
         loop=loops[0].site if loops else None,
-        called_by=called_by,
+        called_by=callers[0].caller.name if callers else "",
         in_sight=False,
         on_device=view.may_use_device,
-        steps=(Step(view.function.filename, call.span, said),),
+        steps=(Step(view.function.filename, call.span, said), *_steps(callers)),
     )
 
 

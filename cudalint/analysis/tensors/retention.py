@@ -320,7 +320,8 @@ def _repeated(
     symbol = keeping.symbol
     if symbol.startswith(("this.", "::")):
         by = "the framework" if "differentiated" in view.run.hook(view.function) else ""
-        by = by or next((f"a loop in {one}" for one in view.run.looping_callers(view.known)), "")
+        loops = (site.caller.name for site in view.run.looping_callers(view.known))
+        by = by or next((f"a loop in {one}" for one in loops), "")
     else:
         by = _kept_by_caller(view, keeping)
     if not by:

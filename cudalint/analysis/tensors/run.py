@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from cudalint.analysis.shape.callgraph import Site
 from cudalint.analysis.shape.operations import operands, operations
+from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.subjects import hook_kinds, is_module
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.tensors.evidence import gather
@@ -102,7 +103,7 @@ class TensorRun:
             function = known.function
             for at in operations(function):
                 if isinstance(at.operation, Call):
-                    callee = self.callee(function, at.operation)
+                    callee = self.callee(function, at.operation, self._made(function, at.operation))
                     if callee is not None and identity(callee) in self._known:
                         site = Site(function, at, at.operation)
                         self._known[identity(callee)].callers.append(site)
@@ -111,6 +112,13 @@ class TensorRun:
                         target = self.symbols.function(part.key, function.filename)
                         if target is not None and identity(target) in self._known:
                             self._known[identity(target)].referenced = True
+
+    def _made(self, function: Function, call: Call) -> frozenset[str]:
+        """The class that a call's receiver is made of, where one statement makes it."""
+        made = self.symbols.flow(function).only(place(call.receiver) or "")
+        if isinstance(made, Call) and made.kind == "constructor" and made.key:
+            return frozenset({made.key})
+        return frozenset()
 
     # Solving ----------------------------------------------------------------------------------
 
@@ -255,11 +263,11 @@ class TensorRun:
             found.discard("")
         return frozenset(found)
 
-    def looping_callers(self, known: Known) -> Iterator[str]:
-        """The functions that call one in a loop."""
+    def looping_callers(self, known: Known) -> Iterator[Site]:
+        """The calls of a function that are in loops."""
         for site in known.callers:
             if self.symbols.flow(site.caller).enclosing.get(site.at.block):
-                yield site.caller.name
+                yield site
 
     def hook(self, function: Function) -> frozenset[str]:
         """How a framework calls a method."""
