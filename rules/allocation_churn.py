@@ -65,7 +65,8 @@ class AllocationChurn(FunctionRule):
     ## Known problems
 
     How often a loop runs is mostly not known: three iterations do no harm. `cudaMallocAsync` and
-    memory pools are made for this and are silent, as are sizes that stay the same.
+    memory pools are made for this and are silent, as are sizes that stay the same. A loop of `main`
+    or of a test, which goes through the cases of a benchmark, is only an `info`.
 
     ## References
 
@@ -85,6 +86,8 @@ class AllocationChurn(FunctionRule):
                 site = churn.released
                 given = "the cache is emptied here" if churn.kind == "flush" else "released here"
                 steps = (*steps, Step(site.filename, site.span, given))
+            driver = facts.is_main or facts.is_test  # it goes through cases, as a benchmark does
+            slight = churn.kind == "calls" or (churn.kind == "loop" and driver)
             yield self.finding(
                 _message(churn),
                 filename=facts.filename,
@@ -92,7 +95,7 @@ class AllocationChurn(FunctionRule):
                 function=facts.function,
                 subject=subject(churn.name, churn.api),
                 steps=steps,
-                severity=Severity.INFO if churn.kind == "calls" else None,
+                severity=Severity.INFO if slight else None,
             )
 
 

@@ -296,7 +296,6 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Of a call that cuts (``torch.split``): path of the axis, which is the first unless given."""
     resets: bool = False
     """Destroys the device's context: everything of a ``reset`` family is gone."""
-    creates_context: bool = False
     cleans_up: bool = False
     """A step towards a release (unmapping): as with a release, nothing can be done if it fails."""
     may_throw: bool | None = None
