@@ -344,7 +344,8 @@ class TensorRun:
             for name in self.symbols.lineage(record, filename):
                 for method in self.symbols.methods(name):
                     found = self.scan(method)
-                    merged.freezes |= found.freezes
+                    for_good = method.kind == "constructor" and found.switches_for_good
+                    merged.freezes |= found.freezes or for_good
                     merged.bounded |= found.bounded
                     for member, value in found.values.items():
                         if member.startswith("this."):
