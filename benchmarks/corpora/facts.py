@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
-Judgement = Literal["true", "false", "uncertain", "unjudged"]
+Judgement = Literal["true", "petty", "false", "uncertain", "unjudged"]
 
 
 class Fact(
@@ -161,6 +161,8 @@ class Precision:
     """How many of the warnings and errors are false."""
 
     true: int
+    petty: int
+    """Technically right, but no maintainer would want to be told."""
     false: int
     uncertain: int
     unjudged: int
@@ -168,11 +170,12 @@ class Precision:
     @property
     def percent_false(self) -> float:
         """The share of false ones among those judged; an uncertain one is not a true one."""
-        judged = self.true + self.false + self.uncertain
+        judged = self.true + self.petty + self.false + self.uncertain
         return 100 * self.false / judged if judged else 0.0
 
     def __str__(self) -> str:
-        text = f"{self.true} true, {self.false} false, {self.uncertain} uncertain"
+        text = f"{self.true} true, {self.petty} petty, {self.false} false, "
+        text += f"{self.uncertain} uncertain"
         if self.unjudged:
             text += f", {self.unjudged} unjudged"
         return f"{text}: {self.percent_false:.1f} % false"
@@ -181,7 +184,7 @@ class Precision:
 def precision(facts: Iterable[Fact]) -> Precision:
     """Count the verdicts of warnings and errors."""
     verdicts = [fact.verdict for fact in facts if fact.is_loud]
-    return Precision(*(verdicts.count(word) for word in ("true", "false", "uncertain", "unjudged")))
+    return Precision(*(verdicts.count(word) for word in get_args(Judgement)))
 
 
 def describe(comparison: Comparison) -> Iterator[str]:
