@@ -160,7 +160,8 @@ def _is_phase(run: FunctionRun, header: int) -> bool:
         return True  # over values that stand in the source: variants, and no batches
     if _over_devices(run, header) or not _works(run, header):
         return True
-    if any(inner != header and inner in body and _works(run, inner) for inner in run.flow.loops):
+    inner = [one for one in run.flow.loops if one != header and one in body]
+    if any(_works(run, one) and not _only_moves(run, one) for one in inner):
         return True
     return any(
         _makes_model(run, call) or _has_loop(run, call) or _measures(run, call)
@@ -191,6 +192,12 @@ def _works(run: FunctionRun, header: int) -> bool:
         and flushed_by(run, call) is None
         for _, call in calls(run.flow.body(header))
     )
+
+
+def _only_moves(run: FunctionRun, header: int) -> bool:
+    """Whether all that a loop calls moves the parts of a batch to where they are needed."""
+    effects = [run.models.tensor_effect(call.name) for _, call in calls(run.flow.body(header))]
+    return all(effect is not None and bool(effect.device) for effect in effects)
 
 
 def _makes_model(run: FunctionRun, call: Call) -> bool:

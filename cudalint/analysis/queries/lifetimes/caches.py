@@ -63,6 +63,8 @@ def decorated(function: Function, symbols: Symbols, models: ApiModels) -> tuple[
                 names = ", ".join(p.name for p in function.parameters)
                 shown = name.rpartition(".")[2]
                 return (TensorCache(kind, shown, span, names, unsure=not by_name),)
+        if bound is None and _is_method(function) and _makes_of_itself(function, symbols, models):
+            return (TensorCache("method", name.rpartition(".")[2], span, "self", unsure=True),)
     return ()
 
 
@@ -90,14 +92,8 @@ def _kept(
     parameters = function.parameters
     if any(_is_tensor(p, models) for p in parameters):
         return "tensors"
-    placements = Placements(function, symbols)
-    returned = {
-        placements.of(block.terminator.value)
-        for block in function.blocks
-        if isinstance(block.terminator, Return) and block.terminator.value is not None
-    }
-    on_device = bool(returned & {"device", "asked"})
-    if function.record is not None and function.kind == "method" and not function.is_static:
+    on_device = bool(_returned(function, symbols) & {"device", "asked"})
+    if function.record is not None and _is_method(function):
         module = is_module(symbols, function.record, function.filename)
         many = bound is None or bound > _FEW_RESULTS
         return "method" if module or (on_device and many) else ""
@@ -109,6 +105,29 @@ def _kept(
     if on_device and bound is None and unbounded and _decides_size(function, unbounded, models):
         return "results"
     return ""
+
+
+def _returned(function: Function, symbols: Symbols) -> set[str | None]:
+    """Where what a function returns lives."""
+    placements = Placements(function, symbols)
+    return {
+        placements.of(block.terminator.value)
+        for block in function.blocks
+        if isinstance(block.terminator, Return) and block.terminator.value is not None
+    }
+
+
+def _is_method(function: Function) -> bool:
+    return function.record is not None and function.kind == "method" and not function.is_static
+
+
+def _makes_of_itself(function: Function, symbols: Symbols, models: ApiModels) -> bool:
+    """Whether a method returns tensors that it makes of nothing but its object, as it says itself;
+    not on the host, as far as one can see."""
+    names = re.findall(r"[\w.]+", function.returns.text if function.returns else "")
+    effects = map(models.lifetime_effect, names)
+    says = any(effect is not None and effect.tensor_types for effect in effects)
+    return says and not function.parameters and "host" not in _returned(function, symbols)
 
 
 def _is_tensor(parameter: Parameter, models: ApiModels) -> bool:
