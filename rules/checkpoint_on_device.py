@@ -14,6 +14,7 @@ _USES = {
     "filled": "beside what it fills on line {}",
     "summed": "with all that line {} computes from it",
     "moved": "until line {} moves it",
+    "rewritten": "only to be changed and written again on line {}",
     "beside": "unlike what line {} loads",
 }
 _UNPLACED = "from where line {} copies it"
@@ -22,6 +23,7 @@ _STEPS = {
     "filled": "a parameter is written from it here",
     "summed": "weights are computed with here",
     "moved": "it goes elsewhere here",
+    "rewritten": "it is written to a file again here",
     "beside": "this load says where to",
 }
 
@@ -38,8 +40,8 @@ class CheckpointOnDevice(FunctionRule):
     copies it into one module ever sees, in a program of one process.
     Without such evidence it is an `info` of low confidence, which `--preview` shows. So is a load
     whose elements are written into parameters or summed up with others by their names, that of a
-    whole module which is moved to a device chosen elsewhere, and one that is returned where another
-    load of the class does say where to.
+    whole module which is moved to a device chosen elsewhere, that of a table which is only changed
+    and written again, and one that is returned where another load of the class does say where to.
 
     ## Why is this bad?
 

@@ -26,10 +26,10 @@ class Retry:
     """That it was the memory, only what the handler writes says."""
 
 
-CheckpointUse = Literal["restored", "filled", "summed", "moved", "beside"]
+CheckpointUse = Literal["restored", "filled", "summed", "moved", "rewritten", "beside"]
 """What shows that a file held weights: they are copied into a module, written into parameters one
-by one, summed up with others by their names, a module that is moved; or another load of the class
-says where to."""
+by one, summed up with others by their names, a module that is moved, a table that is written again
+with an entry changed; or another load of the class says where to."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class Use:
 def use_of(function: Function, load: Call, program: Program, models: ApiModels) -> Use | None:
     """What copies what a file held into a module, itself or what is taken out of it; what writes it
     into parameters one by one; what sums it up with others by their names; what moves a module that
-    it held."""
+    it held; what writes it to a file again with an entry changed."""
     effect = models.lifetime_effect(load.name)
     if effect is not None and effect.restores:
         # What a module reads into itself was handed out, from the CPU as a rule.
@@ -61,7 +61,10 @@ def use_of(function: Function, load: Call, program: Program, models: ApiModels) 
             if how is not None:
                 return Use(one, at.operation, how)
     moved = _moved(function, load, models)
-    return Use(function, moved, "moved") if moved is not None else None
+    if moved is not None:
+        return Use(function, moved, "moved")
+    rewritten = _rewritten(function, load, models)
+    return Use(function, rewritten, "rewritten") if rewritten is not None else None
 
 
 def _readers(
@@ -126,6 +129,23 @@ def _moved(function: Function, load: Call, models: ApiModels) -> Call | None:
         if effect is not None and (effect.module or effect.device == "argument"):
             own |= _named(call.target)
     return moves if is_module else None
+
+
+def _rewritten(function: Function, load: Call, models: ApiModels) -> Call | None:
+    """What writes a table that was read to a file again, after an entry of it was replaced."""
+    own = _named(load.target)
+    changed = any(
+        isinstance(target := getattr(at.operation, "target", None), Index)
+        and isinstance(target.index, Constant)
+        and place(target.base) in own
+        for at in operations(function)
+    )
+    for _, call in calls(function) if changed else ():
+        effect = models.lifetime_effect(call.name)
+        if effect is not None and effect.stores and call.arguments:
+            if place(call.arguments[0].value) in own:
+                return call
+    return None
 
 
 def _held(function: Function, seeds: Iterable[str], models: ApiModels) -> set[str]:
