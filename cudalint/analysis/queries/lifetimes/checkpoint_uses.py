@@ -142,9 +142,9 @@ def _rewritten(function: Function, load: Call, models: ApiModels) -> Call | None
     )
     for _, call in calls(function) if changed else ():
         effect = models.lifetime_effect(call.name)
-        if effect is not None and effect.stores and call.arguments:
-            if place(call.arguments[0].value) in own:
-                return call
+        written = call.arguments[0].value if call.arguments else None
+        if effect is not None and effect.stores and place(written) in own:
+            return call
     return None
 
 
