@@ -96,12 +96,12 @@ def _passed(view: View, record: Record, reached: set[int], depth: int) -> Fate:
     call = record.operation
     if not isinstance(call, Call):
         target = getattr(call, "target", None)
-        return Fate.ESCAPES if _is_outside(view.function, target) else Fate.PASSED_ON
-    if _is_outside(view.function, call.target):
+        return Fate.ESCAPES if is_outside(view.function, target) else Fate.PASSED_ON
+    if is_outside(view.function, call.target):
         return Fate.ESCAPES
     effect = record.effect
     if effect is not None and effect.inserts:
-        return Fate.ESCAPES if _is_outside(view.function, call.receiver) else Fate.PASSED_ON
+        return Fate.ESCAPES if is_outside(view.function, call.receiver) else Fate.PASSED_ON
     if record.form is not Form.CALL or (effect is not None and effect.passes):
         return Fate.PASSED_ON
     own = call.receiver is not None and bool(record.operands[0].origins & reached)
@@ -137,7 +137,7 @@ def _position(call: Call, value: Expression) -> int:
     return next((n for n, one in enumerate(call.arguments) if one.value is value), -1)
 
 
-def _is_outside(function: Function, target: Expression | None) -> bool:
+def is_outside(function: Function, target: Expression | None) -> bool:
     """Whether a place is there after the call: a member, a global, a part of a parameter."""
     name = place(target)
     if target is None or name is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import RecordedInference
@@ -10,10 +11,10 @@ from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.callgraph import Site as CallSite
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.places import place
-from cudalint.analysis.tensors.consumption import Fate, fate
+from cudalint.analysis.tensors.consumption import Fate, fate, is_outside
 from cudalint.analysis.tensors.frozen import calls_frozen
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
-from cudalint.analysis.tensors.records import Form, Record, position_of
+from cudalint.analysis.tensors.records import Form, Record, origin_at, position_of
 from cudalint.analysis.tensors.run import TensorRun
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
@@ -31,9 +32,10 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
         return ()
     if calls_frozen(view):
         return ()
+    hands_back = _hands_back_gradients(view)
     evaluates = (
         scan.evaluates or _evaluated_in_constructor(view) or _evaluated_parameters(view)
-    ) and not _hands_back_gradients(view)
+    ) and not (hands_back and not _ends_in_callers(view))
     found: dict[str, RecordedInference] = {}
     for origin, record in sorted(view.records.items()):
         if record.recording != Recording.ON or record.callee in found or record.part:
@@ -42,6 +44,8 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
         if not isinstance(call, Call) or _is_detached_by_force(view, origin):
             continue
         one = _in_evaluation(view, origin, record, call) if evaluates else None
+        if one is not None and hands_back:
+            one = replace(one, in_sight=False)
         if not any(other.evaluated for other in found.values()):
             one = one or _counted(view, origin, record, call)
         if one is not None:
@@ -305,6 +309,26 @@ def _nobody_differentiates(view: View) -> bool:
         scan.calls_backward or scan.steps or scan.needs_gradient
         for scan in map(view.run.scan, program.functions)
     )
+
+
+def _ends_in_callers(view: View) -> bool:
+    """Whether all callers are known, and none differentiates what it is given, hands it on or
+    stores it."""
+    if view.known.referenced or view.known.returns_attached or not view.known.callers:
+        return False
+    for site in view.known.callers:
+        caller, origin = view.of(site.caller), origin_at(*site.at.place)
+        if caller is None or caller.function.kind == "module":
+            return False
+        given = caller.derived({origin}, _may_have_graph)
+        returned = [caller.value(end, value) for end, value in caller.returned()]
+        if any(value.origins & given for value in returned) or any(
+            one in caller.evidence.attached
+            or is_outside(caller.function, getattr(caller.records[one].operation, "target", None))
+            for one in given & caller.records.keys()
+        ):
+            return False
+    return True
 
 
 def _is_detached_by_force(view: View, origin: int) -> bool:
