@@ -25,7 +25,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
 )
 from cudalint.frontends.cuda.lowering.names import RECORDS
 from cudalint.frontends.cuda.lowering.objects import construct
-from cudalint.frontends.cuda.lowering.syntax import is_construction
+from cudalint.frontends.cuda.lowering.syntax import construction_in
 from cudalint.frontends.cuda.lowering.types import as_parameter
 from cudalint.frontends.cuda.lowering.unit import Body, Unit
 from cudalint.program import (
@@ -161,18 +161,17 @@ def _member_initializers(context: Context, parts: list[Cursor]) -> None:
         value = following if following is not None and is_value(following) else None
         if part._kind_id == Kind.MEMBER_NAME:
             given[name_of(part)] = (part, value)
-        elif value is not None and value._kind_id == Kind.CALL:
-            bases.append(value)
+        elif value is not None and (base := construction_in(context, value)) is not None:
+            bases.append(base)
         number += 1
     delegates = False
     for base in bases:
-        if is_construction(base):
-            construct(context, base, THIS)
-            function = referenced(base)
-            parent = related("parent", function) if function is not None else None
-            delegates = delegates or (
-                parent is not None and context.types.record_key(parent) == context.record
-            )
+        construct(context, base, THIS)
+        function = referenced(base)
+        parent = related("parent", function) if function is not None else None
+        delegates = delegates or (
+            parent is not None and context.types.record_key(parent) == context.record
+        )
     if not delegates:
         _fields(context, given)
     for name, (part, value) in given.items():
