@@ -22,8 +22,9 @@ class GraphRetentionRule(FunctionRule):
 
     Without a `backward()` in sight: a sum or list over a loop of which only a number is used in
     the end, or that is detached only after the loop. What it adds up may have a graph (low
-    confidence), or has one, as the result of a module (medium). Where nothing goes to a GPU, and in
-    tests, this is an `info`.
+    confidence), or has one, as the result of a module (medium). With low confidence also what the
+    `forward` of a module adds to one of its buffers, made of what it is given. Where nothing goes
+    to a GPU, and in tests, this is an `info`.
 
     ## Why is this bad?
 
@@ -90,7 +91,7 @@ def _severity(kept: GraphRetention, is_test: bool) -> Severity | None:
 
 
 def _confidence(kept: GraphRetention) -> Confidence | None:
-    if kept.let_go is None:
+    if kept.let_go is None and not kept.buffer:
         return None
     return Confidence.MEDIUM if kept.sure else Confidence.LOW
 
@@ -113,6 +114,8 @@ def _evidence(kept: GraphRetention) -> str:
     if kept.let_go is not None:
         row = kept.let_go.span.row
         return f"no gradient of it is computed, and `{kept.let_go.text}` lets go only at line {row}"
+    if kept.buffer:
+        return f"{quoted(kept.place)} is a buffer, of which no gradient is computed"
     if kept.differentiated is None:
         return "its gradient is computed by the caller"
     line = kept.differentiated.span.row

@@ -400,6 +400,8 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """Path of the value that becomes an element of the receiver."""
     accumulates: bool = False
     """Adds its argument to its receiver, in place."""
+    buffers: bool = False
+    """Makes a member of its receiver, a module, that no gradient is computed of."""
     clears: bool = False
     """Takes elements out of the receiver."""
     bound: str | None = None

@@ -44,6 +44,8 @@ class GraphRetention:
     let_go: Site | None = None
     """Where a graph that nobody computes a gradient of is let go of, after the loop; ``text``: by
     what."""
+    buffer: bool = False
+    """The place is a buffer of a module that is called, whose gradient nobody computes."""
     sure: bool = True
     """It has a graph for certain."""
     on_device: bool = True

@@ -236,7 +236,7 @@ def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetent
         return None
     calls = _backward_calls(view, value) if value.may_attach else set()
     if not calls:
-        return _let_go_late(view, keeping, value, kept)
+        return _let_go_late(view, keeping, value, kept) or _buffered(view, keeping, value)
     if _is_read_by_evidence(view, keeping):
         return None
     for loop in view.loops_around(keeping.block):
@@ -270,6 +270,34 @@ def _attached(view: View, value: Value) -> list[int]:
         for origin in sorted(value.origins)
         if (record := view.records.get(origin)) is None or record.result.may_attach
     ]
+
+
+def _buffered(view: View, keeping: Keeping, value: Value) -> GraphRetention | None:
+    """Added to a buffer by what runs a module, made of what the module is given: with the graph of
+    the modules before it."""
+    function = view.function
+    effect = view.run.models.tensor_effect("." + function.key.rpartition(".")[2])
+    runs = effect is not None and effect.calls_module and function.record is not None
+    if not runs or keeping.how != "added" or not any(one < 0 for one in _inputs(view, value)):
+        return None
+    buffers = view.run.class_scan(function.record or "", function.filename).buffers
+    may_attach = value.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN) and not value.is_number
+    if keeping.symbol not in buffers or not may_attach:
+        return None
+    fact = _fact(view, keeping, value, 0, None, (), "whoever calls the module")
+    sure = value.gradient == Gradient.ATTACHED
+    on_device = view.may_use_device
+    return replace(fact, variable="", buffer=True, sure=sure, on_device=on_device)
+
+
+def _inputs(view: View, value: Value) -> set[int]:
+    """All that a value is made of."""
+
+    def made_of(origin: int) -> Iterable[int]:
+        record = view.records.get(origin)
+        return record.sources if record is not None and not record.result.is_detached else ()
+
+    return closure(value.origins, made_of)
 
 
 def _let_go_late(

@@ -64,7 +64,7 @@ class TensorRun:
                 or scan.evaluates
                 or scan.inserts
                 or scan.calls_model
-                or (scan.adds and scan.lets_go)
+                or (scan.adds and (scan.lets_go or self._has_buffers(known.function)))
                 or self.hook(known.function) - {"each_batch"}
                 or self.is_evaluated(known.function)
                 or any(self.scan(site.caller).evaluates for site in known.callers)
@@ -78,6 +78,10 @@ class TensorRun:
                 if depth < MOST_CALLERS:
                     pending.extend((self.known(site.caller), depth + 1) for site in known.callers)
         return list(found.values())
+
+    def _has_buffers(self, method: Function) -> bool:
+        record = method.record
+        return record is not None and bool(self.class_scan(record, method.filename).buffers)
 
     def is_evaluated(self, method: Function) -> bool:
         """Whether the constructor of a method's class puts a module in evaluation mode."""
@@ -347,6 +351,7 @@ class TensorRun:
                     for_good = method.kind == "constructor" and found.switches_for_good
                     merged.freezes |= found.freezes or for_good
                     merged.bounded |= found.bounded
+                    merged.buffers |= found.buffers
                     for member, value in found.values.items():
                         if member.startswith("this."):
                             known = merged.values.get(member)

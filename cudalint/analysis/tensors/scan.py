@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from cudalint.analysis.shape.arguments import named, named_constant
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.places import place, root_of
+from cudalint.analysis.shape.walk import texts
 from cudalint.analysis.tensors.lattice import LIST, MODULE, Device, Gradient, Kind, Value
 from cudalint.analysis.tensors.records import is_off, made_by
 from cudalint.apis.model import TensorEffect
@@ -26,6 +27,8 @@ class Scan:
     """Places that are emptied, cut, replaced or assigned."""
     bounded: set[str] = field(default_factory=set)
     """Lists that hold no more than so many."""
+    buffers: set[str] = field(default_factory=set)
+    """Members that modules save with their weights, and do not train."""
     calls_backward: bool = False
     inserts: bool = False
     adds: bool = False
@@ -101,6 +104,8 @@ def _scan_call(
         if receiver is not None:
             if effect.module:
                 found.values.setdefault(receiver, MODULE)
+            if effect.buffers:
+                found.buffers |= {f"{receiver}.{name}" for name in texts(call.arguments[0].value)}
             if effect.evaluates:
                 found.evaluates.add(receiver)
             if effect.clears:
