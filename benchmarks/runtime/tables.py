@@ -96,14 +96,12 @@ def exceptions(rows: Sequence[Row]) -> list[str]:
 
 
 def worse(rows: Sequence[Row], baseline: Mapping[str, str]) -> list[str]:
-    """What was better in the baseline. What cannot be built here says nothing."""
+    """What was better in the baseline. What cannot be built any more is worse too."""
     good = {Outcome.CONFIRMED.value, "silent"}
     return [
         f"{row.unit}: was {baseline[row.unit]}, is {row.outcome}: {'; '.join(row.reasons)}"
         for row in rows
-        if baseline.get(row.unit) in good
-        and row.outcome not in good
-        and row.outcome != Outcome.NOT_RUNNABLE.value
+        if baseline.get(row.unit) in good and row.outcome not in good
     ]
 
 

@@ -64,13 +64,13 @@ def _unit(path: Path) -> Unit | None:
     code = path.parent.name.partition("-")[0]
     if not (sources or scripts) or not re.fullmatch(r"GPU\d{3}", code):
         return None
+    kept = tuple(file for file in files if file.suffix in (*CPP, ".cuh", ".h", ".hpp", ".py"))
     options: list[str] = []
-    for file in (*sources, *scripts):
+    for file in kept:
         match = _OPTIONS.match(file.read_text("utf-8").partition("\n")[0])
         if match:
             options += shlex.split(match[1])
     language = "python" if scripts else "cpp"
-    kept = tuple(file for file in files if file.suffix in (*CPP, ".cuh", ".h", ".hpp", ".py"))
     name = f"{path.parent.name}/{path.name}"
     return Unit(path, name, code, path.name.startswith("bad_"), language, kept, tuple(options))
 

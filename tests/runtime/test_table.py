@@ -43,7 +43,8 @@ def test_worse_is_told() -> None:
     }
     rows = [row("bad_a", "refuted"), row("bad_b", "refuted"), row("good_c", "alarm")]
     rows += [row("bad_d", "not-runnable"), row("bad_new", "not-reached")]
-    assert [line.partition(":")[0] for line in worse(rows, baseline)] == ["bad_a", "good_c"]
+    told = [line.partition(":")[0] for line in worse(rows, baseline)]
+    assert told == ["bad_a", "good_c", "bad_d"]
 
 
 def test_the_table_counts() -> None:
@@ -97,13 +98,13 @@ def test_findings_go_to_another_machine(tmp_path: Path) -> None:
 
 
 def test_the_baseline_reaches_the_goal() -> None:
-    """At least 95 in 100 of the bad C++ fixtures, and no alarm on a good one."""
+    """At least 95 in 100 of the bad C++ fixtures that are programs, and no alarm on a good one."""
     outcomes = json.loads(BASELINE.read_text())["sim"]
     units = {unit.name: unit for unit in find_units([]) if unit.language == "cpp"}
     bad = [
         outcomes[name]
         for name, u in units.items()
-        if name in outcomes and u.bad and u.code in RULES
+        if outcomes.get(name, "not-runnable") != "not-runnable" and u.bad and u.code in RULES
     ]
     assert len(bad) > 150
     assert bad.count("confirmed") >= 0.95 * len(bad)

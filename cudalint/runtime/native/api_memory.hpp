@@ -230,8 +230,12 @@ API(cudaHostRegister)(void* pointer, size_t bytes, unsigned int flags) {
 
 API(cudaHostUnregister)(void* pointer) {
     CALL_RELEASE(cudaHostUnregister);
-    if (simulating() && !call.refused() && !runtime().memory.find(Address(pointer)))
+    if (simulating() && !call.refused() && !runtime().memory.find(Address(pointer))) {
+        const auto* gone = runtime().memory.find_gone(Address(pointer));
+        if (gone && gone->first == Address(pointer) && ledger::fits_registered(gone->second.family))
+            ledger::tell_bad_release(call, Address(pointer), "host-registered");
         return call.done(cudaErrorHostMemoryNotRegistered);
+    }
     return ledger::release(call, pointer, ledger::fits_registered, "host-registered",
                            [&] { return REAL(cudaHostUnregister)(pointer); });
 }
