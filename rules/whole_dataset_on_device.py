@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, SlicedDataSet, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
-from cudalint_rules._wording import format_bytes, quoted, subject
+from cudalint_rules._wording import format_bytes, quoted, steps_at, subject
 
 _SMALL = 8
 """Data sets that take less than this part of the transfer threshold fit anywhere."""
@@ -22,6 +22,9 @@ class WholeDatasetOnDevice(FunctionRule):
     take one slice of it after the other (`data[start : start + batch]`), or a data loader that
     hands out batches of it. Not where it is also used as a whole, or by random rows. `info` where
     its size is unknown or below `--max-transfer`; silent where it is known to be small.
+    With low confidence, as an `info`, also a data set class that moves a member which it hands its
+    items out of, and a loop that moves all elements of a list to the device, each with the arrays
+    in it.
 
     ## Why is this bad?
 
@@ -73,6 +76,20 @@ class WholeDatasetOnDevice(FunctionRule):
                 subject=subject(data.name, data.api),
                 severity=Severity.WARNING if large else Severity.INFO,
                 steps=(Step(facts.filename, data.loop, f"the loop goes through {data.slice}"),),
+            )
+        for moved in facts.lifetimes.moved_sets if facts.lifetimes else ():
+            how = "one by one" if moved.by_one else "as a whole"
+            yield self.finding(
+                f"all items of {quoted(moved.name)} are moved to the device {how} before they are "
+                "asked for; if there can be more than the device has memory for, move each batch "
+                "where it is used",
+                filename=facts.filename,
+                span=moved.span,
+                function=facts.function,
+                subject=moved.name,
+                steps=steps_at((moved.items,) if moved.items else (), "here are its items"),
+                severity=Severity.INFO,
+                confidence=Confidence.LOW,
             )
 
 

@@ -472,6 +472,8 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """It writes the value at this path to a file."""
     offloads: str | None = None
     """The parameter that has checkpoints collected on the CPU before they are written."""
+    data_sets: bool = False
+    """The names are classes of data sets, whose items are asked for one by one."""
     hooks: bool = False
     """It registers a function with its receiver and returns the handle that removes it."""
     hooks_graph: bool = False

@@ -134,6 +134,18 @@ class SkippedClear:
 
 
 @dataclass(frozen=True)
+class MovedSet:
+    """All items of a data set are moved to the device before they are asked for."""
+
+    name: str
+    span: Span
+    by_one: bool = False
+    """One by one, by a loop."""
+    items: Site | None = None
+    """What says that it is a data set: where its items are counted or handed out."""
+
+
+@dataclass(frozen=True)
 class MovedEntry:
     """An entry of something that outlives the function is moved to the device in place."""
 
@@ -179,4 +191,5 @@ class Lifetimes:
     left_behind: tuple[LeftBehind, ...] = ()
     skipped_clears: tuple[SkippedClear, ...] = ()
     moved_entries: tuple[MovedEntry, ...] = ()
+    moved_sets: tuple[MovedSet, ...] = ()
     owners: tuple[UnclosedOwner, ...] = ()

@@ -17,6 +17,7 @@ def lifetimes(run: FunctionRun, linker: Linker) -> Lifetimes:
     from cudalint.analysis.queries.lifetimes.checkpoints import checkpoints
     from cudalint.analysis.queries.lifetimes.hooks import hooks
     from cudalint.analysis.queries.lifetimes.moved_entries import moved_entries
+    from cudalint.analysis.queries.lifetimes.moved_sets import moved_sets
     from cudalint.analysis.queries.lifetimes.owners import unclosed_owners
     from cudalint.analysis.queries.lifetimes.retries import retries
     from cudalint.analysis.queries.lifetimes.skipped_clears import skipped_clears
@@ -36,5 +37,6 @@ def lifetimes(run: FunctionRun, linker: Linker) -> Lifetimes:
         left_behind=left_behind(function, linker, models),
         skipped_clears=skipped_clears(function, linker),
         moved_entries=moved_entries(function, linker, models),
+        moved_sets=moved_sets(function, program, linker, models),
         owners=unclosed_owners(function, linker, models),
     )

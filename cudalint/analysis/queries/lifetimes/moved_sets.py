@@ -1,0 +1,101 @@
+"""Data sets all of whose items go to the device before they are asked for (Python)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudalint.analysis.facts.lifetimes import MovedSet
+from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.shape.operations import calls, expressions, operations
+from cudalint.analysis.shape.placement import Placements
+from cudalint.analysis.shape.places import place
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.walk import texts
+from cudalint.apis.loader import ApiModels
+from cudalint.program import (
+    EACH,
+    Assign,
+    Binary,
+    Call,
+    Expression,
+    Function,
+    Index,
+    Member,
+    Program,
+    Unary,
+    render,
+)
+
+
+def moved_sets(
+    function: Function, program: Program, symbols: Symbols, models: ApiModels
+) -> tuple[MovedSet, ...]:
+    """The data sets that a function moves to the device: the items that an object hands out, and
+    the elements of a list."""
+    found = {one.name: one for one in _items(function, program, symbols, models)}
+    return (*found.values(), *_elements(function, models))
+
+
+def _items(
+    function: Function, program: Program, symbols: Symbols, models: ApiModels
+) -> Iterator[MovedSet]:
+    """The members that the function puts on the device, of a data set that counts or hands them
+    out."""
+    methods = list(_methods(function, program, symbols, models))
+    placements = Placements(function, symbols)
+    for at in operations(function) if methods else ():
+        target = place(getattr(at.operation, "target", None)) or ""
+        if target.startswith("this.") and placements.made_by(at.operation) in ("device", "asked"):
+            site = next((Site(m.filename, m.span, "") for m in methods if _gives(m, target)), None)
+            if site is not None:
+                yield MovedSet(target.replace("this.", "self."), at.operation.span, items=site)
+
+
+def _methods(
+    function: Function, program: Program, symbols: Symbols, models: ApiModels
+) -> Iterator[Function]:
+    """What counts and hands out the items of the data sets of a file that have a method."""
+    for record in program.records if function.record is not None else ():
+        lineage = list(symbols.lineage(record.key, record.filename))
+        effects = map(models.lifetime_effect, lineage)
+        is_set = any(effect is not None and effect.data_sets for effect in effects)
+        for name in lineage if is_set and function.record in lineage else ():
+            for method in symbols.methods(name):
+                if method.name.rpartition(".")[2] in ("__len__", "__getitem__"):
+                    yield method
+
+
+def _gives(method: Function, member: str) -> bool:
+    """Whether a method counts the elements of a member, or takes one out."""
+    return any(
+        (isinstance(part, Unary) and part.operator == "len" and place(part.operand) == member)
+        or (isinstance(part, Index) and place(part.base) == member)
+        for part in expressions(method)
+    )
+
+
+def _elements(function: Function, models: ApiModels) -> Iterator[MovedSet]:
+    """The lists of records whose elements a loop moves, with the arrays in them."""
+    elements: dict[str, Expression] = {
+        name: at.operation.value.base
+        for at in operations(function)
+        if isinstance(at.operation, Assign) and (name := place(at.operation.target)) is not None
+        if isinstance(at.operation.value, Index) and at.operation.value.index == EACH
+    }
+    computed = {
+        place(elements.get(place(target.base) or ""))
+        for at in operations(function)
+        if isinstance(at.operation, Assign) and isinstance(at.operation.value, Binary)
+        if isinstance(target := at.operation.target, Member)
+    }
+    for _, call in calls(function):
+        of = elements.get(place(call.receiver) or "")
+        effect = models.tensor_effect(call.name)
+        if of is None or effect is None or call.target is not None or place(of) not in computed:
+            continue
+        if effect.device in ("device", "argument") and not _to_host(call):
+            yield MovedSet(render(of).replace("this.", "self."), call.span, by_one=True)
+
+
+def _to_host(call: Call) -> bool:
+    return any(text == "cpu" for one in call.arguments for text in texts(one.value))
