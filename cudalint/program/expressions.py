@@ -67,8 +67,9 @@ class Member(msgspec.Struct, frozen=True, tag="member"):
     base: Expression
     field: str
     shares: str = ""
-    """The first field of a union, whose place this other one of it has too. Without ``field``: what
-    the base holds, where the source names it by the base alone (``table[key]``, ``*optional``)."""
+    """The first field of a union, whose place this other one of it has too; of a member that hides
+    one of a base, its name with the class. Without ``field``: what the base holds, where the source
+    names it by the base alone (``table[key]``, ``*optional``)."""
 
     @property
     def place(self) -> str:

@@ -178,15 +178,19 @@ def _member_initializers(context: Context, parts: list[Cursor]) -> None:
         _initialize_member(context, name, part, value)
 
 
+def _own(context: Context, name: str) -> Member:
+    return Member(THIS, name, context.unit.own_place(context.record, name))
+
+
 def _fields(context: Context, given: dict[str, tuple[Cursor, Cursor | None]]) -> None:
     """Members that no initialiser names keep their default."""
     for name, value, place in context.unit.defaults_of(context.record or ""):
         if name not in given:
-            initialize(context, Member(THIS, name), value, place, declares=False)
+            initialize(context, _own(context, name), value, place, declares=False)
 
 
 def _initialize_member(context: Context, name: str, part: Cursor, value: Cursor | None) -> None:
-    place = Member(THIS, name)
+    place = _own(context, name)
     span = context.positions.span(part)
     declaration = referenced(part)
     refers = declaration is not None and context.types.of(declaration).kind == "reference"

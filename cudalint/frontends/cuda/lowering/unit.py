@@ -277,6 +277,13 @@ class Unit:
             self.has_field(base, name) for base in record.bases
         )
 
+    def own_place(self, key: str | None, name: str) -> str:
+        """How a class keeps a data member apart from the one of a base that it hides; empty where
+        it hides none."""
+        record = self.records.get(key or "")
+        hides = record is not None and any(self.has_field(base, name) for base in record.bases)
+        return f"{record.name}::{name}" if record is not None and hides else ""
+
     def method_named(self, key: str, name: str) -> FunctionFacts | None:
         """The only method of that name."""
         parts = self._parts.get(key)
