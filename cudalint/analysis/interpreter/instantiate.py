@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as Ordered
 
 from msgspec import structs
@@ -385,9 +385,8 @@ class _Application(Translation):
             state.conditions[self.symbol(status)] = succeeded
         writes: list[tuple[Location, Location, Value]] = []
         self.given = {}
-        for location, value in self.outcome.writes:
+        for location, translated in self._written(state):
             target = self.locate(location, state)
-            translated = self.translate(value, state)
             if target is not None and self._may_write(location, target, state):
                 writes.append((location, target, translated))
             elif location[0] == "this":
@@ -414,6 +413,23 @@ class _Application(Translation):
             )
         self._note_copy(state)
         self._give_result(result, state)
+
+    def _written(self, state: State) -> Iterator[tuple[Location, Value]]:
+        """What the callee writes, in the caller's terms, and where, in its own; with an object that
+        it was given comes what that holds."""
+        known = {location for location, _ in self.outcome.writes}
+        for location, value in self.outcome.writes:
+            yield location, self.translate(value, state)
+            for rest, inner in self._held(value, state):
+                if (*location, *rest) not in known:
+                    yield (*location, *rest), inner
+
+    def _held(self, value: Value, state: State) -> list[tuple[Location, Value]]:
+        """What an object of the caller holds that the callee was given."""
+        if not isinstance(value, Input) or self.run.python:
+            return []
+        place = self.locate(value.location, state)
+        return [] if place is None else [one for one in state.parts_of(place) if one[0]]
 
     def _put(self, state: State) -> list[Value]:
         """The callee puts elements into containers; those that go out of sight."""
@@ -481,6 +497,7 @@ class _Application(Translation):
             found[()] = Operation(f"{self.definition.key}()", of)
         else:
             found[()] = self.translate(self.outcome.value, state)
+            found |= self._held(self.outcome.value, state)
         for written, value in self.outcome.writes:
             if written[0] == RETURN:
                 found[written[1:]] = self.translate(value, state)
