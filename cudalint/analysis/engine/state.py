@@ -122,6 +122,8 @@ class CalledInput(NamedTuple):
 
     location: Location
     arguments: tuple[Value, ...]
+    answer: Symbol
+    """What stands for its result."""
 
 
 class Part(Protocol):
@@ -464,10 +466,7 @@ class State:
         if not known:
             return
         older = {symbol: Symbol(symbol.origin, older=True) for symbol in sorted(known)}
-        gone = frozenset(older.values())
-        for table in (self.conditions, self.equal, self.among):
-            for value in [value for value in table if symbols_in(value) & gone]:
-                del table[value]
+        self._drop_conditions(frozenset(older.values()))
         for symbol, before in older.items():
             holding = self.resources.pop(symbol, None)
             if holding is not None:
@@ -482,6 +481,25 @@ class State:
             return value if symbols_in(value).isdisjoint(replaced) else None
 
         self._rename(change, known)
+
+    def resolve(self, symbol: Symbol, value: Value) -> list[tuple[Value, bool]]:
+        """A symbol turns out to stand for a value. Returns what was assumed of it, in the terms of
+        that, which nobody has looked at."""
+
+        def change(inner: Value) -> Value | None:
+            return value if inner == symbol else None
+
+        known = frozenset({symbol})
+        assumed = [one for one in self.conditions.items() if symbol in symbols_in(one[0])]
+        self._drop_conditions(known)
+        self._rename(change, known)
+        return [(rewrite(condition, change), truth) for condition, truth in assumed]
+
+    def _drop_conditions(self, symbols: frozenset[Symbol]) -> None:
+        """What is known of some symbols is not known any more."""
+        for table in (self.conditions, self.equal, self.among):
+            for value in [value for value in table if symbols_in(value) & symbols]:
+                del table[value]
 
     def choices(self, value: Value) -> frozenset[Const]:
         """The constants that a value is one of; empty where it may be anything."""

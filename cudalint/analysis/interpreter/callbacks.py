@@ -8,30 +8,31 @@ from cudalint.analysis.engine.run import FunctionRun, Next
 from cudalint.analysis.engine.state import CalledInput, State
 from cudalint.analysis.engine.summary import Summary
 from cudalint.analysis.interpreter.modelled import apply_model
-from cudalint.analysis.values.values import FunctionValue, Input, Value
+from cudalint.analysis.values.values import FunctionValue, Input, Symbol, Value
 from cudalint.program import Argument, Call, Function, Variable
 from cudalint.source import Span
 
 Apply = Callable[[FunctionRun, Call, Function, Summary, State], list[Next]]
 
 
-def note_call(value: Value | None, arguments: list[Value], state: State) -> None:
+def note_call(value: Value | None, arguments: list[Value], answer: Symbol, state: State) -> None:
     """A function calls what it was given: its caller knows what that is."""
     if isinstance(value, Input):
-        state.called = state.called | {CalledInput(value.location, tuple(arguments))}
+        state.called = state.called | {CalledInput(value.location, tuple(arguments), answer)}
 
 
 def run_given(
     run: FunctionRun,
     function: Value,
     arguments: list[Value],
+    answer: Symbol,
     span: Span,
     state: State,
     apply: Apply,
 ) -> list[State]:
-    """A callee calls a function value, with some arguments."""
+    """A callee calls a function value, with some arguments; ``answer`` stands for the result."""
     if not isinstance(function, FunctionValue):
-        note_call(function, arguments, state)
+        note_call(function, arguments, answer, state)
         state.escape(state.reachable(arguments))
         return [state]
     places = [Variable(f"%given{number}", f"%given{number}") for number in range(len(arguments))]
@@ -46,12 +47,23 @@ def run_given(
         key=function.key,
         kind="indirect",
     )
-    states = _run(run, call, state, apply)
-    for one in states:
-        # The callee knows what becomes of the answer.
-        one.escape(one.reachable([one.read((result.symbol,))]))
+    after: list[State] = []
+    for one in _run(run, call, state, apply):
+        given = one.values.get((result.symbol,), answer)
         for place in (*places, result):
             one.forget((place.symbol,))
+        # The callee knows what else becomes of the answer.
+        one.escape(one.reachable([given]))
+        after += _resolved(run, answer, given, one)
+    return after
+
+
+def _resolved(run: FunctionRun, answer: Symbol, given: Value, state: State) -> list[State]:
+    states = [state]
+    for condition, truth in () if given == answer else state.resolve(answer, given):
+        states = [
+            fitting for one in states for fitting in run.conditions.assume(one, condition, truth)
+        ]
     return states
 
 

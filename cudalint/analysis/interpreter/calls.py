@@ -288,20 +288,21 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
     if checks and _is_told_of_failure(run, operation, values, state):
         return list(thrown)
     states = _consume_statuses(run, values, state, checks)
-    result: Value = run.position.symbol(f"call:{name}")
+    answer = run.position.symbol(f"call:{name}")
+    result: Value = answer
     for one in states:
         called = None
         if operation.kind == "indirect" and operation.callee is not None:
             called = run.evaluator.value(operation.callee, one)
-            note_call(called, values, one)
+            note_call(called, values, answer, one)
         accessor = _accessed(run, operation, name, one)
         if accessor is not None:
             result = accessor
         elif isinstance(result, Symbol):
             one.refresh(result)
-            answer = _told_before(run, operation, result, one)
-            if answer is not None:
-                one.conditions[result] = answer
+            known = _told_before(run, operation, result, one)
+            if known is not None:
+                one.conditions[result] = known
         converted = operation.kind == "constructor" and len(values) == 1 and _is_iterator(values[0])
         lending = Lending(to, result, run.evaluator.kind(operation.target) in STATUS_KINDS)
         for argument, value in zip(operation.arguments, values, strict=True):

@@ -13,7 +13,7 @@ from cudalint.analysis.domains.ownership.recorder import Recorder, is_empty, liv
 from cudalint.analysis.domains.ownership.releases import is_attachment
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.state import CalledInput, Event, Lending, State, Status
+from cudalint.analysis.engine.state import Event, Lending, State, Status
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.facts import Exit, Site
 from cudalint.analysis.values.arithmetic import rewrite, rewrite_location
@@ -254,7 +254,9 @@ class Leaving:
                     return Symbol("gone")
             return None
 
-        told = symbols_in(result.value) if result is not None else frozenset()
+        told = frozenset(one.answer for one in state.called)
+        if result is not None:
+            told |= symbols_in(result.value)
         conditions = tuple(
             (condition, truth)
             for condition, truth in state.conditions.items()
@@ -270,9 +272,9 @@ class Leaving:
         writes.sort(key=lambda write: not any(True for _ in resources_in(write[1])))
         held = sum(any(True for _ in resources_in(stored)) for _, stored in writes)
         called = [
-            CalledInput(location, tuple(rewrite(one, outside_view) for one in arguments))
-            for location, arguments in state.called
-            if not _is_local(run, location)
+            one._replace(arguments=tuple(rewrite(given, outside_view) for given in one.arguments))
+            for one in state.called
+            if not _is_local(run, one.location)
         ]
         return Outcome(
             kind=self.kind,

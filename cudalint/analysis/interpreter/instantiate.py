@@ -320,12 +320,16 @@ class _Application(Translation):
     def take_effect(self, state: State) -> list[State]:
         """What the callee does to a state of the caller, and what it calls of the caller's."""
         functions = [
-            (self.translate(Input(location), state), [self.translate(one, state) for one in given])
-            for location, given in self.outcome.called
+            (
+                self.translate(Input(one.location), state),
+                [self.translate(argument, state) for argument in one.arguments],
+                self.symbol(one.answer),
+            )
+            for one in self.outcome.called
         ]
         self._effects(state)
         states = [state]
-        for function, arguments in functions:
+        for function, arguments, answer in functions:
             states = [
                 after
                 for one in states
@@ -333,6 +337,7 @@ class _Application(Translation):
                     self.run,
                     function,
                     arguments,
+                    answer,
                     self.call.span,
                     one,
                     self._end_by if self.ends else apply_summary,
