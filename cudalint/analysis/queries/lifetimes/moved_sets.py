@@ -14,6 +14,7 @@ from cudalint.analysis.shape.walk import texts
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     EACH,
+    THIS,
     Assign,
     Binary,
     Call,
@@ -21,7 +22,9 @@ from cudalint.program import (
     Function,
     Index,
     Member,
+    Operation,
     Program,
+    Return,
     Unary,
     render,
 )
@@ -45,8 +48,10 @@ def _items(
     placements = Placements(function, symbols)
     for at in operations(function) if methods else ():
         target = place(getattr(at.operation, "target", None)) or ""
-        if target.startswith("this.") and placements.made_by(at.operation) in ("device", "asked"):
-            site = next((Site(m.filename, m.span, "") for m in methods if _gives(m, target)), None)
+        made = placements.made_by(at.operation) or _returned(at.operation, function, symbols)
+        if target.startswith("this.") and made in ("device", "asked"):
+            first = function.kind == "constructor"
+            site = next((_site(m) for m in methods if _gives(m, target, first)), None)
             if site is not None:
                 yield MovedSet(target.replace("this.", "self."), at.operation.span, items=site)
 
@@ -61,12 +66,32 @@ def _methods(
         is_set = any(effect is not None and effect.data_sets for effect in effects)
         for name in lineage if is_set and function.record in lineage else ():
             for method in symbols.methods(name):
-                if method.name.rpartition(".")[2] in ("__len__", "__getitem__"):
+                if method.name.rpartition(".")[2] in ("__len__", "__getitem__", "__iter__"):
                     yield method
 
 
-def _gives(method: Function, member: str) -> bool:
-    """Whether a method counts the elements of a member, or takes one out."""
+def _returned(operation: Operation, function: Function, symbols: Symbols) -> str:
+    """Where what a method of the object returns lives."""
+    if not isinstance(operation, Call) or operation.receiver != THIS:
+        return ""
+    method = symbols.method(function.record, operation.name.lstrip("."), function.filename)
+    placements = Placements(method, symbols) if method is not None else None
+    for block in method.blocks if method is not None else ():
+        end = block.terminator
+        if placements is not None and isinstance(end, Return) and end.value is not None:
+            return placements.of(end.value)
+    return ""
+
+
+def _site(method: Function) -> Site:
+    return Site(method.filename, method.span, "")
+
+
+def _gives(method: Function, member: str, first: bool) -> bool:
+    """Whether a method counts the elements of a member, or takes one out; or goes through it, where
+    it was there from the ``first``."""
+    if method.is_generator:
+        return first and any(place(part) == member for part in expressions(method))
     return any(
         (isinstance(part, Unary) and part.operator == "len" and place(part.operand) == member)
         or (isinstance(part, Index) and place(part.base) == member)
