@@ -114,8 +114,11 @@ def _released_for_good(
 ) -> None:
     """Note the release of a member by who uses the object, as in ``registry[i].second->cells``:
     where nobody knows of which struct, of any that nobody is seen to empty."""
-    last = name.partition("[")[0].rpartition(".")[2]
-    own = declaring(members.record.key, last, members.record.filename, linker)
+    *way, last = name.partition("[")[0].split(".")
+    holder: str | None = members.record.key
+    for part in way:
+        holder = _record_of(linker.fields(holder, members.record.filename).get(part))
+    own = declaring(holder, last, members.record.filename, linker)
     owners: set[str | None] = {own} if own and "[" not in name else set()
     if not members.releases:
         owners = {None, own} if own else {of for of, _ in fields}

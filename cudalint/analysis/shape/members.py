@@ -82,11 +82,7 @@ def type_of(
             return info.type if info is not None else None
         case Member(base=base, field=name):
             key = _class_of(base, function, program, symbols)
-            for record in symbols.classes(key, function.filename):
-                for field in record.fields:
-                    if field.name == name:
-                        return field.type
-            return None
+            return symbols.fields(key, function.filename).get(name)
         case Binary(operator="+" | "-", left=left):
             return type_of(left, function, program, symbols)  # of a pointer
         case Dereference(pointer=inner) | Index(base=inner):

@@ -17,6 +17,7 @@ from cudalint.program import (
     Kernel,
     Program,
     Record,
+    Type,
     variables,
 )
 
@@ -124,6 +125,11 @@ class Symbols:
         """A class and all that it derives from, as far as they are in the run."""
         found = self.lineage(key, filename).values() if key else ()
         return [record for record in found if record is not None]
+
+    def fields(self, key: str | None, filename: str) -> dict[str, Type]:
+        """The types of a class's data members, those of its bases too."""
+        classes = self.classes(key, filename)[::-1]
+        return {field.name: field.type for record in classes for field in record.fields}
 
     def concrete(self, key: str) -> list[str]:
         """The classes that an object may be of that is known to be of a class: this one, if it is

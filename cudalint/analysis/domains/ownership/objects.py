@@ -141,12 +141,7 @@ def declared_class(run: FunctionRun, place: Location) -> str | None:
     for part in place[1:]:
         if kind is None or kind.kind != "record":
             return None
-        fields = {
-            f".{field.name}": field.type
-            for record in run.symbols.classes(kind.record, run.filename)
-            for field in record.fields
-        }
-        kind = fields.get(str(part))
+        kind = run.symbols.fields(kind.record, run.filename).get(str(part).removeprefix("."))
     return kind.record if kind is not None and kind.kind == "record" else None
 
 

@@ -129,7 +129,8 @@ def _members_read(
     field = value.location[-1] if isinstance(value, Input) else None
     if not isinstance(field, str) or not isinstance(expression := plain(expression), Variable):
         return
-    for made in run.flow.definitions.get(expression.symbol, ()):
+    sources = run.flow.sources((expression.symbol,))
+    for made in (one for symbol in sources for one in run.flow.definitions.get(symbol, ())):
         key = made.key if isinstance(made, Call) else None
         method = run.symbols.function(key, run.filename) if key else None
         name = field.removeprefix(".")
