@@ -27,6 +27,7 @@ from cudalint.program import (
     Return,
     Unary,
     render,
+    walk,
 )
 
 
@@ -90,12 +91,13 @@ def _site(method: Function) -> Site:
 def _gives(method: Function, member: str, first: bool) -> bool:
     """Whether a method counts the elements of a member, or takes one out; or goes through it, where
     it was there from the ``first``."""
+    parts = walk(*expressions(method))
     if method.is_generator:
-        return first and any(place(part) == member for part in expressions(method))
+        return first and any(place(part) == member for part in parts)
     return any(
         (isinstance(part, Unary) and part.operator == "len" and place(part.operand) == member)
         or (isinstance(part, Index) and place(part.base) == member)
-        for part in expressions(method)
+        for part in parts
     )
 
 
