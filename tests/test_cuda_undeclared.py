@@ -97,6 +97,17 @@ def test_what_turns_out_to_be_declared_is_taken_back() -> None:
     assert not names.learn([("unknown type name 'X'", 1, 1)])
 
 
+def test_method_templates_of_what_is_declared() -> None:
+    text = "void f(X x) { use(x.data<float>(), x.size()); }"
+    unknown = "unknown type name 'X'"
+    found = declared(
+        text, unknown, "no member named 'data' in 'X'", "no member named 'size' in 'X'"
+    )
+    assert "template <class...> auto data(struct unlike_any_argument &);" in found
+    assert "size" not in found
+    assert "data" not in declared(text, unknown, "no member named 'data' in 'Other'")
+
+
 def test_c_gets_types_only() -> None:
     found = declared("X *p; Y::z();", "unknown type name 'X'", "unknown type name 'Y'", is_c=True)
     assert found == "typedef struct cudalint_X { char unknown; } X;"

@@ -21,6 +21,7 @@ _UNKNOWN = re.compile(
     r"^(use of undeclared identifier|unknown type name|no (?:template|member|type) named)"
     r" '(\w+)'(?: in namespace '([\w:]+)')?"
 )
+_NO_MEMBER = re.compile(r"^no (?:member|template) named '(\w+)' in '([\w:]+)")
 _EXPECTED_SCOPE = re.compile(r"^expected (?:namespace|class) name")
 _CLASHES = re.compile(
     r"(?:redefinition of|reference to|declaration of|redeclaration of|call to) '(?:\w+::)*(\w+)'"
@@ -58,7 +59,7 @@ class _Scope:
     """A name to declare, and those declared in it."""
 
     kind: str = "namespace"
-    """namespace, class, template, value, floating, integer, macro."""
+    """namespace, class, template, value, method, floating, integer, macro."""
     head: str = "template <class...>"
     """Of a template: how its declaration begins."""
     members: dict[str, _Scope] = field(default_factory=dict)
@@ -91,6 +92,9 @@ class Undeclared:
             if clash:
                 self._refuse(clash.group(1))
                 continue
+            lacking = _NO_MEMBER.match(message)
+            if lacking:
+                self._add_method(lacking.group(1), lacking.group(2))
             found = _UNKNOWN.match(message)
             if found:
                 is_type = found.group(1) == "unknown type name"
@@ -104,6 +108,17 @@ class Undeclared:
     def declarations(self) -> str:
         """A header that declares the names."""
         return "".join(f"{line}\n" for line in self._lines(self._root, "namespace"))
+
+    def _add_method(self, name: str, of: str) -> None:
+        """A method template of a class of ours: without it clang takes ``x.data<float>()`` for two
+        comparisons, and loses the statement. It fits no call: what each returns stays unknown."""
+        scope: _Scope | None = self._root
+        for part in of.split("::"):
+            scope = scope.members.get(part) if scope is not None else None
+        is_template = re.search(rf"(?:\.|->)\s*{name}\s*{_ARGUMENTS}\s*\(", self._text)
+        if scope is not None and is_template and scope.kind in ("class", "template"):
+            self._known.add((of, name))
+            scope.members.setdefault(name, _Scope("method"))
 
     def _refuse(self, name: str) -> None:
         """Declared after all, by the file itself: ours is in its way."""
@@ -315,6 +330,8 @@ class Undeclared:
                 return
             for head in ("class... T", "auto... T", "class F, auto... T", "auto F, class... T"):
                 yield f"template <{head}, class... Anything> {what} {name}(Anything...);"
+        elif scope.kind == "method":
+            yield f"template <class...> auto {name}(struct unlike_any_argument &);"
         else:
             # An error of its own makes the type of each use unknown.
             yield f"static auto {name} = cudalint_unknown();"
