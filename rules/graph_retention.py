@@ -23,8 +23,9 @@ class GraphRetentionRule(FunctionRule):
     Without a `backward()` in sight: a sum or list over a loop of which only a number is used in
     the end, or that is detached only after the loop. What it adds up may have a graph (low
     confidence), or has one, as the result of a module (medium). With low confidence also what the
-    `forward` of a module adds to one of its buffers, made of what it is given. Where nothing goes
-    to a GPU, and in tests, this is an `info`.
+    `forward` of a module adds to one of its buffers, made of what it is given, and what a module
+    computes with its parts the first time only and keeps. Where nothing goes to a GPU, and in
+    tests, this is an `info`.
 
     ## Why is this bad?
 
@@ -73,7 +74,7 @@ class GraphRetentionRule(FunctionRule):
         """Yield the values that are kept with their graphs."""
         for kept in facts.tensors.retentions if facts.tensors is not None else ():
             yield self.finding(
-                f"{_what(kept)}, once per {_step(kept)}; {_evidence(kept)}{_siblings(kept)}; "
+                f"{_what(kept)}, {_step(kept)}; {_evidence(kept)}{_siblings(kept)}; "
                 f"{_advice(kept)}",
                 filename=facts.filename,
                 span=kept.span,
@@ -91,7 +92,7 @@ def _severity(kept: GraphRetention, is_test: bool) -> Severity | None:
 
 
 def _confidence(kept: GraphRetention) -> Confidence | None:
-    if kept.let_go is None and not kept.buffer:
+    if kept.let_go is None and not kept.buffer and not kept.remembered:
         return None
     return Confidence.MEDIUM if kept.sure else Confidence.LOW
 
@@ -105,15 +106,19 @@ def _what(kept: GraphRetention) -> str:
 
 
 def _step(kept: GraphRetention) -> str:
+    if kept.remembered:
+        return "by the first call only"
     if kept.loop is not None:
-        return f"iteration of the loop at line {kept.loop.span.row}"
-    return f"step (called by {kept.called_by})"
+        return f"once per iteration of the loop at line {kept.loop.span.row}"
+    return f"once per step (called by {kept.called_by})"
 
 
 def _evidence(kept: GraphRetention) -> str:
     if kept.let_go is not None:
         row = kept.let_go.span.row
         return f"no gradient of it is computed, and `{kept.let_go.text}` lets go only at line {row}"
+    if kept.remembered:
+        return "its graph is there as long as the module"
     if kept.buffer:
         return f"{quoted(kept.place)} is a buffer, of which no gradient is computed"
     if kept.differentiated is None:

@@ -46,6 +46,8 @@ class GraphRetention:
     what."""
     buffer: bool = False
     """The place is a buffer of a module that is called, whose gradient nobody computes."""
+    remembered: bool = False
+    """Only the first call stores it; all later ones use it, with the graph of the first."""
     sure: bool = True
     """It has a graph for certain."""
     on_device: bool = True

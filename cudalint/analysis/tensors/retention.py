@@ -8,19 +8,24 @@ from dataclasses import dataclass, replace
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import GraphRetention
 from cudalint.analysis.shape.arguments import given
-from cudalint.analysis.shape.operations import calls
-from cudalint.analysis.shape.places import ELEMENT, holder, is_inside, place
+from cudalint.analysis.shape.operations import calls, operations
+from cudalint.analysis.shape.places import ELEMENT, holder, is_inside, place, root_of
 from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.shape.walk import texts
 from cudalint.analysis.tensors.consumption import Fate, consumption
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
-from cudalint.analysis.tensors.records import Form
+from cudalint.analysis.tensors.records import Form, Record
 from cudalint.analysis.tensors.together import in_one_turn
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
 from cudalint.program import (
+    THIS,
     Assign,
     Binary,
+    Branch,
     Call,
+    Constant,
+    Delete,
     Expression,
     Function,
     Index,
@@ -194,7 +199,63 @@ def retentions(view: View) -> tuple[GraphRetention, ...]:
         retention = _retention(view, keeping, all_kept)
         if retention is not None:
             found.setdefault((keeping.span, retention.place), retention)
-    return (*found.values(), *_collected(view))
+    return (*found.values(), *_collected(view), *_remembered(view))
+
+
+def _remembered(view: View) -> Iterator[GraphRetention]:
+    """What a module computes with its parts the first time only, and keeps with its graph."""
+    function = view.function
+    if function.record is None:
+        return
+    if not (view.run.is_module(function.record) or _runs_module(view)):
+        return
+    for origin, block, operation in view.operations():
+        target = getattr(operation, "target", None)
+        name, record = place(target) or "", view.records.get(origin)
+        if not isinstance(target, Member) or name.count(".") != 1 or record is None:
+            continue
+        value = record.result
+        attached = value.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN) and not value.is_number
+        if record.recording != Recording.ON or not attached or not _is_first(view, block, name):
+            continue
+        made = (view.records.get(one) for one in _inputs(view, value.of(origin)))
+        if any(one is not None and _calls_module(view, one) for one in made):
+            keeping = Keeping(origin, block, target, target, "stored", operation.span)
+            fact = _fact(view, keeping, value, 0, None, (), "")
+            fact = replace(fact, name="what is computed", variable="", remembered=True)
+            yield replace(fact, sure=False, on_device=view.may_use_device)
+
+
+def _is_first(view: View, block: int, name: str) -> bool:
+    """Whether a block is only run where the object has no such member yet, or none in it; and
+    nothing takes the member away again."""
+    kept = 0
+    for method in view.run.symbols.methods(view.function.record):
+        for at in operations(method):
+            one = at.operation
+            if isinstance(one, Delete) and place(one.place) == name:
+                return False
+            if place(getattr(one, "target", None)) == name:
+                empty = isinstance(one, Assign) and one.value == Constant(None)
+                if empty and method.kind != "constructor":
+                    return False
+                kept += not empty
+    branches = (other.terminator for other in view.function.blocks)
+    return kept == 1 and any(
+        isinstance(branch, Branch)
+        and block in (branch.then, branch.otherwise)
+        and _asks_for(view, branch.condition, name)
+        for branch in branches
+    )
+
+
+def _asks_for(view: View, condition: Expression, name: str) -> bool:
+    """Whether a condition asks if a member is there: ``self.x is None``, ``hasattr(self, "x")``."""
+    if isinstance(condition, Binary):
+        return condition.right == Constant(None) and place(condition.left) == name
+    call = view.defining_call(condition)
+    given = [one.value for one in call.arguments] if call is not None else []
+    return THIS in given and any(f"this.{text}" == name for one in given for text in texts(one))
 
 
 def _collected(view: View) -> Iterator[GraphRetention]:
@@ -276,9 +337,11 @@ def _buffered(view: View, keeping: Keeping, value: Value) -> GraphRetention | No
     """Added to a buffer by what runs a module, made of what the module is given: with the graph of
     the modules before it."""
     function = view.function
-    effect = view.run.models.tensor_effect("." + function.key.rpartition(".")[2])
-    runs = effect is not None and effect.calls_module and function.record is not None
-    if not runs or keeping.how != "added" or not any(one < 0 for one in _inputs(view, value)):
+    if (
+        not _runs_module(view)
+        or keeping.how != "added"
+        or not any(one < 0 for one in _inputs(view, value))
+    ):
         return None
     buffers = view.run.class_scan(function.record or "", function.filename).buffers
     may_attach = value.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN) and not value.is_number
@@ -290,12 +353,35 @@ def _buffered(view: View, keeping: Keeping, value: Value) -> GraphRetention | No
     return replace(fact, variable="", buffer=True, sure=sure, on_device=on_device)
 
 
-def _inputs(view: View, value: Value) -> set[int]:
-    """All that a value is made of."""
+def _runs_module(view: View) -> bool:
+    """Whether the function is what a call of a module runs."""
+    return view.function.record is not None and _is_run(view, view.function.key)
 
-    def made_of(origin: int) -> Iterable[int]:
+
+def _is_run(view: View, name: str) -> bool:
+    effect = view.run.models.tensor_effect("." + name.rpartition(".")[2])
+    return effect is not None and effect.calls_module
+
+
+def _calls_module(view: View, record: Record) -> bool:
+    """Whether an operation runs a module, or what looks like one, recorded for gradients."""
+    call = record.operation
+    if record.form is Form.CALL and isinstance(call, Call) and call.receiver is not None:
+        return _is_run(view, call.name) and bool(record.result.gradient & Gradient.UNKNOWN)
+    return record.form is Form.MODEL and record.result.may_attach
+
+
+def _inputs(view: View, value: Value) -> set[int]:
+    """All that a value is made of, with the wholes of which it takes parts."""
+
+    def made_of(origin: int) -> Iterator[int]:
         record = view.records.get(origin)
-        return record.sources if record is not None and not record.result.is_detached else ()
+        if record is None or record.result.is_detached:
+            return
+        yield from record.sources
+        known = view.state_before(origin).values
+        for name in record.reads:
+            yield from known[root_of(name)].origins if root_of(name) in known else ()
 
     return closure(value.origins, made_of)
 
