@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from cudalint.analysis.shape.operations import (
     calls,
+    constructed,
     defined,
     definitions,
     operands,
@@ -85,10 +86,11 @@ class Flow:
             header: frozenset(
                 symbol
                 for at in operations(self.body(header))
-                if (symbol := defined(at.operation)) is not None
+                if (symbol := defined(at.operation) or constructed(at.operation)) is not None
             )
             for header in self.loops
         }
+        """The variables that get another value, or are another object, in each iteration."""
         self.inducing = {
             number: frozenset(symbol for header in headers for symbol in self.induction[header])
             for number, headers in self.enclosing.items()

@@ -88,6 +88,13 @@ def defined(operation: Operation) -> str | None:
     return target.symbol if isinstance(target, Variable) else None
 
 
+def constructed(operation: Operation) -> str | None:
+    """The variable that a constructor makes an object of."""
+    made = operation.receiver if isinstance(operation, Call) else None
+    makes = isinstance(operation, Call) and operation.kind == "constructor"
+    return made.symbol if makes and isinstance(made, Variable) else None
+
+
 class At(NamedTuple):
     """An operation, and where it stands."""
 
