@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts, RepeatedTransfer, readable
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Step
+from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint_rules._wording import listing, quoted, subject
 
 
@@ -17,7 +17,9 @@ class TransferInLoop(FunctionRule):
 
     Reports a copy from the host to the device in a loop that changes neither what is copied nor
     where it goes, and where the loop only reads the copy. Also a Numba kernel that is launched in a
-    loop with NumPy arrays: every launch copies them to the device and back.
+    loop with NumPy arrays: every launch copies them to the device and back. With low confidence, as
+    an `info`, also an array that is fetched for a function of the host whose result goes back to
+    the device (CuPy).
 
     ## Why is this bad?
 
@@ -81,6 +83,18 @@ class TransferInLoop(FunctionRule):
                 function=facts.function,
                 subject=subject(copy.names[0], copy.api),
                 steps=(Step(facts.filename, copy.loop, "the loop that repeats it"),),
+            )
+        for trip in facts.loops.round_trips:
+            yield self.finding(
+                f"what {quoted(trip.step)} makes of the array that line {trip.fetch.row} fetches "
+                "goes to the device again; let the device compute it, if it can",
+                filename=facts.filename,
+                span=trip.span,
+                function=facts.function,
+                subject=trip.step,
+                steps=(Step(facts.filename, trip.fetch, "it is fetched to the host here"),),
+                severity=Severity.INFO,
+                confidence=Confidence.LOW,
             )
 
 

@@ -36,8 +36,20 @@ class SlicedDataSet:
 
 
 @dataclass(frozen=True)
+class RoundTrip:
+    """A device array is fetched for a function of the host, and what it makes goes back."""
+
+    step: str
+    """The function."""
+    span: Span
+    """The copy back."""
+    fetch: Span
+
+
+@dataclass(frozen=True)
 class LoopFacts:
     """What the loops of one function do with data."""
 
     repeated: tuple[RepeatedTransfer, ...] = ()
     data_sets: tuple[SlicedDataSet, ...] = ()
+    round_trips: tuple[RoundTrip, ...] = ()
