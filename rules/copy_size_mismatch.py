@@ -111,6 +111,11 @@ def _mismatch(operation: Transfer | Fill) -> _Mismatch | None:
             message += f"{times} times what {quoted(side.name)} has"
             sure = Confidence.HIGH if side.overrun_ratio else Confidence.MEDIUM
             return _Mismatch(side, message, sure)
+        if side.overrun_bytes and operation.bytes is None:
+            more = f"{side.overrun_bytes:,}"
+            message = f"{api} {verb} {quoted(operation.bytes_text)} bytes, "
+            message += f"{more} more than {quoted(side.name)} has"
+            return _Mismatch(side, message)
     for side in sides:
         ratio = _ratio(operation, side)
         # Of bytes there are as many as elements.

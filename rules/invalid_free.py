@@ -11,6 +11,7 @@ from cudalint_rules._wording import quoted, subject
 
 _REASONS = {
     MisuseKind.INTERIOR: "points into an allocation, not to its start",
+    MisuseKind.OFFSET: "points to the start of an allocation only where its offset is 0",
     MisuseKind.STACK: "is the address of a local variable, not of an allocation",
     MisuseKind.UNINITIALIZED: "has no value yet on this path",
 }
@@ -61,7 +62,8 @@ class InvalidFree(FunctionRule):
 
     ## Known problems
 
-    An offset whose value is known to be 0 is no offset. One that merely could be 0 is reported.
+    An offset whose value is known to be 0 is no offset. One that merely could be 0 is told with
+    `--preview`.
     A pointer that has a value for some arguments only, and is released for others, is a warning:
     no caller may pass these.
 
@@ -78,7 +80,7 @@ class InvalidFree(FunctionRule):
         """Yield the releases of what is no allocation."""
         for misuse in facts.misuses:
             if misuse.kind in _REASONS:
-                unsure = misuse.kind is MisuseKind.UNINITIALIZED and misuse.asks_callers
+                confidence = _confidence(misuse)
                 yield self.finding(
                     _message(misuse),
                     filename=misuse.filename or facts.filename,
@@ -86,13 +88,22 @@ class InvalidFree(FunctionRule):
                     function=facts.function,
                     subject=subject(misuse.name, misuse.api),
                     steps=misuse.steps,
-                    severity=Severity.WARNING if unsure else None,
-                    confidence=Confidence.MEDIUM if unsure else None,
+                    severity=None if confidence is Confidence.HIGH else Severity.WARNING,
+                    confidence=confidence,
                 )
+
+
+def _confidence(misuse: Misuse) -> Confidence:
+    if misuse.kind is MisuseKind.OFFSET:
+        return Confidence.LOW
+    unsure = misuse.kind is MisuseKind.UNINITIALIZED and misuse.asks_callers
+    return Confidence.MEDIUM if unsure else Confidence.HIGH
 
 
 def _message(misuse: Misuse) -> str:
     reason = _REASONS[misuse.kind]
     if misuse.kind is MisuseKind.INTERIOR and misuse.resource:
         reason = f"points into {quoted(misuse.resource.name)}, not to its start"
+    if misuse.kind is MisuseKind.OFFSET and misuse.resource:
+        reason = f"points to the start of {quoted(misuse.resource.name)} only where its offset is 0"
     return f"{readable(misuse.api)} cannot release {quoted(misuse.name)}: it {reason}"

@@ -209,7 +209,8 @@ def endpoint(
             acquired = run.log(Recorder).of(resource)
             if acquired is None:
                 return Endpoint(name, None, None)
-            whole = None if acquired.at_least else acquired.bytes
+            sure = not acquired.at_least and overflow_of(acquired.bytes) is None
+            whole = acquired.bytes if sure else None
             at_start = integer(offset) == 0
             known, skipped = integer(whole), integer(offset)
             if known is not None and skipped:
@@ -225,6 +226,7 @@ def endpoint(
                 allocation=Site(acquired.filename, acquired.span, acquired.api),
                 size_ratio=_ratio(whole, size) if at_start else None,
                 overrun_ratio=_ratio(size, whole) if at_start else None,
+                overrun_bytes=_excess(size, whole) if at_start else None,
                 overrun_element=_element_ratio(size, whole) if at_start else "",
             )
         case Address(location=location):
@@ -255,6 +257,13 @@ def _ratio(above: Value | None, below: Value | None) -> int | None:
         return None
     quotient = integer(divide(above, below))
     return quotient if quotient is not None and quotient > 1 else None
+
+
+def _excess(above: Value | None, below: Value | None) -> int | None:
+    if above is None or below is None:
+        return None
+    difference = integer(apply("-", above, below))
+    return difference if difference is not None and difference > 0 else None
 
 
 def _element_ratio(above: Value | None, below: Value | None) -> str:

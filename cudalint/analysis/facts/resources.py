@@ -132,6 +132,8 @@ class MisuseKind(enum.Enum):
     USE_AFTER_FREE = "use-after-free"
     MISMATCH = "mismatch"
     INTERIOR = "interior"
+    OFFSET = "offset"
+    """As INTERIOR, by an offset that may be 0 for all that is known."""
     STACK = "stack"
     UNINITIALIZED = "uninitialized"
 

@@ -73,8 +73,11 @@ class Endpoint:
     overrun_ratio: int | None = None
     """The other way round: the copy's size divided by the allocation's (``n`` allocated,
     ``n * sizeof(float)`` copied: 4)."""
+    overrun_bytes: int | None = None
+    """By how many bytes the copy is larger, where sizes are symbolic (``(n + 1) * 4`` of ``n * 4``
+    is 4)."""
     overrun_element: str = ""
-    """The same, where that is the size of a type that is not known yet: ``sizeof(T)``."""
+    """As ``overrun_ratio``, where that is the size of a type not known yet: ``sizeof(T)``."""
 
 
 @final

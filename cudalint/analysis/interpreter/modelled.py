@@ -198,7 +198,8 @@ def _acquire(
     call = binding.call
     family = run.models.family_of(call.name, acquisition.family)
     size = binding.amount(acquisition.bytes) if acquisition.bytes else None
-    if size is not None and integer(size) == 0 and not acquisition.at_least:
+    wrapped = isinstance(size, Const) and size.overflow is not None
+    if size is not None and integer(size) == 0 and not (acquisition.at_least or wrapped):
         return  # nothing is allocated for zero bytes
     resource = run.position.symbol(f"{name}#{number}")
     state.refresh(resource)

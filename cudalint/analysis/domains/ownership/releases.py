@@ -246,8 +246,9 @@ class Release(Passing):
                 value = attached
         match value:
             case Pointer(resource=resource, offset=offset):
-                if integer(offset) not in (0, None) and not _managed(run, resource):
-                    self._misuse(MisuseKind.INTERIOR, resource)
+                if integer(offset) != 0 and not _managed(run, resource):
+                    is_known = integer(offset) is not None
+                    self._misuse(MisuseKind.INTERIOR if is_known else MisuseKind.OFFSET, resource)
                 self._resource(resource, location)
             case Bag(resources=resources):
                 for resource in sorted(resources, key=repr):
