@@ -21,8 +21,8 @@ class DeviceListGrowthRule(FunctionRule):
     that a framework calls for every batch (Lightning's `validation_step`) is such a loop, and its
     class's other methods what comes after. With low confidence, a list whose elements go to the
     host one by one after the loop; and, as an `info`, results of a model that a function joins on
-    the device for its caller, and labels and predictions that one loop collects: few numbers for
-    each sample.
+    the device for its caller, a list of the module that a function adds the tensors to which it is
+    given, and labels and predictions that one loop collects: few numbers for each sample.
 
     ## Why is this bad?
 
@@ -64,8 +64,7 @@ class DeviceListGrowthRule(FunctionRule):
         """Yield the lists that grow on the device."""
         for growth in facts.tensors.growths if facts.tensors is not None else ():
             yield self.finding(
-                f"{quoted(growth.name)} stays on the {_device(growth)} in {quoted(growth.place)}, "
-                f"one more {_each(growth)}{_end(growth)}",
+                _message(growth),
                 filename=facts.filename,
                 span=growth.span,
                 function=facts.function,
@@ -74,6 +73,19 @@ class DeviceListGrowthRule(FunctionRule):
                 confidence=Confidence.LOW if growth.apart else None,
                 severity=None if growth.to_host and not growth.labelled else Severity.INFO,
             )
+
+
+def _message(growth: DeviceListGrowth) -> str:
+    if growth.queued:
+        return (
+            f"{quoted(growth.name)} is kept in {quoted(growth.place)} as it is given, on its "
+            f"device and with the graph that it may have, until line {growth.joined.span.row} goes "
+            "through it; keep a detached copy on the host"
+        )
+    return (
+        f"{quoted(growth.name)} stays on the {_device(growth)} in {quoted(growth.place)}, "
+        f"one more {_each(growth)}{_end(growth)}"
+    )
 
 
 def _device(growth: DeviceListGrowth) -> str:

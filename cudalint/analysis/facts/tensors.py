@@ -91,6 +91,9 @@ class DeviceListGrowth:
     them, joined, on the device."""
     apart: bool = False
     """They are not joined first; other ways may take them elsewhere."""
+    queued: bool = False
+    """A list of the module, which a function adds what it is given to; ``joined``: what goes
+    through it."""
     labelled: bool = False
     """The same loop collects what the data says beside what a model makes of it."""
     steps: tuple[Step, ...] = ()

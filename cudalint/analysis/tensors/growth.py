@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import DeviceListGrowth
-from cudalint.analysis.shape.operations import operands
+from cudalint.analysis.shape.operations import operands, operations
 from cudalint.analysis.shape.places import place, places_read, root_of
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.lattice import Device, Gradient, Value
@@ -15,7 +15,7 @@ from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.apis.model import TensorEffect
 from cudalint.findings.finding import Step
-from cudalint.program import Assign, Call, Index, Slice, walk
+from cudalint.program import EACH, Assign, Call, Index, Slice, walk
 
 MOST_DEPTH = 6
 
@@ -32,7 +32,7 @@ def growths(view: View) -> tuple[DeviceListGrowth, ...]:
         if keeping.how != "appended" or keeping.through:
             continue
         value = view.value(keeping.origin, keeping.value)
-        growth = _growth(view, keeping, value)
+        growth = _growth(view, keeping, value) or _queued(view, keeping, value)
         if growth is not None and keeping.span not in found:
             found[keeping.span] = growth
             computed[keeping.span] = _is_computed(view, value)
@@ -192,6 +192,29 @@ def _over_batches(view: View, keeping: Keeping, name: str) -> DeviceListGrowth |
             return None  # it is needed on the device too
         joined = joined or found
     return _told(view, keeping, None, joined) if joined is not None else None
+
+
+def _queued(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | None:
+    """A list of the module that a function adds a tensor to, as its callers give it, for another
+    function to go through."""
+    program = view.run.symbols.programs.get(view.function.filename)
+    given = {-one - 1 for one in value.origins if one < 0}
+    if program is None or not keeping.name.startswith("::") or len(given) != 1:
+        return None
+    declared = view.function.parameters[given.pop()].type.text.partition("[")[0]
+    effect = view.run.models.lifetime_effect(declared)
+    if effect is None or not effect.tensor_types or view.loops_around(keeping.block):
+        return None
+    for other in program.functions:
+        for at in operations(other) if other is not view.function else ():
+            one = at.operation.value if isinstance(at.operation, Assign) else None
+            if isinstance(one, Index) and one.index == EACH and place(one.base) == keeping.name:
+                site = Site(other.filename, at.operation.span, "")
+                told = _told(view, keeping, None, (site, ""))
+                said = f"`{told.place}` is gone through here"
+                steps = (*told.steps[:1], Step(site.filename, site.span, said))
+                return replace(told, queued=True, apart=True, steps=steps)
+    return None
 
 
 def _mentions(view: View, name: str) -> int:
