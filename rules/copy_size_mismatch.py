@@ -16,6 +16,7 @@ class _Mismatch:
     endpoint: Endpoint
     message: str
     confidence: Confidence = Confidence.HIGH
+    severity: Severity | None = None
 
 
 class CopySizeMismatch(FunctionRule):
@@ -72,7 +73,7 @@ class CopySizeMismatch(FunctionRule):
         """Yield the copies and fills whose size does not fit."""
         operations: tuple[Transfer | Fill, ...] = (*facts.transfers, *facts.fills)
         for operation in operations:
-            mismatch = _mismatch(operation)
+            mismatch = _mismatch(operation) or _part(operation, facts)
             if mismatch is None:
                 continue
             site = mismatch.endpoint.allocation
@@ -86,6 +87,7 @@ class CopySizeMismatch(FunctionRule):
                 steps=steps_at(
                     [site] if site else [], f"{mismatch.endpoint.name} is allocated here"
                 ),
+                severity=mismatch.severity,
                 confidence=mismatch.confidence,
             )
 
@@ -134,3 +136,24 @@ def _ratio(operation: Transfer | Fill, side: Endpoint) -> int | None:
     if ratio is None or ratio < 2 or side.element_bytes not in (None, ratio):
         return None
     return ratio
+
+
+def _part(operation: Transfer | Fill, facts: FunctionFacts) -> _Mismatch | None:
+    """All of one side, which is a part of the other, whose rest no copy of the function moves."""
+    if not isinstance(operation, Transfer) or operation.source is None:
+        return None
+    sides = (operation.to, operation.source)
+    for whole, larger in (sides, sides[::-1]):
+        if not whole.whole or not larger.times_unknown or whole.space == larger.space:
+            continue
+        moving = [
+            one
+            for one in facts.transfers
+            if any(end and end.allocation == larger.allocation for end in (one.to, one.source))
+        ]
+        if moving == [operation]:
+            message = f"{readable(operation.api)} copies {quoted(operation.bytes_text)} bytes, all "
+            message += f"of {quoted(whole.name)}, but only a part of the "
+            message += f"{quoted(larger.bytes_text)} of {quoted(larger.name)}, and nothing copies "
+            return _Mismatch(larger, f"{message}the rest", Confidence.LOW, Severity.WARNING)
+    return None

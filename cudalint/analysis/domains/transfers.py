@@ -185,7 +185,8 @@ def _endpoint(
         return None
     element = pointee_bytes(run, expression)
     found = endpoint(run, run.show(expression), value, size, element)
-    return replace(found, element_bytes=element)
+    multiple = found.times_unknown and not _is_a_part(run, expression)
+    return replace(found, element_bytes=element, times_unknown=multiple)
 
 
 def pointee_bytes(run: FunctionRun, expression: Expression) -> int | None:
@@ -228,6 +229,8 @@ def endpoint(
                 overrun_ratio=_ratio(size, whole) if at_start else None,
                 overrun_bytes=_excess(size, whole) if at_start else None,
                 overrun_element=_element_ratio(size, whole) if at_start else "",
+                whole=at_start and whole is not None and whole == size,
+                times_unknown=at_start and _is_multiple(whole, size),
             )
         case Address(location=location):
             info = run.evaluator.variable(location[0]) if len(location) == 1 else None
@@ -264,6 +267,12 @@ def _excess(above: Value | None, below: Value | None) -> int | None:
         return None
     difference = integer(apply("-", above, below))
     return difference if difference is not None and difference > 0 else None
+
+
+def _is_multiple(above: Value | None, below: Value | None) -> bool:
+    """Whether a size is that of another, which is not a constant either, times an amount."""
+    quotient = divide(above, below) if above is not None and below is not None else None
+    return quotient is not None and integer(quotient) is None and integer(below) is None
 
 
 def _element_ratio(above: Value | None, below: Value | None) -> str:

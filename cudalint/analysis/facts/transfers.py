@@ -78,6 +78,11 @@ class Endpoint:
     is 4)."""
     overrun_element: str = ""
     """As ``overrun_ratio``, where that is the size of a type not known yet: ``sizeof(T)``."""
+    whole: bool = False
+    """The copy is as large as the allocation."""
+    times_unknown: bool = False
+    """The allocation is the copy's size times something that is not known (``m * n`` over
+    ``n``)."""
 
 
 @final
