@@ -90,6 +90,20 @@ class CopySizeMismatch(FunctionRule):
                 severity=mismatch.severity,
                 confidence=mismatch.confidence,
             )
+        for twice in facts.scaled_twice:
+            site = twice.scaled
+            given = f"{quoted(twice.function)} is given {quoted(twice.text)} bytes for its "
+            given += f"{quoted(twice.parameter)}, a number of elements, which it multiplies by the "
+            yield self.finding(
+                f"{given}size of one ({places([site], facts.filename)})",
+                filename=facts.filename,
+                span=twice.span,
+                function=facts.function,
+                subject=subject(twice.parameter, twice.function),
+                steps=steps_at([site], "multiplied by the size of an element here"),
+                severity=Severity.WARNING,
+                confidence=Confidence.MEDIUM,
+            )
 
 
 def _mismatch(operation: Transfer | Fill) -> _Mismatch | None:

@@ -33,6 +33,7 @@ from cudalint.analysis.queries.lifetimes import lifetimes
 from cudalint.analysis.queries.loops import loop_facts
 from cudalint.analysis.queries.narrow_sizes import narrow_sizes
 from cudalint.analysis.queries.process_end import ProcessEnd
+from cudalint.analysis.queries.scaled_twice import scaled_twice
 from cudalint.analysis.queries.unfollowed import left_unfollowed
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.reach import closure
@@ -218,6 +219,7 @@ def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
         guards=uncalled_guards(run),
         grids=rounded_grids(run),
         narrow=narrow_sizes(run),
+        scaled_twice=scaled_twice(run, linker),
         lifetimes=lifetimes(run, linker),
         host_accesses=run.log(OrderingLog).device_accesses(),
         loops=loop_facts(run),

@@ -69,6 +69,7 @@ from cudalint.analysis.facts.transfers import (
     Fill,
     NarrowSize,
     Overflow,
+    ScaledTwice,
     Transfer,
 )
 
@@ -117,6 +118,7 @@ __all__ = [
     "RetainedGraph",
     "Retry",
     "RoundedGrid",
+    "ScaledTwice",
     "Site",
     "SkippedClear",
     "SlicedDataSet",

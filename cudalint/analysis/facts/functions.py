@@ -18,7 +18,7 @@ from cudalint.analysis.facts.resources import (
     OwnerCopy,
 )
 from cudalint.analysis.facts.tensors import TensorFacts
-from cudalint.analysis.facts.transfers import Allocation, Fill, NarrowSize, Transfer
+from cudalint.analysis.facts.transfers import Allocation, Fill, NarrowSize, ScaledTwice, Transfer
 from cudalint.findings.suppressions import UnusedSuppression
 from cudalint.program import Dropped, Kernel
 from cudalint.source import Span
@@ -42,6 +42,7 @@ class FunctionFacts:
     transfers: tuple[Transfer, ...] = ()
     fills: tuple[Fill, ...] = ()
     narrow: tuple[NarrowSize, ...] = ()
+    scaled_twice: tuple[ScaledTwice, ...] = ()
     launches: tuple[LaunchSite, ...] = ()
     guards: tuple[UncalledGuard, ...] = ()
     grids: tuple[RoundedGrid, ...] = ()

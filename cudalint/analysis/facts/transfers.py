@@ -37,6 +37,18 @@ class NarrowSize:
     span: Span
 
 
+@dataclass(frozen=True)
+class ScaledTwice:
+    """A call that gives a size in bytes for a number of elements."""
+
+    function: str
+    text: str
+    parameter: str
+    span: Span
+    scaled: Site
+    """Where the function multiplies it by the size of an element."""
+
+
 @final
 @dataclass(frozen=True)
 class Allocation:

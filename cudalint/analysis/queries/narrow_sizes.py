@@ -45,9 +45,7 @@ class _Narrow:
 
     def __init__(self, run: FunctionRun) -> None:
         self._run = run
-        self._sizes = [
-            (call, size) for _, call in calls(run.function) for size in _sizes(run, call)
-        ]
+        self._sizes = [(call, size) for _, call in calls(run.function) for size in sizes(run, call)]
 
     def found(self) -> Iterator[NarrowSize]:
         """The products, each with where it is used."""
@@ -155,7 +153,7 @@ class _Narrow:
         )
 
 
-def _sizes(run: FunctionRun, call: Call) -> Iterator[Expression]:
+def sizes(run: FunctionRun, call: Call) -> Iterator[Expression]:
     """The arguments of a call that are numbers of bytes."""
     model = run.models.lookup(call.name)
     if model is None:

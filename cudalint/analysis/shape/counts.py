@@ -53,9 +53,9 @@ def _scaled(function: Function) -> tuple[set[_Factors], set[_Factors]]:
         for part in walk(expression):
             match part:
                 case Binary(operator="*"):
-                    factors = _factors(part)
                     if _is_scaled(part):
-                        multiplied.add(_key([one for one in factors if not _is_element_size(one)]))
+                        counted = [one for one in factors(part) if not _is_element_size(one)]
+                        multiplied.add(_key(counted))
                 case Binary(operator="/" | "//", left=amount, right=size) if _is_element_size(
                     plain(size)
                 ):
@@ -63,19 +63,26 @@ def _scaled(function: Function) -> tuple[set[_Factors], set[_Factors]]:
     return multiplied, divided
 
 
+def element_sizes(amount: Expression) -> list[Constant]:
+    """The sizes of elements that an amount is a multiple of."""
+    found = (one for one in factors(amount) if _is_element_size(one))
+    return [one for one in found if isinstance(one, Constant)]
+
+
 def _is_scaled(amount: Expression) -> bool:
-    return any(_is_element_size(factor) for factor in _factors(amount))
+    return any(_is_element_size(factor) for factor in factors(amount))
 
 
-def _factors(expression: Expression) -> list[Expression]:
+def factors(expression: Expression) -> list[Expression]:
+    """What an amount is the product of."""
     expression = plain(expression)
     if isinstance(expression, Binary) and expression.operator == "*":
-        return [*_factors(expression.left), *_factors(expression.right)]
+        return [*factors(expression.left), *factors(expression.right)]
     return [expression]
 
 
 def _plain_factors(expression: Expression) -> _Factors:
-    return _key(_factors(expression))
+    return _key(factors(expression))
 
 
 def _key(factors: list[Expression]) -> _Factors:
