@@ -471,3 +471,18 @@ def test_a_function_with_too_many_paths_is_named(monkeypatch: pytest.MonkeyPatch
         (name, f"not all paths of `{function}` were followed: there are too many (1 function read)")
         for name, function in (("a.cu", "other"), ("b.cu", "upload"), ("pool.h", "upload"))
     ]
+
+
+def test_one_path_goes_on_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    choices = "".join(f"  if (choice({n})) sizes[{n}] = {n};\n" for n in range(4))
+    source = (
+        "#include <cuda_runtime.h>\nbool choice(int n);\nint* make(int* sizes) {\n"
+        f"{choices}  int* data = nullptr;\n"
+        "  if (cudaMalloc(&data, 64) != cudaSuccess) return nullptr;\n"
+        "  if (choice(9) && cudaMalloc(&data, 64) != cudaSuccess) return nullptr;\n"
+        "  return data;\n}\n"
+    )
+    write(a_cu=source)
+    assert [one.code for one in run().active] == ["GPU104"]
+    monkeypatch.setattr("cudalint.analysis.interpreter.worklist.MOST_WORK", 3000)
+    assert {one.code for one in run(supervised=False, cache=False).active} == {"GPU002", "GPU104"}

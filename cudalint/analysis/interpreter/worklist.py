@@ -78,7 +78,9 @@ from cudalint.program import (
 from cudalint.source import Span
 
 MOST_WORK = 2_000_000
-"""Stored values handled in one function, after which the remaining paths are cut too."""
+"""Stored values handled in one function, after which one of the remaining paths is followed."""
+WORK_OF_REST = 1.25
+"""How much of that there may be before this one is cut too."""
 WORK_OF_CALL = 8
 """What a call handles of each of them, compared to what a block does."""
 MOST_STEPS = 4000
@@ -154,10 +156,15 @@ class Worklist:
             number, states = turn
             self._settle(states)
             for state in states.values():
-                if steps > MOST_STEPS or self.run.work > self._most_work:
-                    self.run.complete, self.run.exhausted = False, True
+                if self._is_exhausted(steps):
                     return
                 self._visit(self.run.flow.blocks[number], state)
+
+    def _is_exhausted(self, steps: int) -> bool:
+        """Whether to stop. Before that, only one disjunct for each block goes on."""
+        if steps > MOST_STEPS or self.run.work > self._most_work:
+            self.run.complete, self.run.exhausted, self.run.most = False, True, 1
+        return steps > MOST_STEPS or self.run.work > self._most_work * WORK_OF_REST
 
     def enqueue(self, target: int, state: State, source: int | None) -> None:
         """A disjunct arrives at a block; equal ones are joined."""
