@@ -10,10 +10,9 @@ from collections.abc import Iterator
 
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import NarrowSize
-from cudalint.analysis.shape.arguments import given_at
+from cudalint.analysis.shape.arguments import sizes
 from cudalint.analysis.shape.operations import calls, expressions
 from cudalint.analysis.shape.walk import plain
-from cudalint.apis.paths import parse_path
 from cudalint.program import (
     Assign,
     Binary,
@@ -45,7 +44,11 @@ class _Narrow:
 
     def __init__(self, run: FunctionRun) -> None:
         self._run = run
-        self._sizes = [(call, size) for _, call in calls(run.function) for size in sizes(run, call)]
+        self._sizes = [
+            (call, size)
+            for _, call in calls(run.function)
+            for size in sizes(run.models.lookup(call.name), call)
+        ]
 
     def found(self) -> Iterator[NarrowSize]:
         """The products, each with where it is used."""
@@ -151,19 +154,3 @@ class _Narrow:
             for expression in expressions(self._run.function)
             for part in walk(expression)
         )
-
-
-def sizes(run: FunctionRun, call: Call) -> Iterator[Expression]:
-    """The arguments of a call that are numbers of bytes."""
-    model = run.models.lookup(call.name)
-    if model is None:
-        return
-    amounts = [acquisition.bytes for acquisition in model.acquires]
-    amounts += [one.bytes for one in (model.copies, model.sets) if one is not None]
-    for amount in amounts:
-        try:
-            path = parse_path(amount or "", model.parameters)
-        except ValueError:
-            continue  # computed of several arguments
-        if (argument := given_at(call, path)) is not None:
-            yield argument

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import ScaledTwice, Site
-from cudalint.analysis.queries.narrow_sizes import sizes
-from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.arguments import given, sizes
 from cudalint.analysis.shape.counts import element_sizes, factors
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.summaries import Linker
@@ -51,7 +50,7 @@ def _scaling(callee: FunctionRun, parameter: str) -> Call | None:
         (
             call
             for _, call in calls(callee.function)
-            for size in sizes(callee, call)
+            for size in sizes(callee.models.lookup(call.name), call)
             if any(one.value != 1 for one in element_sizes(size))
             and any(isinstance(one, Variable) and one.symbol == parameter for one in factors(size))
         ),

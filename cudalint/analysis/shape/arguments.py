@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from cudalint.apis.paths import Path
+from cudalint.apis.model import ApiFunction
+from cudalint.apis.paths import Path, parse_path
 from cudalint.program import Call, Constant, Expression, Launch, Parameter
 
 Item = TypeVar("Item")
@@ -100,3 +101,18 @@ def inputs(call: Call) -> list[Expression]:
     """The receiver of a call, and its arguments."""
     arguments = [argument.value for argument in call.arguments]
     return arguments if call.receiver is None else [call.receiver, *arguments]
+
+
+def sizes(model: ApiFunction | None, call: Call) -> Iterator[Expression]:
+    """The arguments of a call that are numbers of bytes."""
+    if model is None:
+        return
+    amounts = [acquisition.bytes for acquisition in model.acquires]
+    amounts += [one.bytes for one in (model.copies, model.sets) if one is not None]
+    for amount in amounts:
+        try:
+            path = parse_path(amount or "", model.parameters)
+        except ValueError:
+            continue  # computed of several arguments
+        if (argument := given_at(call, path)) is not None:
+            yield argument
