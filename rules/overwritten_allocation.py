@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import ClassFacts, FunctionFacts, Leak, LeakExit, part_of
 from cudalint.analysis.rules import ClassRule, FunctionRule
-from cudalint.findings.finding import Confidence, Finding
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._leak_wording import Wording, leak_finding
 from cudalint_rules._leaks import OVERWRITTEN, leaks_of
 from cudalint_rules._wording import places, quoted, steps_at
@@ -20,7 +20,8 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
     Reports memory or a handle whose only pointer gets another value while it is still owned: set to
     null, pointed elsewhere, or acquired anew by the next iteration or a retry. The same goes for a
     member that an assignment operator overwrites, and that the destructor releases. An allocation
-    in a loop that nothing ever releases is GPU101.
+    in a loop that nothing ever releases is GPU101. With low confidence (`--preview`) it reports
+    methods of headers that would do so if they were called twice.
 
     ## Why is this bad?
 
@@ -97,7 +98,9 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
             )
 
     def _members(self, facts: ClassFacts) -> Iterator[Finding]:
-        for again in facts.overwritten:
+        certain = [(one, Confidence.MEDIUM) for one in facts.overwritten]
+        possible = [(one, Confidence.LOW) for one in facts.overwritable]
+        for again, confidence in (*certain, *possible):
             resource = again.resource
             released = {**facts.released_elsewhere, **facts.released_by_destructor}
             last = released.get(part_of(again.member))
@@ -107,6 +110,8 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
                 f"{resource} replaces what {quoted(again.member)} may still own: "
                 f"{quoted(again.method)} does not release it first"
             )
+            if confidence is Confidence.LOW:
+                message += ", should it run twice"
             yield self.finding(
                 f"{message}, and {places([last], resource.filename)} frees only the last",
                 filename=resource.filename,
@@ -114,7 +119,8 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
                 function=again.method,
                 subject=f"{facts.record.name}.{again.member}",
                 steps=steps_at([last], "{text} releases the last value only"),
-                confidence=Confidence.MEDIUM,
+                severity=Severity.INFO if confidence is Confidence.LOW else None,
+                confidence=confidence,
             )
 
 

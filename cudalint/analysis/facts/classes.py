@@ -52,6 +52,8 @@ class ClassFacts:
     """The destructor or closing method, if it has one with a body in the run."""
     overwritten: tuple[MemberAcquisition, ...] = ()
     """Re-acquired without a release of the earlier value."""
+    overwritable: tuple[MemberAcquisition, ...] = ()
+    """The same, if users of the header whom the run does not have call a method twice."""
     escaping: frozenset[str] = frozenset()
     """Members whose value leaves the class (returned, handed to an owner): silence."""
     sometimes: dict[str, Site] = field(default_factory=dict)

@@ -36,7 +36,7 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.findings.finding import Step
 from cudalint.program import Function, Program, Record, Type, render, variables
-from cudalint.source import Span
+from cudalint.source import Span, is_header
 
 
 @dataclass
@@ -171,6 +171,7 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
             continue
         record = members.record
         names = {part_of(member) for member, _ in members.acquired}
+        overwritten = _overwritten(members, linker)
         # A process-lifetime object gives its memory back with the process.
         escaping = members.escaping | (names if record.key in static else _lent(members))
         found.append(
@@ -181,7 +182,8 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
                 released_by_destructor=members.by_destructor,
                 released_elsewhere=members.elsewhere,
                 destructor=members.destructor,
-                overwritten=_overwritten(members, linker),
+                overwritten=overwritten,
+                overwritable=_overwritable(members, overwritten, linker),
                 escaping=frozenset(escaping),
                 sometimes=_sometimes(members),
                 unseen=_ends_out_of_sight(members, linker),
@@ -558,6 +560,25 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
         if constructed or _called_twice(linker, identity(method), enders):
             found.append(item)
     return tuple(found)
+
+
+def _overwritable(
+    members: Members, known: tuple[MemberAcquisition, ...], linker: Linker
+) -> tuple[MemberAcquisition, ...]:
+    """Acquired by a method of a header that nobody in the run calls, for what it is given, without
+    a look at the earlier value, of which the destructor releases the last."""
+    if not is_header(members.record.filename):
+        return ()
+    return tuple(
+        item
+        for item, method in ((members.acquired[at], by) for at, by in members.careless.items())
+        if method.kind == "method"
+        and method.parameters
+        and item not in known
+        and item.member not in members.together
+        and part_of(item.member) in members.by_destructor
+        and not linker.memo(CallGraph).sites(identity(method))
+    )
 
 
 def _called_twice(linker: Linker, method: Identity, enders: set[str]) -> bool:
