@@ -3,28 +3,47 @@
 from __future__ import annotations
 
 from cudalint.analysis.domains.ownership.releases import attachment
-from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.shape.operations import calls
-from cudalint.analysis.values.values import Input, Pointer, Symbol, inside
+from cudalint.analysis.values.values import Input, Pointer, Symbol, Value, inside, resources_in
 from cudalint.program import Function
 
 
 def left_to_counterpart(run: FunctionRun, state: State, resource: Symbol, family: str) -> bool:
-    """Whether a resource is attached to memory that the caller passed, or to a member, and another
-    function of the run ends what it has not begun: ``pin(p)`` and ``unpin(p)``."""
+    """Whether a resource is attached to memory that the function has not made, and another function
+    of the run ends what it has not begun, ``pin(p)`` and ``unpin(p)``, or another branch does."""
     attached = any(
         isinstance(value, Pointer)
         and value.resource == resource
         and location[0] == "@"
         and not isinstance(location[1], str)
         and location == attachment(location[1], family)
-        and any(isinstance(part, Input) for part in inside(location[1]))
+        and _is_anothers(location[1])
         for location, value in state.values.items()
     )
-    return attached and any(
-        function.key != run.function.key and _only_ends(run, function, family)
-        for function, _ in run.symbols.functions()
+    return attached and (
+        _ends_in_another_branch(run, resource, family)
+        or any(
+            function.key != run.function.key and _only_ends(run, function, family)
+            for function, _ in run.symbols.functions()
+        )
+    )
+
+
+def _is_anothers(memory: Value) -> bool:
+    """Whether memory was passed to a function, is a member's, or part of what some call gave."""
+    made = isinstance(memory, Symbol) or bool(resources_in(memory))
+    return not made and any(isinstance(part, Input | Symbol) for part in inside(memory))
+
+
+def _ends_in_another_branch(run: FunctionRun, resource: Symbol, family: str) -> bool:
+    begun = position_of(resource.origin)
+    return begun is not None and any(
+        not (run.flow.reaches(*begun, *at.place) or run.flow.reaches(*at.place, *begun))
+        for at, call in calls(run.function)
+        if (model := run.models.lookup(call.name)) is not None
+        and any(family in one.families for one in model.releases)
     )
 
 
