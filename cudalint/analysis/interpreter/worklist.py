@@ -285,12 +285,12 @@ class Worklist:
                 state.write((symbol,), value)
 
     def _never_back(self, symbol: str, fresh: Value, header: int, state: State) -> None:
-        """What a loop counts with never comes back to where it has been: `if (step == 0)`."""
-        counter = self.run.evaluator.counters.get(symbol)
+        """What a loop counts never comes back to where it has been: `if (step == 0)`."""
+        steps = self.run.flow.steps[header].get(symbol, ())
         now = state.values.get((symbol,))
-        if counter is not None and counter.header == header and isinstance(now, Const):
-            behind = Operation("<" if counter.step > 0 else ">", (fresh, now))
-            state.conditions[behind] = False
+        up, down = all(step > 0 for step in steps), all(step < 0 for step in steps)
+        if up != down and isinstance(now, Const) and symbol not in self.run.flow.addressed:
+            state.conditions[Operation("<" if up else ">", (fresh, now))] = False
 
     def _forget_dead(self, state: State, target: int) -> None:
         live_here = self.run.flow.live[target]

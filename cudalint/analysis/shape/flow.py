@@ -71,6 +71,7 @@ class Flow:
             for number in self.order
         }
         self.induction = {header: self._induction(header) for header in self.loops}
+        self.steps = {header: self._steps(header) for header in self.loops}
         self.mentioned = {
             header: frozenset(
                 symbol
@@ -297,17 +298,24 @@ class Flow:
         place, bound = branch.condition.left, branch.condition.right
         if branch.then not in self.loops[header] or not isinstance(place, Variable):
             return None
-        steps = [
-            operation.value
-            for _, _, operation in operations(self.body(header))
-            if defined(operation) == place.symbol and isinstance(operation, Assign)
-        ]
-        match steps:
-            case [Binary(operator="+" | "-" as sign, left=left, right=Constant(value=int(step)))]:
-                if left == place:
-                    step = step if sign == "+" else -step
-                    return Counter(header, place.symbol, step, branch.condition.operator, bound)
-        return None
+        steps = self.steps[header].get(place.symbol, ())
+        if len(steps) != 1:
+            return None
+        return Counter(header, place.symbol, steps[0], branch.condition.operator, bound)
+
+    def _steps(self, header: int) -> dict[str, tuple[int, ...]]:
+        """By how much a loop changes its induction variables, of which that is known."""
+        steps: dict[str, list[int | None]] = {}
+        for at in operations(self.body(header)):
+            symbol = defined(at.operation)
+            if symbol in self.induction[header]:
+                steps.setdefault(symbol, []).append(_step(at.operation))
+        known = {symbol: [one for one in found if one] for symbol, found in steps.items()}
+        return {
+            symbol: tuple(found)
+            for symbol, found in known.items()
+            if len(found) == len(steps[symbol])
+        }
 
     @staticmethod
     def _last_reads(block: Block) -> dict[str, int]:
@@ -352,3 +360,14 @@ class Flow:
                 changed |= new != live[number]
                 live[number] = new
         return live
+
+
+def _step(operation: Operation) -> int | None:
+    """What an operation adds to the variable that it overwrites."""
+    match operation:
+        case Assign(
+            target=target,
+            value=Binary(operator="+" | "-" as sign, left=left, right=Constant(value=int(step))),
+        ) if left == target:
+            return step if sign == "+" else -step
+    return None

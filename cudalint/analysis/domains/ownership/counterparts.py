@@ -6,7 +6,15 @@ from cudalint.analysis.domains.ownership.releases import attachment
 from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.shape.operations import calls
-from cudalint.analysis.values.values import Input, Pointer, Symbol, Value, inside, resources_in
+from cudalint.analysis.values.values import (
+    Address,
+    Input,
+    Pointer,
+    Symbol,
+    Value,
+    inside,
+    resources_in,
+)
 from cudalint.program import Function
 
 
@@ -19,7 +27,7 @@ def left_to_counterpart(run: FunctionRun, state: State, resource: Symbol, family
         and location[0] == "@"
         and not isinstance(location[1], str)
         and location == attachment(location[1], family)
-        and _is_anothers(location[1])
+        and _is_anothers(run, location[1])
         for location, value in state.values.items()
     )
     return attached and (
@@ -31,10 +39,17 @@ def left_to_counterpart(run: FunctionRun, state: State, resource: Symbol, family
     )
 
 
-def _is_anothers(memory: Value) -> bool:
+def _is_anothers(run: FunctionRun, memory: Value) -> bool:
     """Whether memory was passed to a function, is a member's, or part of what some call gave."""
-    made = isinstance(memory, Symbol) or bool(resources_in(memory))
-    return not made and any(isinstance(part, Input | Symbol) for part in inside(memory))
+    if isinstance(memory, Symbol) or resources_in(memory):
+        return False
+    return any(
+        not run.evaluator.is_local(part.location)
+        and run.evaluator.kind(part.location[:1]) != "record"
+        if isinstance(part, Address)
+        else isinstance(part, Input | Symbol)
+        for part in inside(memory)
+    )
 
 
 def _ends_in_another_branch(run: FunctionRun, resource: Symbol, family: str) -> bool:

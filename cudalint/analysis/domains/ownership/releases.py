@@ -25,6 +25,7 @@ from cudalint.analysis.values.values import (
     Location,
     Operation,
     Pointer,
+    Polynomial,
     Sequence,
     Symbol,
     Uninitialized,
@@ -262,6 +263,8 @@ class Release(Passing):
             case Input(location=entry):
                 ended = self._ended(entry)
                 self._input(ended, ended if location == entry else location)
+            case Polynomial():  # the start of what points into its middle
+                state.keep_inputs(inside(value))
             case Operation(operator="element", operands=(Sequence(items=items),)):
                 for item in items:
                     self.value(item, None)
