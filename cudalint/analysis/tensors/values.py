@@ -116,6 +116,8 @@ class Values:
         name = place(expression)
         if name is None:
             inside = expression.base if isinstance(expression, Member | Index) else expression
+            if isinstance(expression, Index) and isinstance(inside, FunctionReference):
+                return replace(UNKNOWN, tensorlike=True)  # no function: what a module holds
             return self._viewed(self.value(state, inside))
         if isinstance(expression, Member):
             effect = self._effects("." + expression.field)

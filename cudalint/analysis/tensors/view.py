@@ -35,6 +35,7 @@ from cudalint.program import (
     Delete,
     Expression,
     Function,
+    FunctionReference,
     Index,
     Member,
     Operation,
@@ -190,6 +191,8 @@ class View:
                 pass
             case _:
                 return False
+        if isinstance(over, FunctionReference):
+            return False  # no function: what another module holds
         if not isinstance(over, Variable | Member | Index):
             return True
         call = self.defining_call(over)
