@@ -40,10 +40,9 @@ def left_to_counterpart(run: FunctionRun, state: State, resource: Symbol, family
 
 
 def _is_anothers(run: FunctionRun, memory: Value) -> bool:
-    """Whether memory was passed to a function, is a member's, or part of what some call gave."""
-    if isinstance(memory, Symbol) or resources_in(memory):
-        return False
-    return any(
+    """Whether memory was passed to a function, is a member's, or was given by a call out of
+    sight."""
+    return not resources_in(memory) and any(
         not run.evaluator.is_local(part.location)
         and run.evaluator.kind(part.location[:1]) != "record"
         if isinstance(part, Address)
