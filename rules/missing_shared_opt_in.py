@@ -20,7 +20,8 @@ class MissingSharedOptIn(FunctionRule):
 
     Reports a launch that needs more than 48 KiB of shared memory for each block, of a kernel for
     which no `cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ...)`
-    anywhere in the run asks for that much.
+    anywhere in the run asks for that much. With low confidence (`--preview`) it reports functions
+    that launch whatever kernel they are given, with as much as they are given.
 
     ## Why is this bad?
 
@@ -68,6 +69,8 @@ class MissingSharedOptIn(FunctionRule):
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the launches that ask for more than their kernel may use."""
         for launch in facts.launches:
+            if launch.given and launch.opted_in is None:
+                yield self._left_to_callers(facts, launch)
             needed = needed_bytes(launch, self.limits)
             if needed is None or not self._needs_opt_in(needed):
                 continue
@@ -84,6 +87,19 @@ class MissingSharedOptIn(FunctionRule):
                 # A kernel that is not in the run may opt in where we cannot see it.
                 confidence=None if launch.kernel else Confidence.MEDIUM,
             )
+
+    def _left_to_callers(self, facts: FunctionFacts, launch: LaunchSite) -> Finding:
+        most = format_bytes(self.limits.default_shared)
+        return self.finding(
+            f"{quoted(launch.kernel_name)} is launched with {quoted(launch.given)} bytes of shared "
+            f"memory, and nothing opts in: a caller who gives more than {most} gets an error",
+            filename=facts.filename,
+            span=launch.span,
+            function=facts.function,
+            subject=launch.kernel_name,
+            severity=Severity.INFO,
+            confidence=Confidence.LOW,
+        )
 
     def _needs_opt_in(self, needed: int) -> bool:
         return self.limits.default_shared < needed <= self.limits.largest_shared

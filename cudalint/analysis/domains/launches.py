@@ -14,6 +14,7 @@ from cudalint.analysis.values.values import (
     ZERO,
     Array,
     FunctionValue,
+    Input,
     Pointer,
     Sequence,
     Symbol,
@@ -76,6 +77,7 @@ def _record(
             grid=grid,
             block=block,
             shared_bytes=integer(shared),
+            given=_given(run, name, shared),
             kernel=kernel,
             argument_count=_argument_count(run, operation, kernel, block),
             argument_spaces=spaces,
@@ -83,6 +85,14 @@ def _record(
             staged=staged,
         ),
     )
+
+
+def _given(run: FunctionRun, kernel: str, shared: Value) -> str:
+    """The parameter that an amount is, where the kernel is one too."""
+    names = {one.symbol: one.name for one in run.function.parameters}
+    if kernel not in names.values() or not isinstance(shared, Input) or run.python:
+        return ""
+    return names.get(str(shared.location[0]), "") if len(shared.location) == 1 else ""
 
 
 def _argument_count(

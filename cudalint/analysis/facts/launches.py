@@ -42,6 +42,9 @@ class LaunchSite:
     warps: int | None = None
     """Triton's ``num_warps``."""
     staged: StagedMemory | None = None
+    given: str = ""
+    """The parameter that is the dynamic shared memory, of a function that launches whatever kernel
+    it is given."""
     argument_spaces: tuple[str | None, ...] = ()
     """Where the arrays among the arguments live, in order; ``None``: unknown, or no array."""
 

@@ -202,7 +202,7 @@ class Symbols:
         found = [
             amount if other == name else -1
             for (other, where), amount in self.opt_ins.items()
-            if (other in ("", name) or (name == "kernel" and launch.kernel is None))
+            if (other in ("", name) or launch.given or (name == "kernel" and not launch.kernel))
             and (where == home or self._know(where, home))
         ]
         return None if not found else -1 if -1 in found else max(found)
