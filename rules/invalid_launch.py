@@ -24,7 +24,8 @@ class InvalidLaunch(FunctionRule):
     the local arrays of a Numba kernel with the 512 KiB that a thread can have, and Triton's
     `num_warps`, which is a power of two, with the threads of a block. With `--preview`, reports a
     grid in Python that is an amount divided by the block and rounded down, where the kernel is out
-    of sight (a `warning`).
+    of sight (a `warning`), and one in CUDA C++ with a block for each row and column of some data,
+    where nothing bounds the rows (information).
 
     ## Why is this bad?
 
@@ -87,6 +88,18 @@ class InvalidLaunch(FunctionRule):
                 )
         for grid in facts.grids:
             yield self._rounded(facts, grid)
+        most = self.limits.grid[1]
+        for tall in facts.tall_grids:
+            yield self.finding(
+                f"{quoted(tall.kernel)} is launched with {quoted(tall.rows)} blocks along y, where "
+                f"more than {most} are refused, and nothing here bounds them",
+                filename=facts.filename,
+                span=tall.span,
+                function=facts.function,
+                subject=tall.kernel,
+                severity=Severity.INFO,
+                confidence=Confidence.LOW,
+            )
 
     def _rounded(self, facts: FunctionFacts, grid: RoundedGrid) -> Finding:
         return self.finding(

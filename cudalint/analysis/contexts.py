@@ -27,7 +27,7 @@ from cudalint.analysis.queries.copies import copyable_owner, overwritten_members
 from cudalint.analysis.queries.half_made import left_half_made
 from cudalint.analysis.queries.kept_globals import overwritten_globals
 from cudalint.analysis.queries.launch_checks import LaunchChecks
-from cudalint.analysis.queries.launch_grids import rounded_grids
+from cudalint.analysis.queries.launch_grids import rounded_grids, tall_grids
 from cudalint.analysis.queries.launch_guards import uncalled_guards
 from cudalint.analysis.queries.lifetimes import lifetimes
 from cudalint.analysis.queries.loops import loop_facts
@@ -218,6 +218,7 @@ def _facts(run: FunctionRun, linker: Linker) -> FunctionFacts:
         overwritten=overwritten_members(run, linker),
         guards=uncalled_guards(run),
         grids=rounded_grids(run),
+        tall_grids=tall_grids(run),
         narrow=narrow_sizes(run),
         scaled_twice=scaled_twice(run, linker),
         lifetimes=lifetimes(run, linker),

@@ -19,6 +19,7 @@ from cudalint.analysis.facts.launches import (
     LaunchSite,
     RoundedGrid,
     StagedMemory,
+    TallGrid,
     UncalledGuard,
 )
 from cudalint.analysis.facts.lifetimes import (
@@ -124,6 +125,7 @@ __all__ = [
     "SlicedDataSet",
     "StagedMemory",
     "StreamHazard",
+    "TallGrid",
     "TensorCache",
     "TensorFacts",
     "Transfer",

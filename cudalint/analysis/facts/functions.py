@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cudalint.analysis.facts.capacity import Capacity
-from cudalint.analysis.facts.launches import LaunchSite, RoundedGrid, UncalledGuard
+from cudalint.analysis.facts.launches import LaunchSite, RoundedGrid, TallGrid, UncalledGuard
 from cudalint.analysis.facts.lifetimes import Lifetimes
 from cudalint.analysis.facts.loops import LoopFacts
 from cudalint.analysis.facts.ordering import HostAccess, OrderingFacts
@@ -46,6 +46,7 @@ class FunctionFacts:
     launches: tuple[LaunchSite, ...] = ()
     guards: tuple[UncalledGuard, ...] = ()
     grids: tuple[RoundedGrid, ...] = ()
+    tall_grids: tuple[TallGrid, ...] = ()
     cleanups: tuple[Cleanup, ...] = ()
     copies: tuple[OwnerCopy, ...] = ()
     overwritten: tuple[OverwrittenMember, ...] = ()

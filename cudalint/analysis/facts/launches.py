@@ -72,3 +72,13 @@ class RoundedGrid:
     span: Span
     quotient: str
     amount: str
+
+
+@final
+@dataclass(frozen=True)
+class TallGrid:
+    """A launch of as many blocks along the second axis as some data has rows."""
+
+    kernel: str
+    span: Span
+    rows: str

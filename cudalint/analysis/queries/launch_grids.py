@@ -1,12 +1,17 @@
-"""Grids of as many blocks as whole ones fit into an amount: the rest gets no thread (Python)."""
+"""Grids of as many blocks as whole ones fit into an amount: the rest gets no thread (Python).
+Grids whose second axis, which takes 65535 blocks, is as long as some data (CUDA C++)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.facts.launches import RoundedGrid
+from cudalint.analysis.facts.launches import RoundedGrid, TallGrid
+from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.operations import calls, expressions, operations
+from cudalint.analysis.shape.symbols import identity
+from cudalint.analysis.shape.walk import plain
 from cudalint.program import (
     Assign,
     Binary,
@@ -20,6 +25,8 @@ from cudalint.program import (
     walk,
 )
 from cudalint.source import Span
+
+_LIMITS = (65535, 65536)
 
 
 def rounded_grids(run: FunctionRun) -> tuple[RoundedGrid, ...]:
@@ -35,6 +42,54 @@ def rounded_grids(run: FunctionRun) -> tuple[RoundedGrid, ...]:
                 text = run.show(quotient)
                 found.append(RoundedGrid(kernel, span, text, run.show(quotient.left)))
     return tuple(found)
+
+
+def tall_grids(run: FunctionRun) -> tuple[TallGrid, ...]:
+    """The launches with a block for each row and column of what is as large as a caller wants, in
+    a function that knows of no limit."""
+    if run.python or any(
+        isinstance(part, Constant) and isinstance(part.value, int) and part.value in _LIMITS
+        for expression in expressions(run.function)
+        for part in walk(expression)
+    ):
+        return ()
+    found = []
+    for at in operations(run.function):
+        one = at.operation
+        axes = _dimensions(run, one.grid) if isinstance(one, Launch) else ()
+        if isinstance(one, Launch) and len(axes) > 1 and all(_is_given(run, a) for a in axes[:2]):
+            found.append(TallGrid(one.kernel, one.span, run.show(axes[1])))
+    return tuple(found)
+
+
+def _dimensions(run: FunctionRun, grid: Expression) -> tuple[Expression, ...]:
+    """What a grid is made of."""
+    shape = _value(run, grid)
+    for _, call in calls(run.function):
+        if call.kind == "constructor" and call.receiver == shape and isinstance(shape, Variable):
+            return tuple(argument.value for argument in call.arguments)
+    return shape.items if isinstance(shape, Tuple) else ()
+
+
+def _is_given(run: FunctionRun, amount: Expression) -> bool:
+    """Whether an amount is an argument, or what an object says of itself."""
+    if not isinstance(amount, Variable):
+        return False
+    parameters = run.function.parameters
+    only = run.flow.only(amount.symbol)
+    for one in parameters:
+        if one.symbol == amount.symbol:
+            sites = run.symbols.memo(CallGraph).sites(identity(run.function))
+            given_here = (given(site.call).bind(parameters, lambda _: amount) for site in sites)
+            known = any(isinstance(plain(g.get(one.symbol, amount)), Constant) for g in given_here)
+            return one.type.kind == "integer" and only is None and not known
+    if isinstance(only, Assign):
+        return _is_given(run, only.value)
+    return (
+        isinstance(only, Call)
+        and only.receiver is not None
+        and all(isinstance(argument.value, Constant) for argument in only.arguments)
+    )
 
 
 def _launches(run: FunctionRun) -> Iterator[tuple[str, Expression, Expression, Span]]:
