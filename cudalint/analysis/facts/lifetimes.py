@@ -51,7 +51,7 @@ class CheckpointLoad:
     placed: bool = True
     """What is filled was moved to a device before."""
     brief: bool = False
-    """One module's weights, which the process that wrote the file lets go of with the statement."""
+    """They are dropped before anything is computed with them."""
 
 
 @dataclass(frozen=True)

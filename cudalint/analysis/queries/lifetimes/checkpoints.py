@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.analysis.facts.lifetimes import CheckpointLoad
-from cudalint.analysis.facts.resources import Site, is_shown
+from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.queries.lifetimes.checkpoint_keeping import is_brief
 from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
     is_placed,
     written_elsewhere,
@@ -14,8 +15,7 @@ from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
 from cudalint.analysis.queries.lifetimes.checkpoint_uses import Use, use_of
 from cudalint.analysis.shape.arguments import argument, given
 from cudalint.analysis.shape.flow import Flow
-from cudalint.analysis.shape.operations import calls
-from cudalint.analysis.shape.places import place
+from cudalint.analysis.shape.operations import At, calls, operations
 from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import texts
@@ -40,7 +40,7 @@ def checkpoints(
 ) -> tuple[CheckpointLoad, ...]:
     """The loads of weights in a function that leave the device to the file."""
     found = []
-    for call, explicit in _undirected(function, symbols, models):
+    for at, call, explicit in _undirected(function, symbols, models):
         use = use_of(function, call, program, models) or _beside(
             function, call, program, symbols, models
         )
@@ -63,23 +63,28 @@ def checkpoints(
                 and use.function is function
                 and (origins[0] == "device" or (origins[1] == "device" and placed)),
                 placed=placed,
-                brief=origins[0] == "device" and _is_brief(call, by, program, models),
+                brief=use.function is function
+                and is_brief(function, at, _place(function, by), program, symbols, models),
             )
         )
     return tuple(found)
 
 
+def _place(function: Function, operation: Operation) -> At:
+    return next(at for at in operations(function) if at.operation is operation)
+
+
 def _undirected(
     function: Function, symbols: Symbols, models: ApiModels
-) -> Iterator[tuple[Call, bool]]:
+) -> Iterator[tuple[At, Call, bool]]:
     """The loads without a word on where what they read goes; whether they say ``None``."""
-    for _, call in calls(function):
+    for at, call in calls(function):
         effect = models.lifetime_effect(call.name)
         if effect is None or effect.loads is None or given(call).cut:
             continue
         where = argument(call, effect.loads)
         if where is None or _is_nowhere(where, function, symbols):
-            yield call, where is not None
+            yield at, call, where is not None
 
 
 def _beside(
@@ -100,23 +105,6 @@ def _beside(
             if where is not None and not _is_nowhere(where, other, symbols):
                 return Use(other, call, "beside")
     return None
-
-
-def _is_brief(load: Call, by: Operation, program: Program, models: ApiModels) -> bool:
-    """Whether what is read has no name, and is copied into one module of the only process."""
-    if not isinstance(by, Call) or is_shown(render(load.target) if load.target else ""):
-        return False
-    if load.target not in [one.value for one in by.arguments]:
-        return False
-    for function in program.functions:
-        for _, call in calls(function):
-            lasting, effect = models.lifetime_effect(call.name), models.tensor_effect(call.name)
-            steps = effect is not None and effect.steps
-            if steps and place(call.receiver) == place(by.receiver):
-                return False  # an optimizer keeps what it is given
-            if lasting is not None and lasting.device_of_its_own:
-                return False
-    return True
 
 
 def _is_part_of_another(function: Function, symbols: Symbols) -> bool:

@@ -1,0 +1,72 @@
+"""Whether what is read from a file is gone before the work goes on (Python)."""
+
+from __future__ import annotations
+
+from cudalint.analysis.facts.resources import is_shown
+from cudalint.analysis.shape.flow import Flow
+from cudalint.analysis.shape.operations import At, calls, operations
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.apis.loader import ApiModels
+from cudalint.program import Branch, Call, Delete, Function, Program, Variable, render, variables
+
+
+def is_brief(
+    function: Function, load: At, used: At, program: Program, symbols: Symbols, models: ApiModels
+) -> bool:
+    """Whether the weights are dropped before anything is computed, by the only process of a program
+    that does not ask whether there is a device: they take their place twice, for a moment."""
+    loaded = load.operation
+    assert isinstance(loaded, Call)
+    if _needs_care(program, models):
+        return False
+    target = loaded.target
+    if target is None or not is_shown(render(target)):
+        return True
+    if not isinstance(target, Variable):
+        return False  # kept by an object
+    flow = symbols.flow(function)
+    return _is_deleted(flow, target.symbol) or not _works_on(
+        function, used, target.symbol, flow, symbols
+    )
+
+
+def _needs_care(program: Program, models: ApiModels) -> bool:
+    """Whether a file is for several processes, each with its device, or for machines without one
+    too: what others saved lands on the first device, or nowhere."""
+    for function in program.functions:
+        for _, call in calls(function):
+            model, effect = models.lookup(call.name), models.lifetime_effect(call.name)
+            if model is not None and model.asks_device:
+                return True
+            if effect is not None and effect.device_of_its_own:
+                return True
+    return False
+
+
+def _is_deleted(flow: Flow, symbol: str) -> bool:
+    return any(
+        isinstance(at.operation, Delete) and symbol in variables(at.operation.place)
+        for block in flow.blocks
+        for at in operations([block])
+    )
+
+
+def _works_on(function: Function, used: At, symbol: str, flow: Flow, symbols: Symbols) -> bool:
+    """Whether a loop follows, here or in a function that is called, other than one through what was
+    read."""
+    for header, body in flow.loops.items():
+        around = used.block in body
+        if around or not flow.reaches(*used.place, header, 0):
+            continue
+        end = flow.blocks[header].terminator
+        through = isinstance(end, Branch) and symbol in flow.sources(variables(end.condition))
+        if not through:
+            return True
+    for at, call in calls(function):
+        called = symbols.function(call.key, function.filename) if call.key else None
+        if called is None or not symbols.flow(called).loops:
+            continue
+        given = {name for one in call.arguments for name in variables(one.value)}
+        if symbol not in given and flow.reaches(*used.place, *at.place):
+            return True
+    return False
