@@ -105,15 +105,16 @@ class Placements:
             return ""
         return _join(self.of(source) for source in inputs(call))
 
-    def device(self, expression: Expression) -> Placement:
-        """The device that an argument names; empty for what may be none (an element type)."""
+    def device(self, expression: Expression, behind: frozenset[str] = frozenset()) -> Placement:
+        """The device that an argument names; empty for what may be none (an element type), and for
+        a variable whose value comes from the one that asks (``behind``)."""
         match expression:
             case Constant(value=value):
                 return space_of_device(value) or ""
             case Member(field=field):
                 return "asked" if self._models.is_device(f".{field}") else ""
             case Variable(symbol=symbol):
-                return self._device_in(symbol)
+                return "" if symbol in behind else self._device_in(symbol, behind | {symbol})
             case _:
                 return "asked" if any(map(names_device, texts(expression))) else ""
 
@@ -130,7 +131,7 @@ class Placements:
             case _:
                 return not isinstance(expression, Constant | FunctionReference)
 
-    def _device_in(self, symbol: str) -> Placement:
+    def _device_in(self, symbol: str, behind: frozenset[str]) -> Placement:
         given = self._parameters.get(symbol)
         if given is not None and (
             self._models.is_device(given.type.text)
@@ -139,7 +140,7 @@ class Placements:
             return "asked"
         for operation in self._definitions.get(symbol, ()):
             if isinstance(operation, Assign) and operation.value != Variable(symbol, symbol):
-                return self.device(operation.value)
+                return self.device(operation.value, behind)
             if isinstance(operation, Call) and self._models.is_device(operation.name):
                 first = operation.arguments[0].value if operation.arguments else None
                 return (self.device(first) if isinstance(first, Constant) else "") or "asked"
