@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import Churn, FunctionFacts, readable
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Severity, Step
+from cudalint.findings.finding import Defect, Finding, Severity, Step
 from cudalint_rules._wording import listing, quoted, subject
 
 
@@ -65,8 +65,8 @@ class AllocationChurn(FunctionRule):
     ## Known problems
 
     How often a loop runs is mostly not known: three iterations do no harm. `cudaMallocAsync` and
-    memory pools are made for this and are silent, as are sizes that stay the same. A loop of `main`
-    or of a test, which goes through the cases of a benchmark, is only an `info`.
+    memory pools are made for this and are silent, as are sizes that stay the same. What is
+    allocated and released in a loop is an `info`: it costs where the rest of an iteration does not.
 
     ## References
 
@@ -86,8 +86,7 @@ class AllocationChurn(FunctionRule):
                 site = churn.released
                 given = "the cache is emptied here" if churn.kind == "flush" else "released here"
                 steps = (*steps, Step(site.filename, site.span, given))
-            driver = facts.is_main or facts.is_test  # it goes through cases, as a benchmark does
-            slight = churn.kind == "calls" or (churn.kind == "loop" and driver)
+            parts = Defect(f"{facts.function}: a loop", facts.span, churn.name)
             yield self.finding(
                 _message(churn),
                 filename=facts.filename,
@@ -95,7 +94,8 @@ class AllocationChurn(FunctionRule):
                 function=facts.function,
                 subject=subject(churn.name, churn.api),
                 steps=steps,
-                severity=Severity.INFO if slight else None,
+                severity=None if churn.kind == "flush" else Severity.INFO,
+                defect=parts if churn.kind == "loop" else None,
             )
 
 
