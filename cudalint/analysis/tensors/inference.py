@@ -253,7 +253,8 @@ def _may_have_graph(record: Record) -> Gradient:
 
 
 def _is_frozen_elsewhere(view: View) -> bool:
-    """Some other place in the class or the module switches gradients off for good."""
+    """Some other place in the class or the module switches gradients off for good, or a module of
+    the file computes gradients while it is run."""
     function = view.function
     if function.record and view.run.class_scan(function.record, function.filename).freezes:
         return True
@@ -261,6 +262,10 @@ def _is_frozen_elsewhere(view: View) -> bool:
     for other in program.functions if program is not None else ():
         scan = view.run.scan(other)
         if scan.freezes or (other.kind == "module" and scan.switches_for_good):
+            return True
+        effect = view.run.models.tensor_effect("." + other.key.rpartition(".")[2])
+        runs = other.record is not None and effect is not None and effect.calls_module
+        if runs and (scan.needs_gradient or scan.calls_backward):
             return True
     return False
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import GraphRetention
-from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.arguments import given, named
 from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.places import ELEMENT, holder, is_inside, place, root_of
 from cudalint.analysis.shape.reach import closure
@@ -296,6 +296,8 @@ def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetent
     if not keeping.is_recorded(view) or not _is_container(view, keeping):
         return None
     calls = _backward_calls(view, value) if value.may_attach else set()
+    if any(_creates(view, call) for call in calls):
+        return None
     if not calls:
         return _let_go_late(view, keeping, value, kept) or _buffered(view, keeping, value)
     if _is_read_by_evidence(view, keeping):
@@ -322,6 +324,15 @@ def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetent
         siblings = _siblings(view, keeping, kept, loop.body)
         return _fact(view, keeping, value, min(inside), loop.site, siblings)
     return _repeated(view, keeping, value, calls, kept)
+
+
+def _creates(view: View, backward: int) -> bool:
+    """Whether a backward call records the gradients, which hold the graph that they were computed
+    from as long as they are used."""
+    record = view.records.get(backward)
+    if record is None or record.effect is None or not isinstance(record.operation, Call):
+        return False
+    return named(record.operation, record.effect.create) not in (None, Constant(False))
 
 
 def _attached(view: View, value: Value) -> list[int]:
@@ -404,6 +415,8 @@ def _let_go_late(
     detached = [end for end in after if end.effect is not None and end.effect.detaches]
     sure = value.gradient == Gradient.ATTACHED
     by = (after if sure else detached)[:1]
+    if any(end.effect is not None and end.effect.backward for end in collected.ends):
+        return None  # what gradients are asked for
     if collected.fate != Fate.NUMBERS or not by or not isinstance(by[0].operation, Call):
         return None
     call = by[0].operation

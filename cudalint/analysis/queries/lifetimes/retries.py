@@ -32,7 +32,7 @@ from cudalint.program import (
     walk,
 )
 
-_HOST = sys.stdlib_module_names - {"builtins", "copy", "functools", "operator"}
+_HOST = sys.stdlib_module_names - {"builtins", "copy", "functools", "operator"} | {"cPickle"}
 """Modules whose functions know nothing of tensors, and hand them to nobody who does."""
 _DEPTH = 4
 """Calls in calls that are looked into for device work."""
@@ -72,6 +72,8 @@ def _first(
         effect = models.lifetime_effect(call.name)
         if effect is not None and effect.clears_frames:
             return None
+        if call.name.partition(".")[0] in _HOST:
+            continue
         sources = [placements.of(part.value) for part in call.arguments]
         if "host" in (*sources, placements.made_by(call)):
             continue  # on the CPU there is room
@@ -80,7 +82,6 @@ def _first(
             any(variables(part.value) & taken for part in call.arguments)
             and _delivers(function, call) in given
             and models.lookup(call.name) is None
-            and call.name.partition(".")[0] not in _HOST
         )
         if again or instead or _computes(call, function.filename, symbols, models):
             work.append((call, again))
