@@ -70,7 +70,7 @@ class DeviceListGrowthRule(FunctionRule):
                 function=facts.function,
                 subject=growth.place,
                 steps=growth.steps,
-                confidence=Confidence.LOW if growth.apart else None,
+                confidence=Confidence.LOW if growth.apart or growth.unsure else None,
                 severity=None if growth.to_host and not growth.labelled else Severity.INFO,
             )
 

@@ -91,6 +91,8 @@ class DeviceListGrowth:
     them, joined, on the device."""
     apart: bool = False
     """They are not joined first; other ways may take them elsewhere."""
+    unsure: bool = False
+    """Where it comes from does not say that it is on the device."""
     queued: bool = False
     """A list of the module, which a function adds what it is given to; ``joined``: what goes
     through it."""

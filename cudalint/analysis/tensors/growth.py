@@ -82,11 +82,26 @@ def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | No
         return None
     joined = _joined(view, name, loop.body)
     if joined is not None:
-        return _told(view, keeping, loop, joined)
+        return replace(_told(view, keeping, loop, joined), unsure=_is_out_of_sight(view, value))
     later = _later(view, keeping, loop)
     if later is None or not (later[1] or _is_inferred(view, value)):
         return None
     return replace(_told(view, keeping, loop, later), apart=True)
+
+
+def _is_out_of_sight(view: View, value: Value) -> bool:
+    """Whether nothing but the copy to the host that follows says that a value is on the device: it
+    comes from functions out of sight."""
+    made = [view.records.get(origin) for origin in value.origins]
+    return all(
+        record is not None
+        and record.form is Form.CALL
+        and isinstance(call := record.operation, Call)
+        and not record.part
+        and view.run.callee(view.function, call) is None
+        and not any(operand.device & Device.DEVICE for operand in record.operands)
+        for record in made
+    )
 
 
 def _is_inferred(view: View, value: Value) -> bool:
