@@ -108,8 +108,8 @@ def _message(cache: TensorCache, function: str) -> str:
     match cache.kind:
         case "method":
             return (
-                f"`{cache.name}` on the method `{short}` keeps every object that it is called on, "
-                "with its device tensors, and each result; keep the results in the object, "
+                f"`{cache.name}` on the method `{short}` keeps every object that it is called on "
+                "and each result, with all device tensors in them; keep the results in the object, "
                 "with a bound"
             )
         case "tensors":
