@@ -78,6 +78,7 @@ class InvalidLaunch(FunctionRule):
                 reason = refused_arguments(launch)
                 steps = (*steps, *kernel_step(launch, "the kernel is defined here"))
             if reason:
+                sure = launch.settled or 0 not in (*launch.grid, *launch.block)
                 yield self.finding(
                     f"{quoted(launch.kernel_name)} cannot be launched: {reason}",
                     filename=facts.filename,
@@ -85,6 +86,8 @@ class InvalidLaunch(FunctionRule):
                     function=facts.function,
                     subject=launch.kernel_name,
                     steps=steps,
+                    severity=None if sure else Severity.WARNING,
+                    confidence=None if sure else Confidence.LOW,
                 )
         for grid in facts.grids:
             yield self._rounded(facts, grid)

@@ -10,6 +10,7 @@ from cudalint.analysis.engine.domain import Domain
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import LaunchSite, StagedMemory
+from cudalint.analysis.shape.operations import operands
 from cudalint.analysis.values.values import (
     ZERO,
     Array,
@@ -24,7 +25,17 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.apis.model import ApiFunction, KernelLookup
 from cudalint.apis.paths import parse_path
-from cudalint.program import Call, Constant, Expression, Kernel, Launch, Operation, render
+from cudalint.program import (
+    Call,
+    Constant,
+    Expression,
+    Kernel,
+    Launch,
+    Operation,
+    render,
+    variables,
+    walk,
+)
 
 
 class Launches(Domain):
@@ -77,6 +88,7 @@ def _record(
             grid=grid,
             block=block,
             shared_bytes=integer(shared),
+            settled=_is_settled(run, operation),
             given=_given(run, name, shared),
             kernel=kernel,
             argument_count=_argument_count(run, operation, kernel, block),
@@ -85,6 +97,14 @@ def _record(
             staged=staged,
         ),
     )
+
+
+def _is_settled(run: FunctionRun, launch: Launch | Call) -> bool:
+    own = (launch.grid, launch.block) if isinstance(launch, Launch) else tuple(operands(launch))
+    if any(isinstance(part, Constant) and part.value == 0 for one in own for part in walk(one)):
+        return True
+    written = {symbol for one in own for symbol in variables(one)}
+    return all(run.flow.only(one) is not None for one in run.flow.sources(written))
 
 
 def _given(run: FunctionRun, kernel: str, shared: Value) -> str:

@@ -35,6 +35,9 @@ class LaunchSite:
     opted_in: int | None = None
     """Bytes of a ``cudaFuncSetAttribute`` for this kernel anywhere in the run; -1: unknown amount,
     or the kernel of either side cannot be told; ``None``: there is none."""
+    settled: bool = True
+    """Each variable of its grid and block is given one value, in the function; or a 0 is written
+    there."""
     steps: tuple[Step, ...] = ()
     argument_count: int | None = None
     """How many arguments the launch passes, all of them by position; ``None`` where that is not
