@@ -565,8 +565,8 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
 def _overwritable(
     members: Members, known: tuple[MemberAcquisition, ...], linker: Linker
 ) -> tuple[MemberAcquisition, ...]:
-    """Acquired by a method of a header that nobody in the run calls, for what it is given, without
-    a look at the earlier value, of which the destructor releases the last."""
+    """Memory acquired by a method of a header that nobody in the run calls, for what it is given,
+    without a look at the earlier value, of which the destructor releases the last."""
     if not is_header(members.record.filename):
         return ()
     return tuple(
@@ -574,6 +574,7 @@ def _overwritable(
         for item, method in ((members.acquired[at], by) for at, by in members.careless.items())
         if method.kind == "method"
         and method.parameters
+        and not item.resource.is_handle
         and item not in known
         and item.member not in members.together
         and part_of(item.member) in members.by_destructor
