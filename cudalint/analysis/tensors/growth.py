@@ -91,7 +91,7 @@ def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | No
 
 def _is_out_of_sight(view: View, value: Value) -> bool:
     """Whether nothing but the copy to the host that follows says that a value is on the device: it
-    comes from functions out of sight."""
+    comes from functions out of sight, and is not made of what a loader or model gives."""
     made = [view.records.get(origin) for origin in value.origins]
     return all(
         record is not None
@@ -99,9 +99,23 @@ def _is_out_of_sight(view: View, value: Value) -> bool:
         and isinstance(call := record.operation, Call)
         and not record.part
         and view.run.callee(view.function, call) is None
-        and not any(operand.device & Device.DEVICE for operand in record.operands)
+        and not any(
+            one.device & Device.DEVICE or (one.tensorlike and not _was_fetched(view, one))
+            for one in record.operands
+        )
         for record in made
     )
+
+
+def _was_fetched(view: View, value: Value) -> bool:
+    """Whether a value is made of what was brought to the host."""
+
+    def made_of(origin: int) -> list[int]:
+        record = view.records.get(origin)
+        return record.sources if record is not None else []
+
+    made = (view.records.get(origin) for origin in closure(value.origins, made_of))
+    return any(one is not None and one.result.device == Device.HOST for one in made)
 
 
 def _is_inferred(view: View, value: Value) -> bool:
