@@ -20,9 +20,9 @@ class IncompleteParse(FileRule):
     ## What it does
 
     Counts the functions and statements of a file that the parser gave up on: the body of a function
-    whose type comes from a missing header, code behind a syntax error, an embedded kernel that is
-    put together at run time. Also names the functions that have more paths than are followed. One
-    finding for each file, with every lost part as a step.
+    whose type comes from a missing header, code behind a syntax error. Also names the functions
+    that have more paths than are followed. One finding for each file, with every lost part as a
+    step.
 
     In the text reports, findings for want of headers are summed up where there are many: `--select
     GPU002` lists them, and the JSON report always does.
@@ -42,11 +42,6 @@ class IncompleteParse(FileRule):
     }
     ```
 
-    ```python
-    source = template.render(block=block_size)
-    module = cupy.RawModule(code=source)  # dropped: the text is not known before it runs
-    ```
-
     ## Use instead
 
     Tell cudalint where the headers are: a `compile_commands.json` in the project or one of its
@@ -60,7 +55,8 @@ class IncompleteParse(FileRule):
     ## Known problems
 
     A missing macro can make the parser read something other than the compiler does without an error
-    to show for it. That cannot be counted.
+    to show for it. That cannot be counted. What is lost within a kernel embedded in Python
+    is not counted either.
 
     ## References
 

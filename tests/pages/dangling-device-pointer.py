@@ -1,0 +1,6 @@
+import cupy as cp
+
+
+def multiply(library, matrix, rows, columns):
+    matrix = cp.asarray(matrix)
+    # @page

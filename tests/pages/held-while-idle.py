@@ -1,0 +1,7 @@
+import time
+
+import torch
+
+
+def run():
+    # @page

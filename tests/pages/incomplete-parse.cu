@@ -1,0 +1,8 @@
+// also: GPU105
+#include <cuda_runtime.h>
+
+struct Solver {
+    float* residual;
+};
+
+// @page

@@ -1,0 +1,9 @@
+# also: GPU101
+from cuda.bindings import runtime as cudart
+
+
+def run(size):
+    # @good
+    err, base = cudart.cudaMalloc(size)
+    # @end
+    # @page

@@ -1,0 +1,7 @@
+# options: --device-memory 12GiB
+import cupy
+
+
+def run():
+    # @page
+    return a

@@ -1,0 +1,6 @@
+import torch
+
+
+def run(model, batch):
+    # @page
+    return output

@@ -1,0 +1,5 @@
+import torch
+from torch import nn
+
+
+# @page

@@ -1,0 +1,6 @@
+import torch
+
+
+def run(n):
+    scores = torch.rand(n, device="cuda")
+    # @page

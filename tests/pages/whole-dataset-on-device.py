@@ -1,0 +1,6 @@
+import torch
+
+
+def train(model, measure, samples, features, batch):
+    # @page
+        loss.backward()
