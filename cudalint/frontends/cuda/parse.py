@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from clang import cindex
 
@@ -130,7 +131,11 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
         if len(plain.errors) < len(parsed.errors):
             prefix, parsed = "runtime", plain
     undeclared = Undeclared(text, language == "c")
+    headers = {filename}
     for _ in range(_MOST_REPAIRS):
+        for name in sorted({one.filename for one in parsed.errors if one.filename} - headers):
+            headers.add(name)
+            undeclared.read(_text_of(name))
         if not undeclared.learn(_own_errors(parsed)):
             break
         try:
@@ -144,6 +149,14 @@ def _own_errors(parsed: ParsedUnit) -> Iterator[tuple[str, int, int]]:
     for error in parsed.errors:
         here = error.filename == parsed.filename
         yield error.message, error.row if here else 0, error.column if here else 0
+
+
+def _text_of(header: str) -> str:
+    """The text of a header with errors; empty where it cannot be read any more."""
+    try:
+        return Path(header).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _encoded(text: str) -> bytes:

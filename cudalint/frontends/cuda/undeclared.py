@@ -70,14 +70,12 @@ class Undeclared:
 
     def __init__(self, text: str, is_c: bool) -> None:
         self._is_c = is_c
-        self._original = text if len(text) <= _LARGEST_TEXT else ""
-        self._text = _BLANKED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), self._original)
+        self._text = ""
         self._places: dict[str, list[int]] = {}
-        # Classes, aliases, macros and enumerations that the text itself has.
-        self._declared = {
-            name for match in _DECLARED.finditer(self._text) for name in match.groups()
-        }
-        self._aliases = dict(_ALIAS.findall(self._text))
+        self._declared: set[str | None] = set()
+        """Classes, aliases, macros and enumerations that the text itself has."""
+        self._aliases: dict[str, str] = {}
+        self.read(text)
         self._root = _Scope()
         self._refused: set[str] = set()
         self._known: set[tuple[str, str]] = set()
@@ -104,6 +102,16 @@ class Undeclared:
                 if word:
                     self._declare(word, "", "scope" if "namespace" in message else "class")
         return len(self._known) + len(self._refused) > before
+
+    def read(self, text: str) -> None:
+        """Take a further text for one that uses names, and declares some: that of a header."""
+        if len(self._text) + len(text) > _LARGEST_TEXT:
+            return
+        new = _BLANKED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+        self._text += f"{new}\n"
+        self._places.clear()
+        self._declared |= {name for match in _DECLARED.finditer(new) for name in match.groups()}
+        self._aliases |= dict(_ALIAS.findall(new))
 
     def declarations(self) -> str:
         """A header that declares the names."""

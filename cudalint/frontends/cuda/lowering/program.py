@@ -29,6 +29,7 @@ from cudalint.frontends.cuda.lowering.starts import keep_starts, start
 from cudalint.frontends.cuda.lowering.unit import Body, Unit
 from cudalint.frontends.cuda.parse import ParsedUnit
 from cudalint.program import MISSING_HEADER, Dropped, Kernel, Program
+from cudalint.source import Span
 
 _DEEPEST = 12_000
 _TEMPLATES = (Kind.FUNCTION_TEMPLATE, Kind.CLASS_TEMPLATE, Kind.PARTIAL_SPECIALIZATION)
@@ -65,7 +66,9 @@ class _UnitLowering:
         """Walk, lower, collect."""
         unit = self.unit
         for missing in self.parsed.missing_headers:
-            unit.dropped.append(Dropped(missing.span, missing.name, MISSING_HEADER))
+            own = missing.filename == self.parsed.filename
+            span = missing.span if own else Span(1, 1, 1, 1)  # a header includes it
+            unit.dropped.append(Dropped(span, missing.name, MISSING_HEADER))
         positions = unit.positions
         for child in children(self.parsed.unit.cursor):
             if positions.in_main_file(child):

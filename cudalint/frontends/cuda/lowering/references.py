@@ -13,7 +13,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     related,
     values_of,
 )
-from cudalint.frontends.cuda.lowering.names import FUNCTIONS
+from cudalint.frontends.cuda.lowering.names import FUNCTIONS, RECORDS
 from cudalint.frontends.cuda.lowering.syntax import MEMBER_NAME, two
 from cudalint.frontends.cuda.lowering.variables import IDENTIFIER, named, place_of
 from cudalint.program import (
@@ -28,6 +28,8 @@ from cudalint.program import (
     Unknown,
 )
 
+_TEMPLATES = (Kind.CLASS_TEMPLATE, Kind.PARTIAL_SPECIALIZATION, Kind.FUNCTION_TEMPLATE)
+
 
 def name_reference(context: Context, cursor: Cursor) -> Expression:
     """Lower a name."""
@@ -40,7 +42,7 @@ def name_reference(context: Context, cursor: Cursor) -> Expression:
         return named(context, text) if IDENTIFIER.match(text) else Unknown(text)
     kind: int = declaration._kind_id
     if kind == Kind.ENUMERATOR:
-        return Constant(int(context.library.enumerator(declaration)), name_of(declaration))
+        return _enumerator(context, declaration)
     if kind in FUNCTIONS:
         facts = context.names.function(declaration)
         return FunctionReference(facts.name, facts.key)
@@ -63,6 +65,37 @@ def name_reference(context: Context, cursor: Cursor) -> Expression:
     return Unknown(name)
 
 
+def _enumerator(context: Context, declaration: Cursor) -> Expression:
+    """The value of an enumerator. In a class template clang gives 0 for each: there it is what is
+    written, or one more than the one before."""
+    name = name_of(declaration)
+    enumeration = related("parent", declaration)
+    if enumeration is None or not _is_in_template(enumeration):
+        return Constant(int(context.library.enumerator(declaration)), name)
+    value: int | None = -1
+    for one in children(enumeration):
+        if one._kind_id != Kind.ENUMERATOR:
+            continue
+        written = [context.expression(part) for part in values_of(one)[:1]]
+        if not written:
+            value = None if value is None else value + 1
+        else:
+            number = getattr(written[0], "value", None)
+            value = number if isinstance(number, int) else None
+        if name_of(one) == name:
+            break
+    return Unknown(name) if value is None else Constant(value, name)
+
+
+def _is_in_template(declaration: Cursor) -> bool:
+    parent = related("parent", declaration)
+    while parent is not None and parent._kind_id in (*RECORDS, *FUNCTIONS):
+        if parent._kind_id in _TEMPLATES:
+            return True
+        parent = related("parent", parent)
+    return False
+
+
 def member(context: Context, cursor: Cursor) -> Expression:
     """Lower ``a.b`` and ``a->b``."""
     declaration = referenced(cursor)
@@ -71,7 +104,7 @@ def member(context: Context, cursor: Cursor) -> Expression:
         if kind == Kind.VARIABLE:
             return place_of(context, declaration, name_of(declaration))
         if kind == Kind.ENUMERATOR:
-            return Constant(int(context.library.enumerator(declaration)), name_of(declaration))
+            return _enumerator(context, declaration)
         if kind in FUNCTIONS:
             facts = context.names.function(declaration)
             return FunctionReference(facts.name, facts.key)
