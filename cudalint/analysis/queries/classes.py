@@ -417,6 +417,8 @@ def _acquisition(
     if item.managed or item.escaped or record is None:
         return
     members, name = found
+    if record.released and function.record is not None and _is_done_with(run, item):
+        return  # it is released where the method ends, and left on some way out before
     members.renewing.setdefault(part_of(name), set()).add(function.key)
     if record.acquired.kept_by_callee:
         return
@@ -459,6 +461,13 @@ def _where_made(memory: Value, outcome: Outcome) -> Location | None:
         return (RETURN,)
     block = memory.resource if isinstance(memory, Pointer) else None
     return next((one.location for one in outcome.handed_out if one.resource == block), None)
+
+
+def _is_done_with(run: FunctionRun, item: HandedOut) -> bool:
+    """Whether a function does not leave a resource in the object at its closing brace."""
+    end = run.function.span.end_row
+    last = [one for one in run.outcomes if one.left is not None and one.left.end_row == end]
+    return bool(last) and not any(_hands_out(one, item) for one in last)
 
 
 def _hands_out(outcome: Outcome, item: HandedOut) -> bool:

@@ -48,6 +48,11 @@ _LENIENT = (
     "-Wno-unknown-cuda-version",
 )
 
+_NEEDS_CXX20 = re.compile(
+    r"^\s*#\s*include\s*<(?:concepts|ranges|span|format|compare|coroutine|numbers|bit)>"
+    r"|\brequires\s*(?:\(|[\w:]+\s*<)|\bconcept\s+\w+\s*=|\bco_(?:await|yield|return)\b",
+    re.MULTILINE,
+)
 _CXX_STANDARDS = {"17": "gnu++17", "20": "gnu++20", "2a": "gnu++20", "23": "gnu++23"}
 _CXX_STANDARDS |= {"2b": "gnu++23", "26": "gnu++26", "2c": "gnu++26"}
 _LIBRARY_HEADERS = ("thrust/", "cub/", "cuda/", "cooperative_groups", "nv/target")
@@ -81,6 +86,11 @@ def normal_standard(language: str, standard: str | None) -> str:
     if language == "c":
         return standard if standard and "++" not in standard else "gnu17"
     return _CXX_STANDARDS.get((standard or "").rpartition("++")[2], "gnu++17")
+
+
+def meant_standard(text: str) -> str | None:
+    """The standard that a text cannot do without, where the project names none."""
+    return "c++20" if _NEEDS_CXX20.search(text) else None
 
 
 def base_arguments(language: str, standard: str | None, toolchain: Toolchain) -> list[str]:

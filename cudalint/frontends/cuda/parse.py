@@ -17,6 +17,7 @@ from cudalint.frontends.cuda.flags import (
     all_system_folders,
     base_arguments,
     language_of,
+    meant_standard,
     prefix_for,
     project_arguments,
 )
@@ -101,7 +102,8 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
         *((name, b"") for name in includes.unreadable),
         *unsaved.items(),
     ]
-    base = base_arguments(language, options.standard, toolchain)
+    standard = options.standard or meant_standard(text)
+    base = base_arguments(language, standard, toolchain)
 
     def attempt(prefix: str, declarations: str = "") -> ParsedUnit:
         unit = None
