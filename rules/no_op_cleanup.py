@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import Cleanup, FunctionFacts, readable
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Step
+from cudalint.findings.finding import Finding, Severity, Step
 from cudalint_rules._wording import listing, quoted
 
 
@@ -62,7 +62,8 @@ class NoOpCleanup(FunctionRule):
     ## Known problems
 
     A reset is the right answer to a sticky error, after which nothing can be released any more. On
-    such a path, suppress the finding and say why.
+    such a path, suppress the finding and say why. In `main`, in a script and in a test, where the
+    context ends a moment later, a reset is an `info`.
 
     ## References
 
@@ -86,12 +87,15 @@ class NoOpCleanup(FunctionRule):
                 # Owns nothing, or only what a release of null just before was blamed for.
                 continue
             named.update(owned)
+            # Where the process or a test ends, the context is about to go anyway.
+            ends = not cleanup.null_release and (facts.is_main or facts.is_test)
             yield self.finding(
                 _message(cleanup, owned),
                 filename=facts.filename,
                 span=cleanup.span,
                 function=facts.function,
                 subject=cleanup.api,
+                severity=Severity.INFO if ends else None,
                 steps=tuple(
                     Step(r.filename, r.span, f"{r} is acquired here and still owned")
                     for r in cleanup.owned

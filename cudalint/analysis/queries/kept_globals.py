@@ -20,7 +20,7 @@ from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.values.arithmetic import rewrite
-from cudalint.analysis.values.values import Input, Value
+from cudalint.analysis.values.values import Const, Input, Value
 from cudalint.findings.finding import Step
 
 
@@ -88,8 +88,9 @@ def _acquired(run: FunctionRun) -> Iterator[tuple[str, Leak]]:
 
 def _excludes_itself(run: FunctionRun, outcome: Outcome) -> bool:
     """Whether what a path leaves in globals keeps the function from that path when it runs again:
-    ``if (!ready) { ...; ready = true; }``."""
+    ``if (!ready) { ...; ready = true; }``; what is acquired there is no null pointer."""
     left = {place: value for place, value in outcome.writes if place[0].startswith("::")}
+    left |= {item.location: Const(1) for item in outcome.handed_out}
 
     def after(value: Value) -> Value | None:
         return left.get(value.location) if isinstance(value, Input) else None

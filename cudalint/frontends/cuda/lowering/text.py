@@ -51,7 +51,12 @@ def recover_arguments(
 
 
 def lost(context: Context, text: str, span: Span) -> None:
-    """Nothing is known of it but the variables that it mentions: they may go anywhere."""
+    """Nothing is known of a statement but the variables that it mentions."""
     context.unit.dropped.append(Dropped(span, text[:120], "statement could not be read"))
+    out_of_sight(context, text, span)
+
+
+def out_of_sight(context: Context, text: str, span: Span) -> None:
+    """A statement that is not followed: the variables that it mentions may go anywhere."""
     reads = tuple(Argument(AddressOf(place)) for place in mentioned(context, text))
     context.graph.emit(Call("", reads, span, kind="macro"))

@@ -22,6 +22,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
 )
 from cudalint.frontends.cuda.lowering.lost import LostStatements
 from cudalint.frontends.cuda.lowering.names import FunctionFacts, Names
+from cudalint.frontends.cuda.lowering.offloading import offloaded
 from cudalint.frontends.cuda.lowering.positions import Positions
 from cudalint.frontends.cuda.lowering.records import RecordParts, lower_record
 from cudalint.frontends.cuda.lowering.templates import Templates
@@ -77,6 +78,8 @@ class Unit:
         """Keys of lambdas by the address of their class."""
         self.has_errors = bool(parsed.errors or parsed.missing_headers)
         self.lost = LostStatements(self.positions, parsed) if self.has_errors else None
+        self.offloaded = offloaded(parsed.text)
+        """The rows on which statements begin that run on a device."""
         self.pending: list[Body] = []
         """Definitions in project headers, and instances of templates, that are still to be
         lowered."""
