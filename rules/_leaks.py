@@ -112,7 +112,7 @@ def _severity(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> 
     thrown = all(way.kind is Exit.THROW for way in exits)
     failing = all(way.on_failure or way.kind is Exit.THROW for way in exits)
     grows = leak.resource.in_loop or any(way.kind is Exit.OVERWRITE for way in exits)
-    ends = facts.is_main or facts.is_test
+    ends = facts.is_main or facts.is_test or (facts.runs_once and leak.resource.info.small)
     harmless = (ends and (failing or not grows)) or (thrown and facts.unhandled)
     return Severity.INFO if harmless else Severity.WARNING
 

@@ -60,7 +60,7 @@ class ExceptionLeak(FunctionRule):
 
     Where nobody in the run handles the exception, on no way from `main`, a test or a module's code
     to the function, the process ends with it: there a leak is `info`. A function that nobody in the
-    run calls may have callers that do.
+    run calls may have callers that do, unless it stands in a header of a file with a `main`.
 
     A C++ callee whose body is not in the run may throw too; that is shown with `--preview` only. In
     Python a call that merely may raise gives medium confidence, a `raise` high confidence.

@@ -112,6 +112,7 @@ def function_facts(
             facts[id(run)],
             is_test=identity(run.function) in ends.tests,
             unhandled=identity(run.function) in ends.unhandled,
+            runs_once=ends.runs_once(run.function),
             leaks=(
                 *(one for one in facts[id(run)].leaks if not is_told(one)),
                 *overwritten.get(identity(run.function), ()),

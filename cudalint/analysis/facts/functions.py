@@ -35,6 +35,8 @@ class FunctionFacts:
     is_test: bool = False
     unhandled: bool = False
     """Nobody handles an exception that leaves it: the process ends, or a test fails."""
+    runs_once: bool = False
+    """All that calls it in the run is a `main` or a test, once."""
     language: str = "cuda"
     leaks: tuple[Leak, ...] = ()
     misuses: tuple[Misuse, ...] = ()

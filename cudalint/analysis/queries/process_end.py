@@ -27,7 +27,10 @@ class ProcessEnd:
             one for one, (function, program) in known.items() if self._ends_all(function, program)
         }
         referred = self._referred()
-        entered = {one for one in known if one[1] in referred or not self._calls.sites(one)}
+        outside = {one for one in known if one[1] in referred or not self._calls.sites(one)}
+        self._open = self._calls.reached(outside - self._ends)
+        headers = self._headers_of_programs()
+        entered = {one for one in outside if one[1] in referred or one[0] not in headers}
         self.tests = {one for one in self._ends if not _is_main(known[one][0])}
         """The bodies of tests. What only they call may be what is tested."""
         surviving = {
@@ -45,6 +48,22 @@ class ProcessEnd:
         return self._symbols.models(program.language).is_test(
             function.name, function.filename, bases
         )
+
+    def runs_once(self, function: Function) -> bool:
+        """Whether it runs once in a process, or in a test: one call, outside all loops, from each
+        `main` that reaches it."""
+        one = identity(function)
+        return one in self._ends or not (one in self._open or one in self._calls.repeated)
+
+    def _headers_of_programs(self) -> set[str]:
+        """Headers that a file with a `main` includes: whoever is not seen to call their functions
+        is not seen to handle their exceptions either."""
+        return {
+            name
+            for program in self._symbols.programs.values()
+            if any(function.is_main for function in program.functions)
+            for name in program.includes
+        }
 
     def _referred(self) -> set[str]:
         """The functions that somebody may call whom no call names."""
