@@ -28,9 +28,11 @@ def leak_finding(
     facts: FunctionFacts,
     leak: Leak,
     verdict: Verdict,
+    last: LeakExit,
     say: Wording,
 ) -> Finding:
-    """The finding of a leak, at its acquisition; ``say`` words it by some of its ways out."""
+    """The finding of a leak, at its acquisition; ``say`` words it by some of its ways out. ``last``
+    is the last that leaks of the same defect have."""
     exits, resource = verdict.exits, leak.resource
     about = subject(resource.name, resource.api)
     finding = rule.finding(
@@ -42,7 +44,7 @@ def leak_finding(
         steps=_steps(exits, facts, leak),
         severity=verdict.severity,
         confidence=verdict.confidence,
-        defect=Defect(f"{facts.function}: way out {verdict.group}", facts.span, about),
+        defect=Defect(f"{facts.function}: {last.kind.value}, {clause(last)}", last.span, about),
     )
     ways = [
         Way(way.span, say((way,)) + _unless_owned((way,)), _steps((way,), facts, leak))

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from cudalint.analysis.facts import Exit, FunctionFacts, Leak, LeakExit
 from cudalint.findings.finding import Confidence, Severity
-from cudalint.source import Span
 
 UNPAIRED, EARLY_EXIT, EXCEPTION = "GPU101", "GPU102", "GPU103"
 OVERWRITTEN, HANDLE = "GPU104", "GPU106"
@@ -25,8 +24,6 @@ class Verdict:
     exits: tuple[LeakExit, ...]
     severity: Severity = Severity.WARNING
     confidence: Confidence = Confidence.HIGH
-    group: int = 0
-    """Of the function's leaks: those of one number share a way out."""
 
 
 def classify(leak: Leak, facts: FunctionFacts) -> str | None:
@@ -128,22 +125,23 @@ def _confidence(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -
     return Confidence.MEDIUM if sure_enough else Confidence.LOW
 
 
-def leaks_of(code: str, facts: FunctionFacts) -> Iterator[tuple[Leak, Verdict]]:
-    """The leaks of a function that belong to one rule, grouped."""
+def leaks_of(code: str, facts: FunctionFacts) -> Iterator[tuple[Leak, Verdict, LeakExit]]:
+    """The leaks of a function that belong to one rule; and of each, with all that share ways out
+    with it, the last of these ways, which stays when one of them is mended."""
     judged = [(leak, verdict) for leak in facts.leaks if (verdict := judge(leak, facts))]
-    groups: list[tuple[Verdict, set[Span]]] = []
+    groups: list[list[Verdict]] = []
+    for _, verdict in judged:
+        joined = [group for group in groups if any(_share(verdict, other) for other in group)]
+        groups = [group for group in groups if group not in joined]
+        groups.append([*(one for group in joined for one in group), verdict])
     for leak, verdict in judged:
         if verdict.code == code:
-            yield leak, replace(verdict, group=_group(verdict, groups))
+            ways = (
+                way for group in groups if verdict in group for one in group for way in one.exits
+            )
+            yield leak, verdict, max(ways, key=lambda way: way.span)
 
 
-def _group(verdict: Verdict, groups: list[tuple[Verdict, set[Span]]]) -> int:
-    """The number of the group of leaks that a verdict shares a way out with; a new one for none."""
-    spans = {way.span for way in verdict.exits}
-    for number, (first, known) in enumerate(groups):
-        alike = (first.severity, first.confidence) == (verdict.severity, verdict.confidence)
-        if alike and not known.isdisjoint(spans):
-            known |= spans
-            return number
-    groups.append((verdict, spans))
-    return len(groups) - 1
+def _share(one: Verdict, other: Verdict) -> bool:
+    alike = (one.severity, one.confidence) == (other.severity, other.confidence)
+    return alike and not {way.span for way in one.exits}.isdisjoint(way.span for way in other.exits)

@@ -89,7 +89,7 @@ class CheckpointOnDevice(FunctionRule):
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the loads that leave the device to the file."""
         for load in facts.lifetimes.checkpoints if facts.lifetimes else ():
-            if load.own or not _is_unit_test(facts):
+            if load.own or not facts.is_test:
                 yield self._finding(load, facts)
 
     def _finding(self, load: CheckpointLoad, facts: FunctionFacts) -> Finding:
@@ -97,7 +97,7 @@ class CheckpointOnDevice(FunctionRule):
         what = f"`{load.name}`" if is_shown(load.name) else "what it loads"
         where = "the GPU that it was saved from" if load.own else "a GPU if it was saved from one"
         use = _USES[load.use] if load.placed or load.use != "restored" else _UNPLACED
-        certain = load.own and not load.brief and not _is_unit_test(facts)
+        certain = load.own and not load.brief and not facts.is_test
         return self.finding(
             f"{load.api} with {missing}: {what} goes to {where}, "
             f'{use.format(load.used.span.row)}; pass `map_location="cpu"`',
@@ -109,8 +109,3 @@ class CheckpointOnDevice(FunctionRule):
             severity=None if certain else Severity.INFO,
             confidence=Confidence.HIGH if load.own else Confidence.LOW,
         )
-
-
-def _is_unit_test(facts: FunctionFacts) -> bool:
-    """``test.py`` with a ``test(args)`` in it evaluates a model."""
-    return facts.is_test and (facts.function or "").rpartition(".")[2].startswith("test_")

@@ -82,5 +82,5 @@ class EarlyExitLeak(FunctionRule):
 
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the allocations that some return leaves behind."""
-        for leak, verdict in leaks_of(EARLY_EXIT, facts):
-            yield leak_finding(self, facts, leak, verdict, not_released(leak, facts))
+        for leak, verdict, last in leaks_of(EARLY_EXIT, facts):
+            yield leak_finding(self, facts, leak, verdict, last, not_released(leak, facts))

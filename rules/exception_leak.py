@@ -77,8 +77,8 @@ class ExceptionLeak(FunctionRule):
 
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the allocations that only an exception leaves behind."""
-        for leak, verdict in leaks_of(EXCEPTION, facts):
-            yield leak_finding(self, facts, leak, verdict, not_released(leak, facts))
+        for leak, verdict, last in leaks_of(EXCEPTION, facts):
+            yield leak_finding(self, facts, leak, verdict, last, not_released(leak, facts))
         for skipped in facts.lifetimes.skipped_clears if facts.lifetimes else ():
             yield self._skipped(facts, skipped)
 

@@ -81,8 +81,8 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
             yield from self._members(facts)
             return
         yield from self._assignments(facts)
-        for leak, verdict in leaks_of(OVERWRITTEN, facts):
-            yield leak_finding(self, facts, leak, verdict, _overwritten(leak, facts))
+        for leak, verdict, last in leaks_of(OVERWRITTEN, facts):
+            yield leak_finding(self, facts, leak, verdict, last, _overwritten(leak, facts))
 
     def _assignments(self, facts: FunctionFacts) -> Iterator[Finding]:
         for one in facts.overwritten:

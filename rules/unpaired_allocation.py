@@ -87,6 +87,6 @@ class UnpairedAllocation(FunctionRule):
 
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the allocations of a function that nothing releases."""
-        for leak, verdict in leaks_of(UNPAIRED, facts):
-            yield leak_finding(self, facts, leak, verdict, never_released(leak, facts))
+        for leak, verdict, last in leaks_of(UNPAIRED, facts):
+            yield leak_finding(self, facts, leak, verdict, last, never_released(leak, facts))
         yield from owner_findings(self, facts, handles=False)

@@ -303,6 +303,8 @@ class ApiModels:
         file = filename.rpartition("/")[2]
         return any(
             any(fnmatchcase(name, known) for known in framework.names)
+            and framework.language in (None, self.language)
+            and (bases or not framework.method)
             and (not framework.bases or any(base in bases for base in framework.bases))
             and (not framework.files or any(fnmatchcase(file, like) for like in framework.files))
             for framework in self._tests.values()

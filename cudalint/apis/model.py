@@ -402,8 +402,9 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """Path of the value that becomes an element of the receiver."""
     accumulates: bool = False
     """Adds its argument to its receiver, in place."""
-    buffers: bool = False
-    """Makes a member of its receiver, a module, that no gradient is computed of."""
+    buffers: str | None = None
+    """Path of the name of a member that it makes of its receiver, a module, and that no gradient
+    is computed of."""
     clears: bool = False
     """Takes elements out of the receiver."""
     bound: str | None = None
@@ -444,7 +445,11 @@ class TestModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """How the functions of a test framework are recognised."""
 
     names: tuple[str, ...]
-    """Their own names, without what encloses them; a beginning ends in ``*``."""
+    """Patterns of their own names, without what encloses them."""
+    language: Literal["cuda", "python"] | None = None
+    """The only language that they are written in."""
+    method: bool = False
+    """They are methods of some class."""
     bases: tuple[str, ...] = ()
     """They are methods of classes that derive from one of these."""
     files: tuple[str, ...] = ()

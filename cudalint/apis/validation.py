@@ -90,6 +90,7 @@ def table_problems(file: ModelFile) -> Iterator[tuple[str, str]]:
             *_bad_names("names", tuple(name.removesuffix("=") for name in tensor.names)),
             *_bad_path("backward", tensor.backward),
             *_bad_path("inserts", tensor.inserts),
+            *_bad_argument("buffers", tensor.buffers),
             *_bad_parameter("retain", tensor.retain),
             *_bad_parameter("create", tensor.create),
             *_bad_parameter("bound", tensor.bound),
@@ -103,7 +104,10 @@ def table_problems(file: ModelFile) -> Iterator[tuple[str, str]]:
                 if not _METHOD.fullmatch(method):
                     yield f"hooks.{name}", f"{key}: `{method}` is no name of a method"
     for name, framework in file.tests.items():
-        for problem in _bad_names("names", framework.names):
+        for problem in (
+            *_bad_names("names", framework.names),
+            *_bad_names("bases", framework.bases, empty=True),
+        ):
             yield f"tests.{name}", problem
     for name, way in file.kernels.items():
         limits = (way.limits,) if way.limits else ()
@@ -111,13 +115,12 @@ def table_problems(file: ModelFile) -> Iterator[tuple[str, str]]:
             yield f"kernels.{name}", problem
     for name, lasting in file.lifetimes.items():
         waits = None if lasting.waits == "forever" else lasting.waits
-        loads = lasting.loads.partition("|")[0] if lasting.loads else None
         bound = None if lasting.memoizes == "unbounded" else lasting.memoizes
         for problem in (
             *_bad_names("names", lasting.names),
             *_bad_path("waits", waits, "forever"),
-            *_bad_path("loads", loads),
-            *_bad_path("stores", lasting.stores),
+            *_bad_argument("loads", lasting.loads),
+            *_bad_argument("stores", lasting.stores),
             *_bad_parameter("offloads", lasting.offloads),
             *_bad_parameter("memoizes", bound),
         ):
@@ -139,6 +142,13 @@ def _bad_path(key: str, text: str | None, *words: str) -> Iterator[str]:
         parse_path(text, ())
     except ValueError as error:
         yield f"{key}: {error}{nearest(text, ('this', 'return', 'arg0', 'arg1', *words))}"
+
+
+def _bad_argument(key: str, text: str | None) -> Iterator[str]:
+    """``arg1|map_location``: a position, a keyword, or both."""
+    position, _, name = (text or "").partition("|")
+    yield from _bad_path(key, position or None)
+    yield from _bad_parameter(key, name or None)
 
 
 def _bad_parameter(key: str, name: str | None) -> Iterator[str]:

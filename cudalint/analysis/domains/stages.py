@@ -7,7 +7,7 @@ import math
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts.launches import StagedMemory
-from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.arguments import bindings
 from cudalint.analysis.values.values import Array, integer
 from cudalint.program import Expression, Kernel, Launch, StagedTile, Variable
 
@@ -28,7 +28,7 @@ def staged_memory(
     """
     if kernel is None or not kernel.staged:
         return None
-    arguments = given(launch).bind(kernel.parameters, lambda rest: rest[0])
+    arguments = bindings(launch, kernel.parameters)
     stages: int | None = _DEFAULT_STAGES
     if launch.stages is not None:
         stages = integer(run.evaluator.value(launch.stages, state))

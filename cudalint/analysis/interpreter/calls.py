@@ -28,7 +28,7 @@ from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.exits import statuses_in
 from cudalint.analysis.interpreter.instantiate import apply_effects, apply_summary
 from cudalint.analysis.interpreter.modelled import apply_model, unwrapped
-from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.arguments import bindings, given
 from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.walk import plain
@@ -237,14 +237,13 @@ def _constant_arguments(
     definition = run.symbols.function(key, run.filename)
     if definition is None:
         return []
-    arguments = given(operation)
     single = [one for one in definition.parameters if not one.starred]
     bound = {
         symbol: value
-        for symbol, argument in arguments.bind(single, lambda rest: rest[0]).items()
+        for symbol, argument in bindings(operation, single).items()
         if _is_plain(value := run.evaluator.value(argument, state)) or value == NULL
     }
-    if arguments.cut or all(value == NULL for value in bound.values()):
+    if given(operation).cut or all(value == NULL for value in bound.values()):
         return []
     return [(key, definition.filename, tuple(sorted(bound.items(), key=repr)), operation.span)]
 

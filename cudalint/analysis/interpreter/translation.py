@@ -9,7 +9,7 @@ from cudalint.analysis.engine.evaluate import STATUS, is_status
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.engine.summary import RETURN
-from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.arguments import bindings, given
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.addresses import past_tables
 from cudalint.analysis.values.arithmetic import rewrite
@@ -29,7 +29,6 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.findings.finding import Step
 from cudalint.program import THIS, Call, Function, Variable
-from cudalint.program import Tuple as ProgramTuple
 
 
 class Translation:
@@ -40,10 +39,10 @@ class Translation:
         self.call = call
         self.definition = definition
         self.site = site
-        arguments = given(call)
-        bound = arguments.bind(definition.parameters, lambda rest: ProgramTuple(tuple(rest)))
+        cut = given(call).cut
+        bound = bindings(call, definition.parameters)
         self.arguments = {
-            one.symbol: (one, bound.get(one.symbol, None if arguments.cut else one.default))
+            one.symbol: (one, bound.get(one.symbol, None if cut else one.default))
             for one in definition.parameters
         }
         self.out: dict[Symbol, Symbol] = {}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts.launches import RoundedGrid, TallGrid
-from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.arguments import bindings
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.operations import calls, expressions, operations
 from cudalint.analysis.shape.symbols import identity
@@ -80,7 +80,7 @@ def _is_given(run: FunctionRun, amount: Expression) -> bool:
     for one in parameters:
         if one.symbol == amount.symbol:
             sites = run.symbols.memo(CallGraph).sites(identity(run.function))
-            given_here = (given(site.call).bind(parameters, lambda _: amount) for site in sites)
+            given_here = (bindings(site.call, parameters) for site in sites)
             known = any(isinstance(plain(g.get(one.symbol, amount)), Constant) for g in given_here)
             return one.type.kind == "integer" and only is None and not known
     if isinstance(only, Assign):

@@ -46,6 +46,8 @@ def _pointed_to(run: FunctionRun, call: Call) -> set[object]:
 
 def _scaling(callee: FunctionRun, parameter: str) -> Call | None:
     """The call whose size a function makes of a parameter and the size of an element."""
+    if parameter in callee.flow.definitions:
+        return None  # made a number of elements first
     return next(
         (
             call

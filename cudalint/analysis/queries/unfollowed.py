@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import Exit, Leak, LeakExit, Resource, Site
-from cudalint.analysis.shape.arguments import given, given_at
+from cudalint.analysis.shape.arguments import bindings, given_at
 from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.operations import calls, operands, operations
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
@@ -32,7 +32,6 @@ from cudalint.program import (
     render,
     variables,
 )
-from cudalint.program import Tuple as ProgramTuple
 
 
 def left_unfollowed(symbols: Symbols, runs: Sequence[FunctionRun]) -> dict[Identity, list[Leak]]:
@@ -139,7 +138,7 @@ class _Unfollowed:
         effects = self._symbols.memo(EffectsOf)
         for callee, program in found:
             known = effects.of(callee, program)
-            bound = given(call).bind(callee.parameters, lambda rest: ProgramTuple(tuple(rest)))
+            bound = bindings(call, callee.parameters)
             for root in known.released | known.kept | known.lent | known.written:
                 if root in bound and symbol in variables(bound[root]):
                     return True

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from cudalint.apis.model import ApiFunction
 from cudalint.apis.paths import Path, parse_path
-from cudalint.program import Call, Constant, Expression, Launch, Parameter
+from cudalint.program import Call, Constant, Expression, Launch, Parameter, Tuple
 
 Item = TypeVar("Item")
 
@@ -60,6 +60,11 @@ def given(call: Call | Launch) -> Given[Expression]:
             positional.append(argument.value)
     named = {one.keyword: one.value for one in call.arguments if one.keyword is not None}
     return Given(positional, named, any(argument.starred for argument in call.arguments))
+
+
+def bindings(call: Call | Launch, parameters: Sequence[Parameter]) -> dict[str, Expression]:
+    """What a call gives for parameters, by their symbols: a tuple for ``*rest``."""
+    return given(call).bind(parameters, lambda rest: Tuple(tuple(rest)))
 
 
 def given_at(call: Call, path: Path) -> Expression | None:

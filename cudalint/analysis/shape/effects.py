@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence as Ordered
 from dataclasses import dataclass
 
-from cudalint.analysis.shape.arguments import given, given_at
+from cudalint.analysis.shape.arguments import bindings, given_at
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import plain
@@ -29,7 +29,6 @@ from cudalint.program import (
     Variable,
     variables,
 )
-from cudalint.program import Tuple as ProgramTuple
 
 Roots = frozenset[str]
 """Parameters, the receiver, captured variables and globals, by their symbols."""
@@ -214,7 +213,7 @@ class _Body:
 
     def _defined(self, call: Call, callee: Function, program: Program) -> None:
         inner = self._known.of(callee, program)
-        bound = given(call).bind(callee.parameters, lambda rest: ProgramTuple(tuple(rest)))
+        bound = bindings(call, callee.parameters)
         for mine, theirs in (
             (self._released, inner.released),
             (self._written, inner.written),

@@ -83,24 +83,34 @@ class Placements:
         found = set(places)
         return _join(found) if not self._sure or len(found) == 1 else ""
 
-    def _call(self, call: Call) -> Placement:
+    def moves(self, call: Call) -> bool:
+        """Whether a call is there to bring its receiver to a device."""
+        return call.receiver is not None and self.told_by(call) in ("device", "asked")
+
+    def told_by(self, call: Call) -> Placement:
+        """Where a call itself says that what it makes shall live; empty where it says nothing."""
         asked = named(call, "device")
         if asked is not None and getattr(asked, "value", asked) is not None:
             return self.device(asked) or "asked"
-        model = self._models.lookup(call.name)
-        space = model.returns.space if model is not None and model.returns is not None else None
-        if space in ("device", "host"):
-            return "device" if space == "device" else "host"
         effect = self._models.tensor_effect(call.name)
         if effect is not None and effect.device in ("device", "host"):
             return "device" if effect.device == "device" else "host"
+        if effect is None or effect.device != "argument" or call.receiver is None:
+            return ""
+        given = [argument.value for argument in call.arguments if not argument.keyword]
+        known = next((place for place in map(self.device, given) if place), None)
+        return known or ("asked" if any(map(self._may_be_device, given)) else "")
+
+    def _call(self, call: Call) -> Placement:
+        model = self._models.lookup(call.name)
+        space = model.returns.space if model is not None and model.returns is not None else None
+        if told := self.told_by(call):
+            return told
+        if space in ("device", "host"):
+            return "device" if space == "device" else "host"
+        effect = self._models.tensor_effect(call.name)
         if effect is not None and effect.device == "argument":
-            if call.receiver is None:
-                return "host"
-            given = [argument.value for argument in call.arguments if not argument.keyword]
-            known = next((place for place in map(self.device, given) if place), None)
-            unsure: Placement = "asked" if any(map(self._may_be_device, given)) else ""
-            return known or unsure or self.of(call.receiver)
+            return "host" if call.receiver is None else self.of(call.receiver)
         if space != "same" and (effect is None or effect.device != "follows"):
             return ""
         return _join(self.of(source) for source in inputs(call))

@@ -235,6 +235,11 @@ class Symbols:
         """The methods of a class with a body in the run, those that the compiler writes too."""
         return self._methods.get(record, ()) if record else ()
 
+    def class_methods(self, function: Function) -> list[Function]:
+        """The methods of a method's class, itself too, and of all that the class derives from."""
+        lineage = self.lineage(function.record, function.filename) if function.record else ()
+        return [method for name in lineage for method in self.methods(name)]
+
     def has_finalizer(self, function: Function) -> bool:
         """Whether the class of a method has a destructor (``__del__``)."""
         return any(one.kind == "destructor" for one in self.methods(function.record))

@@ -9,6 +9,7 @@ from cudalint.analysis.facts.tensors import DeviceListGrowth
 from cudalint.analysis.shape.operations import operands, operations
 from cudalint.analysis.shape.places import place, places_read, root_of
 from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.shape.walk import space_of_device
 from cudalint.analysis.tensors.lattice import Device, Gradient, Value
 from cudalint.analysis.tensors.records import Form, Record
 from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
@@ -307,10 +308,11 @@ def _brings_to_host(call: Call, effect: TensorEffect) -> bool:
     if effect.needs_detached:
         # `.numpy()` raises for a device tensor: what it is called on is on the host already.
         return False
-    if effect.device == "host" or (effect.result == "number" and call.name == ".tolist"):
+    if effect.device == "host":
         return True
     return effect.device == "argument" and any(
-        getattr(argument.value, "value", None) == "cpu" for argument in call.arguments
+        space_of_device(getattr(argument.value, "value", None)) == "host"
+        for argument in call.arguments
     )
 
 

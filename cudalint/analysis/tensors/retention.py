@@ -31,6 +31,7 @@ from cudalint.program import (
     Index,
     Member,
     Tuple,
+    Unary,
     walk,
 )
 from cudalint.source import Span
@@ -243,19 +244,25 @@ def _is_first(view: View, block: int, name: str) -> bool:
     branches = (other.terminator for other in view.function.blocks)
     return kept == 1 and any(
         isinstance(branch, Branch)
-        and block in (branch.then, branch.otherwise)
-        and _asks_for(view, branch.condition, name)
+        and (missing := _is_missing(view, branch.condition, name)) is not None
+        and block == (branch.then if missing else branch.otherwise)
         for branch in branches
     )
 
 
-def _asks_for(view: View, condition: Expression, name: str) -> bool:
-    """Whether a condition asks if a member is there: ``self.x is None``, ``hasattr(self, "x")``."""
+def _is_missing(view: View, condition: Expression, name: str) -> bool | None:
+    """What a condition is where a member is not there: ``self.x is None``, ``hasattr(self, "x")``;
+    ``None`` where it asks for something else."""
+    if isinstance(condition, Unary) and condition.operator == "!":
+        said = _is_missing(view, condition.operand, name)
+        return None if said is None else not said
     if isinstance(condition, Binary):
-        return condition.right == Constant(None) and place(condition.left) == name
+        asks = condition.right == Constant(None) and place(condition.left) == name
+        return {"==": True, "is": True, "!=": False}.get(condition.operator) if asks else None
     call = view.defining_call(condition)
     given = [one.value for one in call.arguments] if call is not None else []
-    return THIS in given and any(f"this.{text}" == name for one in given for text in texts(one))
+    asks = THIS in given and any(f"this.{text}" == name for one in given for text in texts(one))
+    return False if asks else None
 
 
 def _collected(view: View) -> Iterator[GraphRetention]:

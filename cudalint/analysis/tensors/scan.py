@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cudalint.analysis.shape.arguments import named, named_constant
+from cudalint.analysis.shape.arguments import argument, named, named_constant
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.places import place, root_of
 from cudalint.analysis.shape.walk import texts
@@ -104,8 +104,9 @@ def _scan_call(
         if receiver is not None:
             if effect.module:
                 found.values.setdefault(receiver, MODULE)
-            if effect.buffers:
-                found.buffers |= {f"{receiver}.{name}" for name in texts(call.arguments[0].value)}
+            buffer = argument(call, effect.buffers) if effect.buffers else None
+            if buffer is not None:
+                found.buffers |= {f"{receiver}.{name}" for name in texts(buffer)}
             if effect.evaluates:
                 found.evaluates.add(receiver)
             if effect.clears:

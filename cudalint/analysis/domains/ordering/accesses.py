@@ -15,7 +15,7 @@ from cudalint.analysis.engine.evaluate import NUMBERS
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts.ordering import EarlyRead, HostAccess
-from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.arguments import bindings
 from cudalint.analysis.shape.members import referred, type_of
 from cudalint.analysis.shape.operations import terminal
 from cudalint.analysis.shape.subjects import Subjects
@@ -34,7 +34,6 @@ from cudalint.program import (
     render,
     variables,
 )
-from cudalint.program import Tuple as ProgramTuple
 from cudalint.source import Span
 
 
@@ -253,7 +252,7 @@ def passed(run: FunctionRun, call: Call, definition: Function, state: State) -> 
     """A function of the run that waits for nothing is given memory: does it look at it?"""
     if not (state.resources or state.part(NOTHING).pending):
         return
-    bound = given(call).bind(definition.parameters, lambda rest: ProgramTuple(tuple(rest)))
+    bound = bindings(call, definition.parameters)
     for parameter in definition.parameters:
         argument = bound.get(parameter.symbol)
         if argument is None:

@@ -36,7 +36,7 @@ def lifetimes(run: FunctionRun, linker: Linker) -> Lifetimes:
         graph_hooks=graph_hooks(function, linker, models),
         left_behind=left_behind(function, linker, models),
         skipped_clears=skipped_clears(function, linker),
-        moved_entries=moved_entries(function, linker, models),
+        moved_entries=moved_entries(function, linker),
         moved_sets=moved_sets(function, program, linker, models),
         owners=unclosed_owners(function, linker, models),
     )

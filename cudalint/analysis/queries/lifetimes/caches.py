@@ -188,7 +188,7 @@ def dictionaries(
             continue
         if not varies(target.index, function, symbols):
             continue
-        if not _only_grows(program, function, base, models):
+        if not _only_grows(program, function, base, symbols):
             continue
         written = written_calls(function)
         found[place(base) or ""] = TensorCache(
@@ -275,14 +275,14 @@ def _few_values(function: Function, key: Expression, models: ApiModels, by_name:
     return few(key)
 
 
-def _only_grows(program: Program, function: Function, base: Expression, models: ApiModels) -> bool:
+def _only_grows(program: Program, function: Function, base: Expression, symbols: Symbols) -> bool:
     """Whether it starts as an empty dictionary, and nothing takes entries out, empties it or puts
     another in its place; a test of its length says that somebody looks after it."""
     table = place(base)
     starts_empty = False
-    for other in program.functions:
-        if isinstance(base, Member) and other.record != function.record:
-            continue
+    models = symbols.models(program.language)
+    users = symbols.class_methods(function) if isinstance(base, Member) else program.functions
+    for other in users:
         for at in operations(other):
             if place(getattr(at.operation, "target", None)) == table:
                 if other.kind not in ("module", "constructor"):

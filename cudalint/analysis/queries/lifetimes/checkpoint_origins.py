@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Literal
 
-from cudalint.analysis.shape.arguments import given, inputs, named_constant
+from cudalint.analysis.shape.arguments import bindings, inputs, named_constant
 from cudalint.analysis.shape.operations import calls, operands, operations, targets, terminal
 from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.places import place, root
@@ -124,20 +124,16 @@ def _callers(
     for caller in program.functions:
         for _, call in calls(caller):
             if call.key == function.key:
-                yield caller, given(call).bind(function.parameters, lambda rest: rest[0])
+                yield caller, bindings(call, function.parameters)
 
 
-def is_placed(restore: Call, function: Function, program: Program, symbols: Symbols) -> bool:
+def is_placed(restore: Call, function: Function, symbols: Symbols) -> bool:
     """Whether a module is on a device before a function restores its weights: it, or another method
     of its class, moves it there."""
     module = place(restore.receiver) or ""
     return module in _placed(function, symbols, restore.span.row) or (
         module.startswith("this")
-        and any(
-            module in _placed(other, symbols)
-            for other in program.functions
-            if other.record == function.record is not None
-        )
+        and any(module in _placed(other, symbols) for other in symbols.class_methods(function))
     )
 
 

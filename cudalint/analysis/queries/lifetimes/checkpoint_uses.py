@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from cudalint.analysis.facts.lifetimes import CheckpointUse
-from cudalint.analysis.shape.arguments import given
+from cudalint.analysis.shape.arguments import argument, bindings
 from cudalint.analysis.shape.operations import calls, operands, operations
 from cudalint.analysis.shape.places import place, places_read
+from cudalint.analysis.shape.symbols import Symbols
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     EACH,
@@ -38,20 +39,19 @@ class Use:
     how: CheckpointUse
 
 
-def use_of(function: Function, load: Call, program: Program, models: ApiModels) -> Use | None:
+def use_of(function: Function, load: Call, program: Program, symbols: Symbols) -> Use | None:
     """What copies what a file held into a module, itself or what is taken out of it; what writes it
     into parameters one by one; what sums it up with others by their names; what moves a module that
     it held; what writes it to a file again with an entry changed."""
+    models = symbols.models("python")
     effect = models.lifetime_effect(load.name)
     if effect is not None and effect.restores:
         # What a module reads into itself was handed out, from the CPU as a rule.
         itself = bool(load.arguments) and place(load.arguments[0].value) == "this"
         return None if itself else Use(function, load, "restored")
-    readers = list(_readers(function, load, program, models))
+    readers = list(_readers(function, load, program, symbols))
     for one, held in readers:
-        restore = next(
-            _restores(one, load if one is function else None, held, program, models), None
-        )
+        restore = next(_restores(one, load if one is function else None, held, symbols), None)
         if restore is not None:
             return Use(one, restore, "restored")
     for one, held in readers:
@@ -68,10 +68,11 @@ def use_of(function: Function, load: Call, program: Program, models: ApiModels) 
 
 
 def _readers(
-    function: Function, load: Call, program: Program, models: ApiModels
+    function: Function, load: Call, program: Program, symbols: Symbols
 ) -> Iterator[tuple[Function, set[str]]]:
     """Who sees what was read, and where: the function, those that it returns it to or hands it to,
     and where a member has it, the methods of the class."""
+    models = symbols.models("python")
     seeds = _named(load.target)
     yield function, _held(function, seeds, models)
     own = _parts(function, seeds)
@@ -80,15 +81,16 @@ def _readers(
         isinstance(end := block.terminator, Return) and _is_part(end.value, own)
         for block in function.blocks
     )
+    methods = {one.key for one in symbols.class_methods(function)} if members else set()
     for other in program.functions:
         if other is function:
             continue
-        found = set(members) if other.record == function.record is not None else set()
+        found = set(members) if other.key in methods else set()
         for _, call in calls(other) if returned else ():
             found |= _named(call.target) if call.key == function.key else set()
         for _, call in calls(function):
             if call.key == other.key:
-                bound = given(call).bind(other.parameters, lambda rest: rest[0])
+                bound = bindings(call, other.parameters)
                 found |= {symbol for symbol, value in bound.items() if _is_part(value, own)}
         if found:
             yield other, _held(other, found, models)
@@ -142,8 +144,8 @@ def _rewritten(function: Function, load: Call, models: ApiModels) -> Call | None
     )
     for _, call in calls(function) if changed else ():
         effect = models.lifetime_effect(call.name)
-        written = call.arguments[0].value if call.arguments else None
-        if effect is not None and effect.stores and place(written) in own:
+        stores = effect.stores if effect is not None else None
+        if stores and place(argument(call, stores)) in own:
             return call
     return None
 
@@ -170,20 +172,21 @@ def _holders(operation: Operation, models: ApiModels) -> set[str]:
 
 
 def _restores(
-    function: Function, load: Call | None, held: set[str], program: Program, models: ApiModels
+    function: Function, load: Call | None, held: set[str], symbols: Symbols
 ) -> Iterator[Call]:
     """The calls behind a load that copy what it read into a module."""
+    models = symbols.models("python")
     after = load is None
     for _, call in calls(function):
         after = after or call is load
         effect = models.lifetime_effect(call.name)
         if after and effect is not None and effect.restores:
             of_file = any(places_read(one.value) & held for one in call.arguments)
-            if of_file and not _is_opaque(call, function, program, models):
+            if of_file and not _is_opaque(call, function, symbols):
                 yield call
 
 
-def _is_opaque(restore: Call, function: Function, program: Program, models: ApiModels) -> bool:
+def _is_opaque(restore: Call, function: Function, symbols: Symbols) -> bool:
     """Whether the state of what a call restores is no tensors of a device: by what made it last, or
     by its methods."""
     name = place(restore.receiver)
@@ -191,13 +194,13 @@ def _is_opaque(restore: Call, function: Function, program: Program, models: ApiM
     for _, call in sorted(calls(function), key=lambda one: one[1].span):
         if place(call.target) == name and call.span < restore.span:
             sources = [call.name]
-    for other in program.functions:
-        same = other.record == function.record and (name or "").startswith("this.")
-        for _, call in calls(other) if other is function or same else ():
+    member = (name or "").startswith("this.")
+    for other in symbols.class_methods(function) if member else (function,):
+        for _, call in calls(other):
             made = place(call.target) == name and other is not function
             if name is not None and (made or place(call.receiver) == name):
                 sources.append(call.name)
-    effects = map(models.lifetime_effect, sources)
+    effects = map(symbols.models("python").lifetime_effect, sources)
     return any(effect is not None and effect.opaque for effect in effects)
 
 

@@ -18,7 +18,7 @@ from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import At, calls, operations
 from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.walk import texts
+from cudalint.analysis.shape.walk import space_of_device, texts
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Assign,
@@ -41,16 +41,14 @@ def checkpoints(
     """The loads of weights in a function that leave the device to the file."""
     found = []
     for at, call, explicit in _undirected(function, symbols, models):
-        use = use_of(function, call, program, models) or _beside(
-            function, call, program, symbols, models
-        )
+        use = use_of(function, call, program, symbols) or _beside(function, call, symbols)
         if use is None:
             continue
         origins = written_here(program, models), written_elsewhere(program, symbols, models)
         if "host" in origins or _is_part_of_another(function, symbols):
             continue
         by = use.operation
-        placed = isinstance(by, Call) and is_placed(by, function, program, symbols)
+        placed = isinstance(by, Call) and is_placed(by, function, symbols)
         found.append(
             CheckpointLoad(
                 api=call.name,
@@ -87,9 +85,7 @@ def _undirected(
             yield at, call, where is not None
 
 
-def _beside(
-    function: Function, load: Call, program: Program, symbols: Symbols, models: ApiModels
-) -> Use | None:
+def _beside(function: Function, load: Call, symbols: Symbols) -> Use | None:
     """Another load of the class that does say where to, if this one's result is returned: the class
     does not know more of the one file than of the other."""
     returned = any(
@@ -98,9 +94,9 @@ def _beside(
     )
     if function.record is None or load.target is None or not returned:
         return None
-    for other in program.functions:
-        for _, call in calls(other) if other.record == function.record else ():
-            effect = models.lifetime_effect(call.name)
+    for other in symbols.class_methods(function):
+        for _, call in calls(other):
+            effect = symbols.models("python").lifetime_effect(call.name)
             where = argument(call, effect.loads) if effect and effect.loads else None
             if where is not None and not _is_nowhere(where, other, symbols):
                 return Use(other, call, "beside")
@@ -121,7 +117,9 @@ def _is_nowhere(where: Expression, function: Function, symbols: Symbols) -> bool
     """``None``, or ``None`` except on the CPU."""
     values = list(_values(where, symbols.flow(function)))
     elsewhere = [one for one in values if one != Constant(None)]
-    return len(elsewhere) < len(values) and all("cpu" in texts(one) for one in elsewhere)
+    return len(elsewhere) < len(values) and all(
+        any(space_of_device(text) == "host" for text in texts(one)) for one in elsewhere
+    )
 
 
 def _values(where: Expression, flow: Flow) -> Iterator[Expression]:

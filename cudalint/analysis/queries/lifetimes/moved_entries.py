@@ -5,14 +5,12 @@ from __future__ import annotations
 from cudalint.analysis.facts.lifetimes import MovedEntry
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.places import holder, place
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.walk import texts
 from cudalint.analysis.shape.wording import substitute, written_calls
-from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Assign,
-    Call,
     Constant,
     Expression,
     Function,
@@ -23,14 +21,13 @@ from cudalint.program import (
 )
 
 
-def moved_entries(
-    function: Function, symbols: Symbols, models: ApiModels
-) -> tuple[MovedEntry, ...]:
+def moved_entries(function: Function, symbols: Symbols) -> tuple[MovedEntry, ...]:
     """The entries of a member's or a global's list that get what they hold replaced by its copy on
     the device: ``entry = self.cached[i]; entry["image"] = entry["image"].to(device)``."""
     if function.kind in ("module", "constructor"):
         return ()
     flow = symbols.flow(function)
+    placements = Placements(function, symbols)
     written = written_calls(function)
     found: dict[str, MovedEntry] = {}
     for _, call in calls(function):
@@ -38,7 +35,7 @@ def moved_entries(
         if not isinstance(target, Index) or not isinstance(target.base, Variable):
             continue
         entry = target.base.symbol
-        if entry in found or not _moves_to_device(call, models):
+        if entry in found or not placements.moves(call):
             continue
         taken = flow.only(entry)
         source = taken.value if isinstance(taken, Assign) else None
@@ -55,13 +52,6 @@ def moved_entries(
             render(substitute(target, written)),
         )
     return tuple(found.values())
-
-
-def _moves_to_device(call: Call, models: ApiModels) -> bool:
-    effect = models.tensor_effect(call.name)
-    if effect is None or call.receiver is None or effect.device not in ("device", "argument"):
-        return False
-    return not any(text == "cpu" for one in call.arguments for text in texts(one.value))
 
 
 def _is_one_of_many(source: Index) -> bool:

@@ -10,7 +10,6 @@ from cudalint.analysis.shape.operations import calls, expressions, operations
 from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.walk import texts
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     EACH,
@@ -37,7 +36,7 @@ def moved_sets(
     """The data sets that a function moves to the device: the items that an object hands out, and
     the elements of a list."""
     found = {one.name: one for one in _items(function, program, symbols, models)}
-    return (*found.values(), *_elements(function, models))
+    return (*found.values(), *_elements(function, symbols))
 
 
 def _items(
@@ -101,7 +100,7 @@ def _gives(method: Function, member: str, first: bool) -> bool:
     )
 
 
-def _elements(function: Function, models: ApiModels) -> Iterator[MovedSet]:
+def _elements(function: Function, symbols: Symbols) -> Iterator[MovedSet]:
     """The lists of records whose elements a loop moves, with the arrays in them."""
     elements: dict[str, Expression] = {
         name: at.operation.value.base
@@ -115,14 +114,10 @@ def _elements(function: Function, models: ApiModels) -> Iterator[MovedSet]:
         if isinstance(at.operation, Assign) and isinstance(at.operation.value, Binary)
         if isinstance(target := at.operation.target, Member)
     }
+    placements = Placements(function, symbols)
     for _, call in calls(function):
         of = elements.get(place(call.receiver) or "")
-        effect = models.tensor_effect(call.name)
-        if of is None or effect is None or call.target is not None or place(of) not in computed:
+        if of is None or call.target is not None or place(of) not in computed:
             continue
-        if effect.device in ("device", "argument") and not _to_host(call):
+        if placements.moves(call):
             yield MovedSet(render(of).replace("this.", "self."), call.span, by_one=True)
-
-
-def _to_host(call: Call) -> bool:
-    return any(text == "cpu" for one in call.arguments for text in texts(one.value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudalint.analysis.shape.arguments import given, inputs
+from cudalint.analysis.shape.arguments import bindings, inputs
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.operations import definitions
 from cudalint.analysis.shape.symbols import Symbols, identity
@@ -38,7 +38,7 @@ def varies(
     made = definitions(function)
     flow = symbols.flow(function)
     counted = frozenset[str]().union(*flow.induction.values())
-    seen: set[str] = set()
+    seen: set[tuple[str, bool]] = set()
 
     def is_extent(part: Expression) -> bool:
         if isinstance(part, Unary):
@@ -54,11 +54,11 @@ def varies(
     def looks(part: Expression, rounded: bool) -> bool:
         if is_extent(part) or (not rounded and is_element(part)):
             return True
-        if not isinstance(part, Variable) or part.symbol in seen:
+        if not isinstance(part, Variable) or (part.symbol, rounded) in seen:
             return False
         if part.symbol in counted and not rounded:
             return True
-        seen.add(part.symbol)
+        seen.add((part.symbol, rounded))
         definers = made.get(part.symbol, [])
         return any(of(one, rounded) for one in definers) or given_by_callers(part.symbol, rounded)
 
@@ -81,7 +81,7 @@ def varies(
         if not deep or symbol not in [one.symbol for one in parameters]:
             return False
         for caller, _, call in symbols.memo(CallGraph).sites(identity(function)):
-            bound = given(call).bind(parameters, lambda rest: rest[0])
+            bound = bindings(call, parameters)
             unpacked = [one.value for one in call.arguments if one.starred]
             for one in [bound[symbol]] if symbol in bound else unpacked:
                 if varies(one, caller, symbols, rounded, deep - 1):
