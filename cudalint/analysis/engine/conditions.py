@@ -7,6 +7,7 @@ remembered by its symbolic value, so that the same question gets the same answer
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 from dataclasses import replace
 
 from cudalint.analysis.engine.evaluate import is_status
@@ -45,9 +46,14 @@ RELEASING = "status:release:"
 class Conditions:
     """Assumes conditions; knows which status came from which call."""
 
-    def __init__(self, function: Function, python: bool) -> None:
+    def __init__(self, function: Function, declared: Container[str], python: bool) -> None:
         self._false_is_null = not python
-        self._lent = {one.symbol for one in function.parameters if one.by == "reference"}
+        self._declared = declared
+        """The globals of the file."""
+        lent = (one.symbol for one in function.parameters if one.by == "reference")
+        captured = (name for name, one in function.variables.items() if one.storage == "captured")
+        self._lent = {*lent, *captured}
+        """What may be a variable of somebody else."""
         self.calls: dict[str, tuple[Step, str, Value]] = {}
         """By a status value's origin: the call's step, its name, and the status of success."""
         self.checked: set[str] = set()
@@ -164,7 +170,7 @@ class Conditions:
                 return [state] if same == truth else []
         elif is_status(left) and isinstance(right, FunctionValue) and operator == "==" and truth:
             return self.settle(state, left, False)  # the name of an error
-        elif is_status(left) and _is_global(right) and operator == "==":
+        elif is_status(left) and self._is_undeclared(right) and operator == "==":
             return self.settle(state, left, truth)  # a name of success that nothing declares
         elif is_status(left) and isinstance(right, Const):
             return self._compare_status(state, operator, left, right, truth)
@@ -190,6 +196,12 @@ class Conditions:
             for root in (one[0], other[0])
         )
         return False if any(own) else None
+
+    def _is_undeclared(self, value: Value) -> bool:
+        if not isinstance(value, Input) or len(value.location) != 1:
+            return False
+        name = value.location[0]
+        return name.startswith("::") and name not in self._declared
 
     def _compare_status(
         self, state: State, operator: str, status: Symbol, right: Const, truth: bool
@@ -265,10 +277,6 @@ class Conditions:
 def literal(value: Value, truth: bool) -> Value:
     """The condition that a value is true, or false."""
     return value if truth else Operation("!", (value,))
-
-
-def _is_global(value: Value) -> bool:
-    return isinstance(value, Input) and len(value.location) == 1 and value.location[0][:2] == "::"
 
 
 def _excluded(conditions: dict[Value, bool], value: Value, truth: bool) -> bool:

@@ -110,7 +110,9 @@ class FunctionRun:
             function, program.language, program.variables, self.models.constants
         )
         self.evaluator.constants = dict(constants or {})
-        self.conditions = Conditions(function, python=program.language == "python")
+        self.conditions = Conditions(
+            function, program.variables, python=program.language == "python"
+        )
         self.flow = symbols.flow(function)
         self.python = program.language == "python"
         self.touches_cuda = identity(function) in symbols.memo(Subjects).dealing

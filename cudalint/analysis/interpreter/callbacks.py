@@ -12,6 +12,8 @@ from cudalint.analysis.values.values import FunctionValue, Input, Symbol, Value
 from cudalint.program import Argument, Call, Function, Variable
 from cudalint.source import Span
 
+ANSWER = "%answer"
+"""What such a call is stored in."""
 Apply = Callable[[FunctionRun, Call, Function, Summary, State], list[Next]]
 
 
@@ -38,7 +40,7 @@ def run_given(
     places = [Variable(f"%given{number}", f"%given{number}") for number in range(len(arguments))]
     for place, value in zip(places, arguments, strict=True):
         state.values[(place.symbol,)] = value
-    result = Variable("%answer", "%answer")
+    result = Variable(ANSWER, f"{ANSWER} {answer.origin}".replace("@", " "))
     call = Call(
         function.name,
         tuple(Argument(place) for place in places),

@@ -36,7 +36,7 @@ from cudalint.analysis.engine.summary import (
     is_later,
 )
 from cudalint.analysis.facts import Site
-from cudalint.analysis.interpreter.callbacks import run_given
+from cudalint.analysis.interpreter.callbacks import ANSWER, run_given
 from cudalint.analysis.interpreter.dispatch import asked_class, left_open
 from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
 from cudalint.analysis.interpreter.modelled import note_last_error
@@ -62,7 +62,7 @@ from cudalint.analysis.values.values import (
 )
 from cudalint.apis.model import ReleaseEffect
 from cudalint.findings.finding import Step
-from cudalint.program import Call, Function, render
+from cudalint.program import Call, Function, Variable, render
 
 WORK_OF_EFFECT = 200
 """What a condition or an effect of a callee costs, compared to a stored value."""
@@ -215,6 +215,8 @@ class _Application(Translation):
         site = f"{run.position.block}.{run.position.index}"
         if ends and call.receiver is not None:
             site += f"~{render(call.receiver)}"  # several objects may end at once
+        elif isinstance(call.target, Variable) and call.target.symbol.startswith(ANSWER):
+            site += f"#{call.target.symbol}"  # a callee may call several function values
         super().__init__(run, call, definition, site)
         self.ends = ends
         """Whether it is the destructor of an object that ends."""
@@ -522,10 +524,11 @@ class _Application(Translation):
         """Whether a method of the class acquired what another releases: if the two do not fit, that
         is told there."""
         known = map(self.run.log(Recorder).of, resources_in(value))
-        makers = [one.through for one in known if one is not None and one.through is not None]
-        scope = self.definition.name.rpartition("::")[0]
+        makers = [one.through for one in known if one is not None and one.kept_by_callee]
+        classes = self.run.symbols.classes(self.definition.record, self.definition.filename)
+        scopes = {record.name for record in classes}
         return release.location[0] == "this" and any(
-            maker.rpartition("::")[0] == scope for maker in makers
+            maker is not None and maker.rpartition("::")[0] in scopes for maker in makers
         )
 
     def _release(self, release: InputRelease, state: State) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from cudalint.frontends.cuda.blanked import blanked
+
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w+)[ \t]*(.*)")
 _NAME = r"(?:defined\s*\(\s*\w+\s*\)|defined\s+\w+|[A-Za-z_]\w*(?:\s*==\s*\d+)?)"
 _ALL_OF = re.compile(rf"\(?\s*{_NAME}(?:\s*&&\s*{_NAME})*\s*\)?$")
 _ASKED = re.compile(r"\b(?!defined\b)([A-Za-z_]\w*)(?:\s*==\s*(\d+))?")
-_COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _CUDA = re.compile(
     r"\b(?:cu(?:da|blas|fft|dnn|sparse|solver|rand|tensor)?|nvrtc|nccl|hip)[A-Z]\w*[ \t]*\("
     r"|__global__|<<<"
@@ -19,7 +20,7 @@ def asked_for(text: str) -> tuple[str, ...]:
     """The macros without which a file has no CUDA, as ``NAME`` or ``NAME=VALUE``: whoever compiles
     it for CUDA defines them. Those that only a compiler defines, which start with an underscore,
     are none."""
-    bare = _COMMENT.sub(lambda found: "\n" * found[0].count("\n") or " ", text)
+    bare = blanked(text)
     around: list[frozenset[str]] = []
     common: frozenset[str] | None = None
     for line in bare.replace("\\\n", " ").split("\n"):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
+from cudalint.frontends.cuda.blanked import blanked
 from cudalint.frontends.cuda.options import ParseOptions
 from cudalint.frontends.cuda.toolchain import OWN_HEADERS, Toolchain
 
@@ -90,7 +91,7 @@ def normal_standard(language: str, standard: str | None) -> str:
 
 def meant_standard(text: str) -> str | None:
     """The standard that a text cannot do without, where the project names none."""
-    return "c++20" if _NEEDS_CXX20.search(text) else None
+    return "c++20" if _NEEDS_CXX20.search(blanked(text)) else None
 
 
 def base_arguments(language: str, standard: str | None, toolchain: Toolchain) -> list[str]:

@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from cudalint.frontends.cuda.blanked import blanked
+
 _MOST_NAMES = 300
 _MOST_USES = 200
 _LARGEST_TEXT = 2_000_000
 
-_BLANKED = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 _UNKNOWN = re.compile(
     r"^(use of undeclared identifier|unknown type name|no (?:template|member|type) named)"
     r" '(\w+)'(?: in namespace '([\w:]+)')?"
@@ -107,7 +108,7 @@ class Undeclared:
         """Take a further text for one that uses names, and declares some: that of a header."""
         if len(self._text) + len(text) > _LARGEST_TEXT:
             return
-        new = _BLANKED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+        new = blanked(text)
         self._text += f"{new}\n"
         self._places.clear()
         self._declared |= {name for match in _DECLARED.finditer(new) for name in match.groups()}

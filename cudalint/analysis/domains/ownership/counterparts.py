@@ -53,11 +53,16 @@ def _is_anothers(run: FunctionRun, memory: Value) -> bool:
 
 def _ends_in_another_branch(run: FunctionRun, resource: Symbol, family: str) -> bool:
     begun = position_of(resource.origin)
-    return begun is not None and any(
-        not (run.flow.reaches(*begun, *at.place) or run.flow.reaches(*at.place, *begun))
+    ends = [
+        at.place
         for at, call in calls(run.function)
         if (model := run.models.lookup(call.name)) is not None
         and any(family in one.families for one in model.releases)
+    ]
+    return (
+        begun is not None
+        and not any(run.flow.reaches(*begun, *end) for end in ends)
+        and any(not run.flow.reaches(*end, *begun) for end in ends)
     )
 
 

@@ -257,6 +257,8 @@ class Recorder:
     def misuse(self, misuse: Misuse) -> None:
         """A release or use that the state forbids."""
         self.misuses.setdefault((misuse.kind, misuse.span), misuse)
+        if (MisuseKind.INTERIOR, misuse.span) in self.misuses:  # it is certain
+            self.misuses.pop((MisuseKind.OFFSET, misuse.span), None)
 
     def transfer(self, transfer: Transfer) -> None:
         """A copy. Two paths that disagree on its size leave the size unknown."""

@@ -28,6 +28,7 @@ from cudalint.frontends.cuda.lowering.objects import construct
 from cudalint.frontends.cuda.lowering.syntax import construction_in
 from cudalint.frontends.cuda.lowering.types import as_parameter
 from cudalint.frontends.cuda.lowering.unit import Body, Unit
+from cudalint.frontends.cuda.lowering.variables import own_member
 from cudalint.program import (
     THIS,
     Assign,
@@ -35,7 +36,6 @@ from cudalint.program import (
     Expression,
     Function,
     FunctionReference,
-    Member,
     Parameter,
     Type,
     Variable,
@@ -178,19 +178,15 @@ def _member_initializers(context: Context, parts: list[Cursor]) -> None:
         _initialize_member(context, name, part, value)
 
 
-def _own(context: Context, name: str) -> Member:
-    return Member(THIS, name, context.unit.own_place(context.record, name))
-
-
 def _fields(context: Context, given: dict[str, tuple[Cursor, Cursor | None]]) -> None:
     """Members that no initialiser names keep their default."""
     for name, value, place in context.unit.defaults_of(context.record or ""):
         if name not in given:
-            initialize(context, _own(context, name), value, place, declares=False)
+            initialize(context, own_member(context, name), value, place, declares=False)
 
 
 def _initialize_member(context: Context, name: str, part: Cursor, value: Cursor | None) -> None:
-    place = _own(context, name)
+    place = own_member(context, name)
     span = context.positions.span(part)
     declaration = referenced(part)
     refers = declaration is not None and context.types.of(declaration).kind == "reference"

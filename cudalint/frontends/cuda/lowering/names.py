@@ -22,6 +22,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
 from cudalint.frontends.cuda.lowering.positions import Positions
 from cudalint.frontends.cuda.lowering.templates import Templates
 
+_TEMPLATES = (Kind.FUNCTION_TEMPLATE, Kind.CLASS_TEMPLATE, Kind.PARTIAL_SPECIALIZATION)
 FUNCTIONS = (
     Kind.FUNCTION,
     Kind.METHOD,
@@ -181,3 +182,14 @@ class Names:
             candidate._tu = cursor._tu
             found.append(candidate)
         return found
+
+
+def outermost_template(cursor: Cursor) -> Cursor | None:
+    """The template that a function or class is, or is part of."""
+    found = None
+    around: Cursor | None = cursor
+    while around is not None and around._kind_id in (*FUNCTIONS, *RECORDS):
+        if around._kind_id in _TEMPLATES:
+            found = around
+        around = related("parent", around)
+    return found

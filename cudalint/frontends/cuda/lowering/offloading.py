@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 
+from cudalint.frontends.cuda.blanked import blanked
+
 _DIRECTIVE = re.compile(
     r"^[ \t]*#[ \t]*pragma[ \t]+"
     r"(?:acc[ \t]+(?:parallel|kernels|serial|loop)"
     r"|omp[ \t]+target(?![ \t]+(?:data|enter|exit|update)))\b"
-    r"(?:[^\n]*\\\n)*[^\n]*\n(?:\s|#[^\n]*\n|//[^\n]*\n)*",
+    r"(?:[^\n]*\\[ \t\r]*\n)*[^\n]*\n(?:\s|#[^\n]*\n)*",
     re.MULTILINE,
 )
 
@@ -20,4 +22,5 @@ def offloaded(text: str) -> frozenset[int]:
     """The rows on which such statements begin."""
     if "#" not in text or "pragma" not in text:
         return frozenset()
-    return frozenset(text.count("\n", 0, one.end()) + 1 for one in _DIRECTIVE.finditer(text))
+    found = _DIRECTIVE.finditer(blanked(text))
+    return frozenset(text.count("\n", 0, one.end()) + 1 for one in found)

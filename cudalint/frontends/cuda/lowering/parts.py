@@ -100,7 +100,7 @@ class AllParts:
     def statement(self, context: Context, cursor: Cursor) -> None:
         """Lower a statement."""
         kind: int = cursor._kind_id
-        if context.unit.offloaded and statements.left_to_device(context, cursor):
+        if statements.left_to_device(context, cursor):
             return
         handler = _STATEMENTS.get(kind)
         if handler is not None:

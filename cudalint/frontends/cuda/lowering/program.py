@@ -22,7 +22,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     related,
     usr,
 )
-from cudalint.frontends.cuda.lowering.names import FUNCTIONS, RECORDS
+from cudalint.frontends.cuda.lowering.names import FUNCTIONS, RECORDS, outermost_template
 from cudalint.frontends.cuda.lowering.parts import AllParts
 from cudalint.frontends.cuda.lowering.records import RecordParts
 from cudalint.frontends.cuda.lowering.starts import keep_starts, start
@@ -32,7 +32,6 @@ from cudalint.program import MISSING_HEADER, Dropped, Kernel, Program
 from cudalint.source import Span
 
 _DEEPEST = 12_000
-_TEMPLATES = (Kind.FUNCTION_TEMPLATE, Kind.CLASS_TEMPLATE, Kind.PARTIAL_SPECIALIZATION)
 _CONTAINERS = (Kind.NAMESPACE, Kind.LINKAGE, Kind.UNEXPOSED_DECL)
 
 
@@ -171,7 +170,7 @@ class _UnitLowering:
         if functions.is_deleted(cursor) or functions.is_defaulted(cursor):
             return
         self.unit.name_function(self.unit.names.qualified(cursor), usr(cursor))
-        template = _outermost_template(cursor)
+        template = outermost_template(cursor)
         if template is None:
             self.bodies.append(cursor)
         else:
@@ -180,7 +179,7 @@ class _UnitLowering:
     def _record(self, cursor: Cursor) -> None:
         if not library().is_definition(cursor):
             return
-        if _outermost_template(cursor) is None:
+        if outermost_template(cursor) is None:
             self.unit.types.record_key(cursor)
         parts = RecordParts(cursor)
         for method in parts.methods:
@@ -267,17 +266,6 @@ class _UnitLowering:
                     continue
                 rows.add(span.row)
                 self.unit.dropped.append(Dropped(span, message, "declaration could not be read"))
-
-
-def _outermost_template(cursor: Cursor) -> Cursor | None:
-    """The template that a function or class is, or is part of."""
-    found = None
-    around: Cursor | None = cursor
-    while around is not None and around._kind_id in (*FUNCTIONS, *RECORDS):
-        if around._kind_id in _TEMPLATES:
-            found = around
-        around = related("parent", around)
-    return found
 
 
 def _reason(error: Exception) -> str:

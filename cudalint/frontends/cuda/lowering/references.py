@@ -7,13 +7,14 @@ from clang.cindex import Cursor
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
+    address,
     children,
     name_of,
     referenced,
     related,
     values_of,
 )
-from cudalint.frontends.cuda.lowering.names import FUNCTIONS, RECORDS
+from cudalint.frontends.cuda.lowering.names import FUNCTIONS, outermost_template
 from cudalint.frontends.cuda.lowering.syntax import MEMBER_NAME, two
 from cudalint.frontends.cuda.lowering.variables import IDENTIFIER, named, place_of
 from cudalint.program import (
@@ -27,8 +28,6 @@ from cudalint.program import (
     Member,
     Unknown,
 )
-
-_TEMPLATES = (Kind.CLASS_TEMPLATE, Kind.PARTIAL_SPECIALIZATION, Kind.FUNCTION_TEMPLATE)
 
 
 def name_reference(context: Context, cursor: Cursor) -> Expression:
@@ -70,30 +69,23 @@ def _enumerator(context: Context, declaration: Cursor) -> Expression:
     written, or one more than the one before."""
     name = name_of(declaration)
     enumeration = related("parent", declaration)
-    if enumeration is None or not _is_in_template(enumeration):
+    if enumeration is None or outermost_template(enumeration) is None:
         return Constant(int(context.library.enumerator(declaration)), name)
+    known = context.unit.enumerators
     value: int | None = -1
     for one in children(enumeration):
-        if one._kind_id != Kind.ENUMERATOR:
-            continue
-        written = [context.expression(part) for part in values_of(one)[:1]]
-        if not written:
-            value = None if value is None else value + 1
-        else:
-            number = getattr(written[0], "value", None)
-            value = number if isinstance(number, int) else None
-        if name_of(one) == name:
+        if address(declaration) in known:
             break
+        if one._kind_id == Kind.ENUMERATOR:
+            written = [context.expression(part) for part in values_of(one)[:1]]
+            if written:
+                number = getattr(written[0], "value", None)
+                value = number if isinstance(number, int) else None
+            elif value is not None:
+                value += 1
+            known[address(one)] = value
+    value = known.get(address(declaration))
     return Unknown(name) if value is None else Constant(value, name)
-
-
-def _is_in_template(declaration: Cursor) -> bool:
-    parent = related("parent", declaration)
-    while parent is not None and parent._kind_id in (*RECORDS, *FUNCTIONS):
-        if parent._kind_id in _TEMPLATES:
-            return True
-        parent = related("parent", parent)
-    return False
 
 
 def member(context: Context, cursor: Cursor) -> Expression:

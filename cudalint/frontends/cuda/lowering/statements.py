@@ -7,7 +7,7 @@ from clang.cindex import Cursor
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.declarations import declaration
 from cudalint.frontends.cuda.lowering.initialization import returned
-from cudalint.frontends.cuda.lowering.libclang import Kind, children, name_of, values_of
+from cudalint.frontends.cuda.lowering.libclang import children, name_of, values_of
 from cudalint.frontends.cuda.lowering.recovery import recover_statement
 from cudalint.frontends.cuda.lowering.text import out_of_sight
 from cudalint.frontends.cuda.lowering.variables import unknown
@@ -15,12 +15,10 @@ from cudalint.program import Return, Throw, Unknown
 
 
 def left_to_device(context: Context, cursor: Cursor) -> bool:
-    """Whether a loop or braces run on a device; then what they mention goes out of sight."""
+    """Whether a statement runs on a device; then what they mention goes out of sight."""
     positions = context.positions
-    if cursor._kind_id not in (Kind.COMPOUND, Kind.FOR, Kind.WHILE, Kind.RANGE_FOR):
-        return False
-    span = positions.span(cursor)
-    if span.row not in context.unit.offloaded or positions.offsets(cursor)[0] != positions.filename:
+    rows = context.unit.offloaded(positions.offsets(cursor)[0])
+    if not rows or (span := positions.span(cursor)).row not in rows:
         return False
     out_of_sight(context, positions.text(cursor), span)
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -78,8 +79,10 @@ class Unit:
         """Keys of lambdas by the address of their class."""
         self.has_errors = bool(parsed.errors or parsed.missing_headers)
         self.lost = LostStatements(self.positions, parsed) if self.has_errors else None
-        self.offloaded = offloaded(parsed.text)
-        """The rows on which statements begin that run on a device."""
+        self.enumerators: dict[int, int | None] = {}
+        """Values of enumerators in class templates, by the addresses of their declarations."""
+        self._names_below: dict[str, set[str]] = {}
+        self._offloaded: dict[str, frozenset[int]] = {}
         self.pending: list[Body] = []
         """Definitions in project headers, and instances of templates, that are still to be
         lowered."""
@@ -271,20 +274,36 @@ class Unit:
                 return False
         return True
 
+    def offloaded(self, filename: str) -> frozenset[int]:
+        """The rows of a file on which statements begin that run on a device."""
+        if filename not in self._offloaded:
+            self._offloaded[filename] = offloaded(self.positions.text_of(filename, 0, sys.maxsize))
+        return self._offloaded[filename]
+
     def has_field(self, key: str, name: str) -> bool:
         """Whether a class, or one that it derives from, has a data member of that name."""
         record = self.records.get(key)
-        if record is None:
-            return False
-        return any(field.name == name for field in record.fields) or any(
-            self.has_field(base, name) for base in record.bases
+        return record is not None and (
+            any(field.name == name for field in record.fields) or name in self._inherited(key)
         )
+
+    def _inherited(self, key: str) -> set[str]:
+        """The names of the data members of all that a class derives from."""
+        if key not in self._names_below:
+            self._names_below[key] = set()  # `template <int N> struct A : A<N - 1>` is its own base
+            record = self.records.get(key)
+            for base in record.bases if record is not None else ():
+                above = self.records.get(base) if base != key else None
+                if above is not None:
+                    names = {field.name for field in above.fields}
+                    self._names_below[key] |= names | self._inherited(base)
+        return self._names_below[key]
 
     def own_place(self, key: str | None, name: str) -> str:
         """How a class keeps a data member apart from the one of a base that it hides; empty where
         it hides none."""
         record = self.records.get(key or "")
-        hides = record is not None and any(self.has_field(base, name) for base in record.bases)
+        hides = record is not None and key is not None and name in self._inherited(key)
         return f"{record.name}::{name}" if record is not None and hides else ""
 
     def method_named(self, key: str, name: str) -> FunctionFacts | None:

@@ -128,13 +128,18 @@ def _note_captured(context: Context, place: Expression) -> None:
             pending.extend(children(part))
 
 
+def own_member(context: Context, name: str) -> Member:
+    """A data member of the class that the function is a method of."""
+    return Member(THIS, name, context.unit.own_place(context.record, name))
+
+
 def named(context: Context, text: str) -> Expression:
     """A variable by its name alone: where clang did not resolve it."""
     known = context.by_name.get(text)
     if known is not None:
         return known
     if context.record is not None and context.unit.has_field(context.record, text):
-        return Member(THIS, text)
+        return own_member(context, text)
     known = context.unit.globals_by_name.get(text)
     if known is not None:
         return known

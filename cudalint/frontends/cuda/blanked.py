@@ -1,0 +1,12 @@
+"""C++ text without its comments and literals."""
+
+from __future__ import annotations
+
+import re
+
+_BLANKED = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+
+
+def blanked(text: str) -> str:
+    """The text with blanks where comments, strings and characters are; lines and offsets stay."""
+    return _BLANKED.sub(lambda match: re.sub(r"[^\r\n]", " ", match[0]), text)
