@@ -9,6 +9,7 @@ from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts.launches import RoundedGrid, TallGrid
 from cudalint.analysis.shape.arguments import bindings
 from cudalint.analysis.shape.callgraph import CallGraph
+from cudalint.analysis.shape.counts import is_bounded
 from cudalint.analysis.shape.operations import calls, expressions, operations
 from cudalint.analysis.shape.symbols import identity
 from cudalint.analysis.shape.walk import plain
@@ -54,10 +55,14 @@ def tall_grids(run: FunctionRun) -> tuple[TallGrid, ...]:
     ):
         return ()
     found = []
+    parameters = {parameter.symbol for parameter in run.function.parameters}
     for at in operations(run.function):
         one = at.operation
         axes = _dimensions(run, one.grid) if isinstance(one, Launch) else ()
         if isinstance(one, Launch) and len(axes) > 1 and all(_is_given(run, a) for a in axes[:2]):
+            names = run.flow.sources(variables(axes[1]))
+            if is_bounded(names & parameters, run.flow, expressions(run.function)):
+                continue
             found.append(TallGrid(one.kernel, one.span, run.show(axes[1])))
     return tuple(found)
 
@@ -95,20 +100,24 @@ def _is_given(run: FunctionRun, amount: Expression) -> bool:
 def _launches(run: FunctionRun) -> Iterator[tuple[str, Expression, Expression, Span]]:
     """The launches of kernels out of sight: also calls of what may be one, in a file that makes
     kernels, with a grid, a block and arguments."""
-    makes = any(
-        (model := run.models.kernel_model(call.name)) is not None and model.makes == "kernel"
-        for function in run.program.functions
-        for _, call in calls(function)
-    )
     for at in operations(run.function):
         one = at.operation
         if isinstance(one, Launch):
             if run.symbols.kernel(one.kernel_key, one.kernel, run.filename) is None:
                 yield one.kernel, one.grid, one.block, one.span
-        elif isinstance(one, Call) and one.kind == "indirect" and makes and one.callee is not None:
+        elif isinstance(one, Call) and one.kind == "indirect" and one.callee is not None:
             values = [argument.value for argument in one.arguments if argument.keyword is None]
-            if len(values) >= 3 and all(isinstance(value, Tuple) for value in values[:3]):
+            given = len(values) >= 3 and all(isinstance(value, Tuple) for value in values[:3])
+            if given and _makes_kernels(run):
                 yield run.show(one.callee), values[0], values[1], one.span
+
+
+def _makes_kernels(run: FunctionRun) -> bool:
+    return any(
+        (model := run.models.kernel_model(call.name)) is not None and model.makes == "kernel"
+        for function in run.program.functions
+        for _, call in calls(function)
+    )
 
 
 def _axes(run: FunctionRun, shape: Expression) -> tuple[Expression, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import NarrowSize
 from cudalint.analysis.shape.arguments import sizes
+from cudalint.analysis.shape.counts import is_bounded
 from cudalint.analysis.shape.operations import calls, expressions
 from cudalint.analysis.shape.walk import plain
 from cudalint.program import (
@@ -23,7 +24,6 @@ from cudalint.program import (
     Expression,
     Variable,
     variables,
-    walk,
 )
 
 Factors = tuple[Variable, ...]
@@ -117,7 +117,7 @@ class _Narrow:
 
     def _value(self, expression: Expression) -> Expression:
         """The amount itself, where it is widened, or kept in a variable before."""
-        while isinstance(expression, Cast) and expression.to.kind == "integer":
+        while isinstance(expression, Cast) and (expression.to.bytes or 0) >= 4:
             expression = expression.operand
         if isinstance(expression, Variable):
             info = self._run.evaluator.variable(expression.symbol)
@@ -139,18 +139,5 @@ class _Narrow:
         return info is not None and info.type.kind == "integer" and info.type.bytes == 4
 
     def _is_bounded(self, unknown: Factors) -> bool:
-        """Whether the function compares one of them with a limit."""
         symbols = {one.symbol for one in unknown}
-        return any(
-            isinstance(part, Binary)
-            and part.operator in _COMPARISONS
-            and any(
-                isinstance(limit := self._value(one), Constant)
-                and isinstance(limit.value, int)
-                and limit.value > 1
-                and symbols & variables(other)
-                for one, other in ((part.left, part.right), (part.right, part.left))
-            )
-            for expression in expressions(self._run.function)
-            for part in walk(expression)
-        )
+        return is_bounded(symbols, self._run.flow, expressions(self._run.function))

@@ -3,6 +3,9 @@ with, or divides them by."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import expressions, operations
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.shape.walk import plain
@@ -14,12 +17,14 @@ from cudalint.program import (
     Expression,
     Function,
     Member,
+    Operation,
     render,
     variables,
     walk,
 )
 
 _Factors = tuple[str, ...]
+_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 
 
 class Counts:
@@ -36,6 +41,34 @@ class Counts:
         multiplied, divided = self._known[which]
         factors = _plain_factors(amount)
         return factors in multiplied and factors not in divided
+
+
+def is_bounded(symbols: set[str], flow: Flow, expressions: Iterable[Expression]) -> bool:
+    """Whether one of some variables is compared with a constant, or made a remainder or a masked
+    part, or what a call makes of itself (``n = min(n, 100)``)."""
+    made = ((symbol, one) for symbol in symbols for one in flow.definitions.get(symbol, ()))
+    return any(_bounds(symbol, one) for symbol, one in made) or any(
+        _limits(part, symbols) for expression in expressions for part in walk(expression)
+    )
+
+
+def _bounds(symbol: str, operation: Operation) -> bool:
+    if isinstance(operation, Call):
+        return any(symbol in variables(argument.value) for argument in operation.arguments)
+    value = plain(operation.value) if isinstance(operation, Assign) else None
+    return isinstance(value, Binary) and value.operator in ("%", "&")
+
+
+def _limits(part: Expression, symbols: set[str]) -> bool:
+    if not isinstance(part, Binary) or part.operator not in _COMPARISONS:
+        return False
+    return any(
+        isinstance(limit := plain(one), Constant)
+        and isinstance(limit.value, int)
+        and limit.value > 1
+        and not symbols.isdisjoint(variables(other))
+        for one, other in ((part.left, part.right), (part.right, part.left))
+    )
 
 
 def _scaled(function: Function) -> tuple[set[_Factors], set[_Factors]]:

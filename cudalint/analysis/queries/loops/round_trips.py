@@ -20,8 +20,12 @@ def round_trips(function: Function, symbols: Symbols, models: ApiModels) -> Iter
     been fetched for it."""
     fetched = dict(_fetched(function, symbols, models))
     made: dict[str, Call] = {}
-    for _, call in calls(function) if fetched else ():
-        if (name := place(call.target)) is not None:
+    for at in operations(function) if fetched else ():
+        call, name = at.operation, place(getattr(at.operation, "target", None))
+        if not isinstance(call, Call):
+            made.pop(name or "", None)
+            continue
+        if name is not None:
             made[name] = call
         model = models.lookup(call.name)
         copies = model.copies if model is not None else None

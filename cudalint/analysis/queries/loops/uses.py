@@ -17,6 +17,7 @@ from cudalint.analysis.shape.operations import (
     terminal,
 )
 from cudalint.analysis.shape.places import names
+from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.apis.model import ApiFunction
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
@@ -29,6 +30,7 @@ from cudalint.program import (
     Delete,
     Dereference,
     Expression,
+    Function,
     Index,
     Launch,
     Member,
@@ -234,7 +236,7 @@ class Uses:
         """Whether another function of the file writes to one of some members or globals, or a
         function in this one uses one of its variables."""
         if self._elsewhere is None:
-            self._elsewhere = frozenset(_written_elsewhere(self.run))
+            self._elsewhere = frozenset(self.run.symbols.memo(_Writers).elsewhere(self.run))
         private = self.run.private_globals
         return any(name in self._elsewhere and name not in private for name in found)
 
@@ -258,13 +260,28 @@ def _is_input(declared: Type) -> bool:
     return declared.pointee is not None and declared.pointee.constant
 
 
-def _written_elsewhere(run: FunctionRun) -> Iterator[str]:
-    for function in run.program.functions:
-        if function.key == run.function.key or function.kind == "constructor":
-            continue
-        inner = function.parent == run.function.key
-        for _, _, operation in operations(function):
-            found = [n for t in targets(operation) for n in shared_names(t, run.python)]
-            if inner or isinstance(operation, Call | Launch):
-                found += [n for operand in operands(operation) for n in names(operand)]
-            yield from (n for n in found if inner or n.startswith(("::", "this.")))
+class _Writers:
+    """By function: the names that it writes, or gives to others, each looked through once."""
+
+    def __init__(self, _: Symbols) -> None:
+        self._known: dict[tuple[Identity, bool], frozenset[str]] = {}
+
+    def elsewhere(self, run: FunctionRun) -> Iterator[str]:
+        """What other functions of a file may write of what a function sees."""
+        for function in run.program.functions:
+            if function.key != run.function.key and function.kind != "constructor":
+                inner = function.parent == run.function.key
+                which = identity(function), inner
+                if which not in self._known:
+                    self._known[which] = frozenset(_written(function, inner, run.python))
+                yield from self._known[which]
+
+
+def _written(function: Function, inner: bool, python: bool) -> Iterator[str]:
+    """The names that a function writes or gives to others: those that all share, but of a function
+    ``inner`` to the one that asks."""
+    for _, _, operation in operations(function):
+        found = [n for t in targets(operation) for n in shared_names(t, python)]
+        if inner or isinstance(operation, Call | Launch):
+            found += [n for operand in operands(operation) for n in names(operand)]
+        yield from (n for n in found if inner or n.startswith(("::", "this.")))
