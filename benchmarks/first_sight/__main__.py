@@ -100,13 +100,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     if options.write_judged:
         JUDGED.write_text(judged_text(rounds), encoding="utf-8")
-    if options.again:
-        rows = list(again(findings, options.repositories, options.workers))
-        tables["first sight again"] = rows
     for name, rows in tables.items():
         print("\n".join(common.table(rows)), end="\n\n")
         if options.write:
             write_section(options.write, name, markdown(rows))
+    if options.again:
+        rows = list(again(findings, options.repositories, options.workers))
+        print("\n".join(common.table(rows)))
     return 0
 
 

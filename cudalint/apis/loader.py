@@ -238,8 +238,10 @@ class ApiModels:
         return self._tensor_effects[name]
 
     def lifetime_effect(self, name: str) -> LifetimeEffect | None:
-        """What a function, method, decorator or class has to do with how long memory is held."""
-        return self._lifetimes.get(name)
+        """What a function, method, decorator or class has to do with how long memory is held, by
+        its name or, as ``json.*``, that of its package."""
+        package, dot, _ = name.partition(".")
+        return self._lifetimes.get(name) or self._lifetimes.get(f"{package}{dot}*")
 
     def only_borrows(self, name: str) -> bool:
         """Whether a function without a model of its own neither keeps nor releases what it is

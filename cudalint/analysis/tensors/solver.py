@@ -12,6 +12,7 @@ from cudalint.analysis.shape.places import root_of
 from cudalint.analysis.tensors.lattice import NOTHING, NUMBER, UNKNOWN, Kind, State, Value, join_all
 from cudalint.analysis.tensors.records import Record, Surroundings
 from cudalint.analysis.tensors.transfer import Transfer
+from cudalint.apis.loader import ApiModels
 from cudalint.program import Function, Parameter, Return
 
 MOST_VISITS = 60
@@ -39,7 +40,7 @@ def solve(function: Function, around: Surroundings) -> Solution:
     transfer = Transfer(function, around)
     entry = State(
         {
-            parameter.symbol: parameter_value(parameter).of(-number - 1)
+            parameter.symbol: parameter_value(parameter, around.models).of(-number - 1)
             for number, parameter in enumerate(function.parameters)
         },
         around.entry(function),
@@ -105,13 +106,14 @@ def _add_returned(solution: Solution, transfer: Transfer) -> None:
     solution.returned, solution.returned_parts = join_all(values), parts
 
 
-def parameter_value(parameter: Parameter) -> Value:
+def parameter_value(parameter: Parameter, models: ApiModels) -> Value:
     """What a parameter's annotation says of it."""
     text = parameter.type.text
     if text in ("int", "float", "bool", "str"):
         return NUMBER
-    if text.endswith(("nn.Module", "nn.modules.module.Module")):
+    effect = models.lifetime_effect(text)
+    if effect is not None and effect.modules:
         return Value(Kind.MODULE, UNKNOWN.gradient, UNKNOWN.device)
-    if text in ("torch.Tensor", "Tensor"):
+    if effect is not None and effect.tensor_types:
         return Value(Kind.TENSOR, UNKNOWN.gradient, UNKNOWN.device, tensorlike=True, large=True)
     return UNKNOWN

@@ -287,7 +287,7 @@ def _only_grows(program: Program, function: Function, base: Expression, symbols:
             if place(getattr(at.operation, "target", None)) == table:
                 if other.kind not in ("module", "constructor"):
                     return False
-                starts_empty = starts_empty or _is_empty_dictionary(at.operation)
+                starts_empty = starts_empty or _is_empty_dictionary(at.operation, models)
             if _takes_out(at.operation, table, models):
                 return False
         if any(_measures(part, table) for part in expressions(other)):
@@ -295,12 +295,12 @@ def _only_grows(program: Program, function: Function, base: Expression, symbols:
     return starts_empty
 
 
-def _is_empty_dictionary(operation: Operation) -> bool:
+def _is_empty_dictionary(operation: Operation, models: ApiModels) -> bool:
     """Whether it makes one, and not a bounded container of the project."""
     if isinstance(operation, Assign):
         return isinstance(operation.value, Tuple) and not operation.value.items
-    made = operation.name.rpartition(".")[2] if isinstance(operation, Call) else ""
-    return made in ("dict", "defaultdict", "OrderedDict")
+    effect = models.tensor_effect(operation.name) if isinstance(operation, Call) else None
+    return effect is not None and effect.result == "list" and effect.bound is None
 
 
 def _takes_out(operation: Operation, table: str | None, models: ApiModels) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 
 from cudalint.analysis.facts.lifetimes import Retry
@@ -32,8 +31,6 @@ from cudalint.program import (
     walk,
 )
 
-_HOST = sys.stdlib_module_names - {"builtins", "copy", "functools", "operator"} | {"cPickle"}
-"""Modules whose functions know nothing of tensors, and hand them to nobody who does."""
 _DEPTH = 4
 """Calls in calls that are looked into for device work."""
 
@@ -72,7 +69,7 @@ def _first(
         effect = models.lifetime_effect(call.name)
         if effect is not None and effect.clears_frames:
             return None
-        if call.name.partition(".")[0] in _HOST:
+        if effect is not None and effect.host:
             continue
         sources = [placements.of(part.value) for part in call.arguments]
         if "host" in (*sources, placements.made_by(call)):
@@ -136,9 +133,9 @@ def _delivers(function: Function, call: Call) -> str:
 
 def _may_compute(call: Call, models: ApiModels) -> bool:
     """Whether a call that the ``try`` makes too may be the one that took the memory."""
-    if call.name.partition(".")[0] in _HOST:
-        return False
     lasting = models.lifetime_effect(call.name)
+    if lasting is not None and lasting.host:
+        return False
     if lasting is not None and lasting.computes:
         return any(not isinstance(given.value, Constant) for given in call.arguments)
     model = models.lookup(call.name)
