@@ -14,7 +14,7 @@ import msgspec
 
 from cudalint.executor import Executor, Handler, Outcome, run_here
 from cudalint.findings.cells import in_cells
-from cudalint.findings.finding import Confidence, Finding
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.fingerprint import fingerprinted
 from cudalint.findings.suppressions import (
     UNUSED_CODE,
@@ -351,7 +351,7 @@ def _judged(findings: Sequence[Finding], read: Sequence[ReadFile], run: _Run) ->
 
 
 def _configured(findings: Sequence[Finding], plan: Plan) -> Iterator[Finding]:
-    """Per-file ignores, severities, and confidence."""
+    """Per-file ignores, severities, tests, and confidence."""
     ignored: dict[str, frozenset[str]] = {}
     for finding in findings:
         name = finding.filename
@@ -362,6 +362,8 @@ def _configured(findings: Sequence[Finding], plan: Plan) -> Iterator[Finding]:
         if finding.confidence is Confidence.LOW and not plan.settings.preview:
             continue
         severity = plan.severities.get(finding.code)
+        if severity is None and finding.severity is Severity.WARNING and plan.is_test(name):
+            severity = Severity.INFO
         yield dataclasses.replace(finding, severity=severity) if severity else finding
 
 

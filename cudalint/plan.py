@@ -38,6 +38,7 @@ class Plan:
     severities: Mapping[str, Severity]
     """Code to the severity that replaces the rule's own."""
     per_file_ignores: tuple[tuple[Patterns, frozenset[str]], ...]
+    test_files: Patterns
     limits: Limits
     fail_level: Severity
     bounds: Bounds
@@ -57,6 +58,10 @@ class Plan:
         """The codes of the rules that the settings select by their own code or name."""
         chosen = {*self.settings.select, *self.settings.extend_select}
         return frozenset(code for code, rule in self.known.items() if chosen & {code, rule.name})
+
+    def is_test(self, filename: str) -> bool:
+        """Whether a file is one of the tests."""
+        return self.test_files.match(relative_name(Path(filename), self.root))
 
     def ignored_in(self, filename: str) -> frozenset[str]:
         """The codes that are silent in a file."""
@@ -80,6 +85,7 @@ def make_plan(configuration: Configuration) -> Plan:
         rules=resolver.rules(known),
         severities=resolver.severities(known),
         per_file_ignores=resolver.per_file_ignores(known),
+        test_files=Patterns(settings.test_files),
         limits=resolver.limits(),
         fail_level=Severity(settings.fail_level),
         bounds=Bounds(settings.time_limit, resolver.bytes("memory-limit", settings.memory_limit)),

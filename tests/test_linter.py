@@ -322,6 +322,20 @@ def test_selection() -> None:
     assert places(run(select=["gpu101"])) == ["a.cu:5 GPU101"]
 
 
+def test_warnings_of_tests_are_info() -> None:
+    Path("tests").mkdir()
+    for name in ("tests/a.cu", "b_test.cu", "c.cu"):
+        Path(name).write_text(LEAK)
+
+    def severities(**settings: Any) -> dict[str, str]:
+        return {one.filename: one.severity.value for one in run(**settings).active}
+
+    assert severities() == {"tests/a.cu": "info", "b_test.cu": "info", "c.cu": "warning"}
+    assert set(severities(test_files=[]).values()) == {"warning"}
+    assert severities(test_files=["c.cu"])["c.cu"] == "info"
+    assert set(severities(severity={"GPU101": "warning"}).values()) == {"warning"}
+
+
 def test_per_file_ignores_and_severities() -> None:
     write(a_cu=LEAK, b_cu=LEAK.replace("upload", "other"))
     report = run(per_file_ignores={"b.*": ["GPU1"]}, severity={"GPU1": "info", "GPU101": "error"})

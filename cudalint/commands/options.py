@@ -106,6 +106,10 @@ setting_options = _options(
         type=click.Choice(["error", "warning", "info"]),
         help="The least severity that makes the exit status 1 [default: warning].",
     ),
+    _many(
+        "--test-files", "test_files", "Tests, as in .gitignore: warnings there are info.",
+        metavar="PATTERN",
+    ),
     _many("--exclude", "exclude", "What not to lint, as in .gitignore.", metavar="PATTERN"),
     _many("--extend-exclude", "extend_exclude", "What else not to lint.", metavar="PATTERN"),
     click.option(

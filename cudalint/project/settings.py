@@ -12,6 +12,10 @@ OutputFormat = Literal["full", "concise", "json"]
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
+DEFAULT_TEST_FILES = (
+    "test/", "tests/", "test_*.cu", "*_test.cu", "test_*.cpp", "*_test.cpp", "test_*.cc",
+    "*_test.cc", "test_*.c", "*_test.c",
+)  # fmt: skip
 DEFAULT_EXCLUDE = (
     ".bzr",
     ".direnv",
@@ -97,6 +101,9 @@ class Settings(
     """File pattern to the rules that are silent there."""
     severity: dict[str, SeverityName] = {}
     """Rule to the severity of its findings, in place of its own."""
+    test_files: tuple[str, ...] = DEFAULT_TEST_FILES
+    """What is lost where a test ends harms nobody: warnings of these files are ``info``; patterns
+    as in ``.gitignore``."""
     preview: bool = False
     """Preview rules and findings of low confidence too."""
     fail_level: SeverityName = "warning"
