@@ -530,6 +530,8 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """The names are classes of arrays that live, or may live, on a device."""
     modules: bool = False
     """The names are classes that own weights."""
+    per_parameter: bool = False
+    """The names are classes whose objects keep something for each weight of a model."""
     host: bool = False
     """It knows nothing of tensors, and hands them to nobody who does."""
 

@@ -301,7 +301,8 @@ def returned_array(
                          base.origin, owner=False)  # fmt: skip
     space = _space(run, binding, returns.space)
     size = binding.item_bytes(returns.dtype) if returns.dtype else None
-    array = Array(space, binding.shape(returns.shape), size, origin)
+    owner = returns.view_of is None
+    array = Array(space, binding.shape(returns.shape), size, origin, owner=owner)
     if space == "device":
         target, total = binding.call.target, nbytes(array)
         run.log(Recorder).acquired(

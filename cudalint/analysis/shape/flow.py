@@ -156,6 +156,16 @@ class Flow:
         found = self.definitions.get(symbol, ())
         return found[0] if len(found) == 1 else None
 
+    def last_set(self, symbol: str, at: Place) -> list[Operation]:
+        """The operations that may have given a variable the value that it has at a place."""
+        made = {one.place: one.operation for one in operations(self.blocks)
+                if defined(one.operation) == symbol}  # fmt: skip
+        return [
+            operation
+            for place, operation in made.items()
+            if at in self.passed(place, made.keys() - {place})
+        ]
+
     def sources(self, symbols: Iterable[str]) -> set[str]:
         """Some variables, and all that their values are made from."""
         return closure(symbols, self._read_for)

@@ -29,6 +29,7 @@ def growths(view: View) -> tuple[DeviceListGrowth, ...]:
         return ()
     found: dict[object, DeviceListGrowth] = {}
     computed: dict[object, bool] = {}
+    given: set[object] = set()
     for keeping in keepings(view):
         if keeping.how != "appended" or keeping.through:
             continue
@@ -37,18 +38,28 @@ def growths(view: View) -> tuple[DeviceListGrowth, ...]:
         if growth is not None and keeping.span not in found:
             found[keeping.span] = growth
             computed[keeping.span] = _is_computed(view, value)
+            if _is_given(view, value):
+                given.add(keeping.span)
     return tuple(
-        replace(one, labelled=_is_labelled(span, found, computed)) for span, one in found.items()
+        replace(one, labelled=_is_labelled(span, found, computed, given))
+        for span, one in found.items()
     )
 
 
 def _is_labelled(
-    span: object, found: dict[object, DeviceListGrowth], computed: dict[object, bool]
+    span: object,
+    found: dict[object, DeviceListGrowth],
+    computed: dict[object, bool],
+    given: set[object],
 ) -> bool:
-    """Whether a loop collects what the data says beside what a model does: few numbers each."""
+    """Whether it is what the data says, as a rule few numbers each, or what a model says that a
+    loop collects beside it."""
     loop = found[span].loop
-    return loop is not None and any(
-        other.loop == loop and computed[at] != computed[span] for at, other in found.items()
+    return span in given or (
+        loop is not None
+        and any(
+            other.loop == loop and computed[at] != computed[span] for at, other in found.items()
+        )
     )
 
 
@@ -62,6 +73,24 @@ def _is_computed(view: View, value: Value) -> bool:
     origins = closure(value.origins, made_from)
     made = [view.records[one] for one in origins if one in view.records]
     return any(one.form is Form.MODEL or one.callee == "this" for one in made)
+
+
+def _is_given(view: View, value: Value) -> bool:
+    """Whether what is kept is what the loop goes over, at most moved to the device: what a model
+    learns from, as a rule, and not what it sees."""
+    records = [view.records.get(origin) for origin in value.origins]
+    return bool(records) and all(
+        record is not None
+        and (
+            record.form is Form.ELEMENT
+            or (
+                record.effect is not None
+                and record.effect.device == "argument"
+                and _is_given(view, record.operands[0])
+            )
+        )
+        for record in records
+    )
 
 
 def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | None:

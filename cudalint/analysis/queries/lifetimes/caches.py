@@ -165,6 +165,7 @@ def dictionaries(
     if function.kind in ("module", "constructor"):
         return ()
     found: dict[str, TensorCache] = {}
+    flow = symbols.flow(function)
     placements = Placements(function, symbols)
     for at in operations(function):
         operation = at.operation
@@ -180,7 +181,10 @@ def dictionaries(
         )
         if not (shared or own) or place(base) in found:
             continue
-        if placements.made_by(operation) not in ("device", "asked"):
+        stored = operation.value if isinstance(operation, Assign) else None
+        last = flow.last_set(stored.symbol, at.place) if isinstance(stored, Variable) else ()
+        made = {placements.made_by(one) for one in last or (operation,)}
+        if made.isdisjoint(("device", "asked")):
             continue
         if not _asks_first(function, base, target.index):
             continue  # a table that is filled, not a cache

@@ -24,7 +24,7 @@ from cudalint.program import (
 def moved_entries(function: Function, symbols: Symbols) -> tuple[MovedEntry, ...]:
     """The entries of a member's or a global's list that get what they hold replaced by its copy on
     the device: ``entry = self.cached[i]; entry["image"] = entry["image"].to(device)``."""
-    if function.kind in ("module", "constructor"):
+    if function.kind in ("module", "constructor") or _is_per_parameter(function, symbols):
         return ()
     flow = symbols.flow(function)
     placements = Placements(function, symbols)
@@ -52,6 +52,13 @@ def moved_entries(function: Function, symbols: Symbols) -> tuple[MovedEntry, ...
             render(substitute(target, written)),
         )
     return tuple(found.values())
+
+
+def _is_per_parameter(function: Function, symbols: Symbols) -> bool:
+    """Whether the entries of a method's object are those of weights, and live where these do."""
+    lineage = symbols.lineage(function.record, function.filename) if function.record else ()
+    effects = map(symbols.models("python").lifetime_effect, lineage)
+    return any(effect is not None and effect.per_parameter for effect in effects)
 
 
 def _is_one_of_many(source: Index) -> bool:
