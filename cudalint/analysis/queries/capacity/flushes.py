@@ -189,7 +189,7 @@ def _works(run: FunctionRun, header: int) -> bool:
     return any(
         not call.name.startswith("builtins.")
         and call.name not in (".__enter__", ".__exit__")
-        and not ((effect := run.models.lifetime_effect(call.name)) and effect.host)
+        and not ((effect := run.models.lifetime_effect(call.name)) and (effect.host or effect.waits))
         and flushed_by(run, call) is None
         for _, call in calls(run.flow.body(header))
     )
