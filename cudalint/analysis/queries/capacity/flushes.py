@@ -189,10 +189,16 @@ def _works(run: FunctionRun, header: int) -> bool:
     return any(
         not call.name.startswith("builtins.")
         and call.name not in (".__enter__", ".__exit__")
-        and not ((effect := run.models.lifetime_effect(call.name)) and (effect.host or effect.waits))
+        and not _is_idle(run, call)
         and flushed_by(run, call) is None
         for _, call in calls(run.flow.body(header))
     )
+
+
+def _is_idle(run: FunctionRun, call: Call) -> bool:
+    """Whether a call waits, or does what no device has a part in."""
+    effect = run.models.lifetime_effect(call.name)
+    return effect is not None and (effect.host or effect.waits is not None)
 
 
 def _only_moves(run: FunctionRun, header: int) -> bool:
