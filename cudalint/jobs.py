@@ -38,6 +38,7 @@ class Lowered(msgspec.Struct, array_like=True):
     program: bytes
     links: Links
     includes: list[str]
+    has_main: bool = False
 
 
 class AnalysisJob(msgspec.Struct, array_like=True):
@@ -51,6 +52,8 @@ class AnalysisJob(msgspec.Struct, array_like=True):
     """Whether the peaks of all functions are wanted."""
     context: list[str] = []
     """Files of which nothing is told here: another job does."""
+    program_headers: list[str] = []
+    """Headers that files with a ``main`` include, here or in other jobs."""
 
 
 class AnalysisResult(msgspec.Struct, array_like=True):
@@ -75,7 +78,10 @@ def lower(job: bytes) -> bytes:
     """Handler of ``LoweringJob``: an encoded ``Lowered``."""
     program = _lower(msgspec.msgpack.decode(job, type=LoweringJob))
     lowered = Lowered(
-        msgspec.msgpack.encode(program), links_of(program), sorted(set(program.includes))
+        msgspec.msgpack.encode(program),
+        links_of(program),
+        sorted(set(program.includes)),
+        any(function.is_main for function in program.functions),
     )
     return msgspec.msgpack.encode(lowered)
 
@@ -125,7 +131,7 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
         language: load(language, tuple(order.models))
         for language in dict.fromkeys(program.language for program in programs)
     }
-    facts = analysis.analyze(programs, models)
+    facts = analysis.analyze(programs, models, frozenset(order.program_headers))
     known = registry.all_rules()
     findings: list[Finding] = []
     for code in order.rules:

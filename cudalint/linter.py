@@ -277,7 +277,9 @@ def _analyse_parts(
     plan = run.plan
     results: dict[int, AnalysisResult] = {}
     pending: list[tuple[int, str, bytes]] = []
+    of_programs = {name for one in lowered.values() if one.has_main for name in one.includes}
     for number, part in enumerate(parts):
+        named = (name for file in part.files for name in (file, *lowered[file].includes))
         order = jobs.AnalysisJob(
             programs=[lowered[name].program for name in (*part.files, *part.context)],
             rules=[rule.code for rule in plan.rules],
@@ -285,6 +287,7 @@ def _analyse_parts(
             models=[str(path) for path in plan.models],
             footprint=run.footprint,
             context=list(part.context),
+            program_headers=sorted(of_programs.intersection(named)),
         )
         key = _analysis_key(order, plan)
         kept = run.kept(key, AnalysisResult)
@@ -325,6 +328,7 @@ def _analysis_key(order: AnalysisJob, plan: Plan) -> str:
         repr(order.models),
         repr(order.footprint),
         repr(order.context),
+        repr(order.program_headers),
     )
 
 

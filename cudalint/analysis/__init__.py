@@ -20,15 +20,21 @@ class RunFacts:
     files: tuple[FileFacts, ...]
 
 
-def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFacts:
+def analyze(
+    programs: Sequence[Program],
+    models: dict[str, ApiModels],
+    program_headers: frozenset[str] = frozenset(),
+) -> RunFacts:
     """Follow the paths of all functions of a run, linked across its files.
 
-    ``models`` holds the API models by language (``cuda``, ``python``).
+    ``models`` holds the API models by language (``cuda``, ``python``); ``program_headers`` names
+    headers that files with a ``main`` include that are not among the programs.
     """
     from cudalint.analysis.contexts import function_facts
     from cudalint.analysis.footprint.peaks import peaks_of
     from cudalint.analysis.queries.capacity import with_capacity
     from cudalint.analysis.queries.classes import class_facts, collect, member_misuses
+    from cudalint.analysis.queries.process_end import ProcessEnd
     from cudalint.analysis.summaries import Linker
     from cudalint.analysis.tensors import with_tensors
 
@@ -41,7 +47,9 @@ def analyze(programs: Sequence[Program], models: dict[str, ApiModels]) -> RunFac
     members = collect(linker, runs)
     unfinished = _unfinished(runs, programs)
     classes = class_facts(linker, members)
-    functions = function_facts(linker, runs, member_misuses(members), classes)
+    functions = function_facts(
+        linker, runs, member_misuses(members), classes, ProcessEnd(linker, program_headers)
+    )
     return RunFacts(
         functions=with_tensors(linker, programs, with_capacity(runs, functions, peaks_of(runs))),
         classes=classes,

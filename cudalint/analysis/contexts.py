@@ -56,6 +56,7 @@ def function_facts(
     runs: list[FunctionRun],
     misuses: dict[str, list[Misuse]],
     classes: tuple[ClassFacts, ...],
+    ends: ProcessEnd,
 ) -> tuple[FunctionFacts, ...]:
     """The facts of all runs, with sizes that calls with constant arguments decide, and with
     ``misuses`` (by function key) that only a view of the whole class shows. What a class does wrong
@@ -105,7 +106,6 @@ def function_facts(
     copyable = {id(run): copyable_owner(run, linker) for run in runs}
     overwritten = overwritten_globals(linker, runs)
     half_made = left_half_made(linker, runs)
-    ends = ProcessEnd(linker)
     unfollowed = left_unfollowed(linker, runs)
     return tuple(
         replace(

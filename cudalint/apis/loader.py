@@ -251,6 +251,11 @@ class ApiModels:
             for spelled in _spellings(name)
         )
 
+    def asks_device(self, name: str) -> bool:
+        """Whether a function tells which device there is, or whether there is one."""
+        model = self.lookup(name)
+        return model is not None and model.asks_device
+
     def is_device(self, name: str) -> bool:
         """Whether a function or class makes devices, or an attribute (``.device``) is one."""
         effect = self._lifetimes.get(name)

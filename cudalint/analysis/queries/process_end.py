@@ -19,7 +19,7 @@ from cudalint.program import (
 class ProcessEnd:
     """Which functions of a run are tests, and whose exceptions nobody handles."""
 
-    def __init__(self, symbols: Symbols) -> None:
+    def __init__(self, symbols: Symbols, program_headers: frozenset[str]) -> None:
         self._symbols = symbols
         self._calls = symbols.memo(CallGraph)
         known = {identity(one): (one, program) for one, program in symbols.functions()}
@@ -29,7 +29,7 @@ class ProcessEnd:
         referred = self._referred()
         outside = {one for one in known if one[1] in referred or not self._calls.sites(one)}
         self._open = self._calls.reached(outside - self._ends)
-        headers = self._headers_of_programs()
+        headers = program_headers | self._headers_of_programs()
         entered = {one for one in outside if one[1] in referred or one[0] not in headers}
         self.tests = {one for one in self._ends if not _is_main(known[one][0])}
         """The bodies of tests. What only they call may be what is tested."""

@@ -18,6 +18,7 @@ from cudalint.program import (
     Expression,
     Index,
     Operation,
+    Unary,
     Variable,
     variables,
     walk,
@@ -98,6 +99,25 @@ def _made_from(operation: Operation) -> list[Expression]:
 def reads_each(expression: Expression) -> bool:
     """Whether it is, or is made of, the element of an iteration."""
     return any(isinstance(part, Index) and part.index == EACH for part in walk(expression))
+
+
+def without_device(flow: Flow, known: Known) -> set[int]:
+    """Blocks that are only run where there is no device: behind the other side of a branch on
+    ``torch.cuda.is_available()``."""
+    asking = {call.target for _, call in calls(flow.blocks) if known(call.name)} - {None}
+    onward = ways(flow.blocks, range(len(flow.blocks)))
+    found: set[int] = set()
+    for block in flow.blocks:
+        branch = block.terminator
+        if not isinstance(branch, Branch):
+            continue
+        condition, there, away = branch.condition, branch.then, branch.otherwise
+        if isinstance(condition, Unary) and condition.operator == "!":
+            condition, there, away = condition.operand, away, there
+        if condition in asking:
+            without, with_one = closure([away], onward), closure([there], onward)
+            found |= without - with_one
+    return found
 
 
 def device_tests(flow: Flow, known: Known) -> frozenset[int]:

@@ -191,7 +191,7 @@ def _in_force(modes: list[tuple[Call, bool]], row: float) -> Call | None:
     if not before or not before[-1][1]:
         return None
     trained = max((call.span.row for call, evaluates in before if not evaluates), default=0)
-    return next(call for call, _ in before if call.span.row > trained)
+    return next((call for call, _ in before if call.span.row > trained), None)
 
 
 def _evaluated_parameters(view: View) -> dict[str, Site]:

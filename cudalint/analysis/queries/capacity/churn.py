@@ -11,7 +11,6 @@ from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts import CacheFlush, Churn, Site
-from cudalint.analysis.queries.capacity.flushes import asks_device
 from cudalint.analysis.shape.loops import around, reads_each, varying
 from cudalint.analysis.shape.operations import calls, operations, terminal
 from cudalint.analysis.shape.reach import closure, ways
@@ -112,7 +111,7 @@ def _in_loop(run: FunctionRun, raw: _Raw) -> Churn | None:
     for header in around(run.flow, raw.block):
         if _counts_to_few(run, header):
             continue
-        changing = varying(run.flow, header, lambda name: asks_device(run, name))
+        changing = varying(run.flow, header, run.models.asks_device)
         if not any(variables(part) & changing or reads_each(part) for part in raw.size):
             continue
         if _is_listed(run, header, raw.size, changing):

@@ -48,7 +48,7 @@ def flushes(run: FunctionRun) -> Iterator[CacheFlush]:
     if not found:
         return
     ordinary = ordinary_blocks(flow)
-    tests = device_tests(flow, lambda name: asks_device(run, name))
+    tests = device_tests(flow, run.models.asks_device)
     reported: set[int | None] = set()
     for number, call, through in sorted(found, key=lambda item: item[1].span):
         header = innermost(flow, number)
@@ -71,12 +71,6 @@ def flushes(run: FunctionRun) -> Iterator[CacheFlush]:
             reported.add(header)
             unsure = any(_works(run, header) for header in flow.loops)
             yield CacheFlush(call.name, call.span, "step", run.function.span, through, unsure)
-
-
-def asks_device(run: FunctionRun, name: str) -> bool:
-    """Whether a call by that name asks for a device."""
-    model = run.models.lookup(name)
-    return model is not None and model.asks_device
 
 
 def flushed_by(run: FunctionRun, call: Call) -> str | None:
@@ -103,7 +97,7 @@ def _is_helper(run: FunctionRun, function: Function) -> bool:
         return False
     flow = run.symbols.flow(function)
     ordinary = ordinary_blocks(flow)
-    tests = device_tests(flow, lambda name: asks_device(run, name))
+    tests = device_tests(flow, run.models.asks_device)
     return not flow.loops and any(
         number in ordinary and not can_avoid(flow, ordinary, 0, None, number, tests)
         for number in flushing
@@ -178,7 +172,7 @@ def _over_devices(run: FunctionRun, header: int) -> bool:
     """Whether a loop goes over devices: each has a cache of its own."""
     condition = terminal(run.flow.blocks[header])
     return condition is not None and any(
-        isinstance(made, Call) and asks_device(run, made.name)
+        isinstance(made, Call) and run.models.asks_device(made.name)
         for symbol in run.flow.sources(variables(condition))
         for made in run.flow.definitions.get(symbol, ())
     )

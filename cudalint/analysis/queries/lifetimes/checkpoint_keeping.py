@@ -35,10 +35,9 @@ def _needs_care(program: Program, models: ApiModels) -> bool:
     too: what others saved lands on the first device, or nowhere."""
     for function in program.functions:
         for _, call in calls(function):
-            model, effect = models.lookup(call.name), models.lifetime_effect(call.name)
-            if model is not None and model.asks_device:
-                return True
-            if effect is not None and effect.device_of_its_own:
+            effect = models.lifetime_effect(call.name)
+            of_its_own = effect is not None and effect.device_of_its_own
+            if of_its_own or models.asks_device(call.name):
                 return True
     return False
 

@@ -173,7 +173,7 @@ def _offloads(program: Program, models: ApiModels) -> bool:
 def _is_host(value: Expression, function: Function, models: ApiModels) -> bool:
     """Whether what is saved was moved to the CPU, itself or the module that it is the state of, or
     is the state of a module that has no name: nothing else ever has that."""
-    read = variables(value)
+    read = variables(value) | _flowing(value, function)
     moved: set[str] = set()
     nameless: set[str] = set()
     for _ in range(3):

@@ -15,6 +15,7 @@ from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
 from cudalint.analysis.queries.lifetimes.checkpoint_uses import Use, use_of
 from cudalint.analysis.shape.arguments import argument, given
 from cudalint.analysis.shape.flow import Flow
+from cudalint.analysis.shape.loops import without_device
 from cudalint.analysis.shape.operations import At, calls, operations
 from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Symbols
@@ -80,6 +81,8 @@ def _undirected(
         effect = models.lifetime_effect(call.name)
         if effect is None or effect.loads is None or given(call).cut:
             continue
+        if at.block in without_device(symbols.flow(function), models.asks_device):
+            continue  # it fails there, or the file is the CPU's
         where = argument(call, effect.loads)
         if where is None or _is_nowhere(where, function, symbols):
             yield at, call, where is not None
