@@ -386,6 +386,9 @@ class Worklist:
             case Launch(arguments=arguments, span=span):
                 for argument in arguments:
                     releases.check_use(self.run, argument.value, "a kernel launch", span, state)
+                    passed = self.run.evaluator.value(argument.value, state)
+                    if isinstance(passed, Address) and passed.location[0].startswith("::"):
+                        state.forget(passed.location)  # managed memory: the kernel may write it
             case Delete(place=place):
                 stores.delete(self.run, place, state)
             case ScopeEnd(symbols=symbols, span=span):

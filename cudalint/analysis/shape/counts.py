@@ -35,6 +35,8 @@ class Counts:
 
     def elements(self, amount: Expression, function: Function) -> bool:
         """Whether an amount is a number of elements, for all that its function does with it."""
+        if _is_scaled(amount):
+            return False
         which = identity(function)
         if which not in self._known:
             self._known[which] = _scaled(function)

@@ -24,7 +24,7 @@ from cudalint.frontends.cuda.flags import (
 from cudalint.frontends.cuda.includes import find_includes
 from cudalint.frontends.cuda.options import ParseOptions
 from cudalint.frontends.cuda.precompiled import discard, precompiled_header, prefix_header
-from cudalint.frontends.cuda.toolchain import OWN_HEADERS, find_toolchain
+from cudalint.frontends.cuda.toolchain import MADE_UP, find_toolchain
 from cudalint.frontends.cuda.undeclared import Undeclared
 from cudalint.source import Source, Span
 
@@ -35,7 +35,6 @@ _MOST_ERRORS = 500
 _MOST_ERRORS_ON_LONG_LINES = 50
 _LONG_LINE = 100_000
 _MOST_REPAIRS = 2
-_REPAIR = str(OWN_HEADERS / "undeclared.h")
 _NOT_FOUND = re.compile(r"'([^']+)' file not found")
 # What names of the C++ library, read before the source, can do to a source that did not ask for
 # them:
@@ -107,8 +106,8 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
 
     def attempt(prefix: str, declarations: str = "") -> ParsedUnit:
         unit = None
-        further = [*project, "-include", _REPAIR] if declarations else project
-        sources = [*files, (_REPAIR, declarations.encode())] if declarations else files
+        further = [*project, "-include", MADE_UP] if declarations else project
+        sources = [*files, (MADE_UP, declarations.encode())] if declarations else files
         if options.cache_folder is not None:
             header = precompiled_header(prefix, base, toolchain, options.cache_folder)
             if header is not None:
@@ -202,7 +201,7 @@ def _with_diagnostics(
             continue
         location = diagnostic.location
         filename = location.file.name if location.file else source.filename
-        if filename.startswith(system) or filename == _REPAIR:
+        if filename.startswith(system) or filename == MADE_UP:
             continue
         row, column = location.line, location.column
         header = _NOT_FOUND.search(diagnostic.spelling)

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 OWN_HEADERS = Path(__file__).parent / "headers"
+MADE_UP = str(OWN_HEADERS / "undeclared.h")
+"""Where the names are declared that no header declares; there is no such file."""
 
 OWN_LIBC = OWN_HEADERS / "libc"
 OWN_CUDA = OWN_HEADERS / "cuda_fallback"

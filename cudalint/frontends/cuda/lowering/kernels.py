@@ -92,7 +92,8 @@ class DeviceCode:
                 shared.setdefault((array.name, array.span), array)
             words = self._words(function)
             dynamic = dynamic or extern
-            for name in sorted(words & self._globals.keys()):
+            hidden = {array.name for array in arrays}
+            for name in sorted((words & self._globals.keys()) - hidden):
                 variable = self._globals[name]
                 if library().storage(variable) == Storage.EXTERN:
                     dynamic = dynamic or name

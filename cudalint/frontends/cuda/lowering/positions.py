@@ -14,7 +14,7 @@ from clang import cindex
 from clang.cindex import Cursor, TranslationUnit
 
 from cudalint.frontends.cuda.lowering.libclang import library
-from cudalint.frontends.cuda.toolchain import OWN_HEADERS, find_toolchain
+from cudalint.frontends.cuda.toolchain import MADE_UP, OWN_HEADERS, find_toolchain
 from cudalint.source import Span
 
 _MACRO_BIT = 0x80000000
@@ -94,6 +94,10 @@ class Positions:
         if self._library.in_system_header(location):
             return True
         return self._place(location)[0].startswith(_OWN_HEADERS)
+
+    def is_made_up(self, cursor: Cursor) -> bool:
+        """Whether the cursor stands for a name that no header declares."""
+        return self._place(self._library.location(cursor))[0] == MADE_UP
 
     def filename_of(self, cursor: Cursor) -> str:
         """The file in which the cursor stands, as a person names it."""
