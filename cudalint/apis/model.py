@@ -477,6 +477,8 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """It gives what its receiver has learned, to be written to a file."""
     stores: str | None = None
     """It writes the value at this path to a file."""
+    path: str | None = None
+    """The parameter that says which file is read or written."""
     offloads: str | None = None
     """The parameter that has checkpoints collected on the CPU before they are written."""
     data_sets: bool = False

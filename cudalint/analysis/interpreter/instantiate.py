@@ -282,11 +282,13 @@ class _Application(Translation):
     def havoc(self, state: State) -> None:
         """What the callee may do on the paths that were cut."""
         effects = self.summary.effects
+        by_value = {one.symbol for one in self.definition.parameters if one.by != "reference"}
         reached = [
             Reached(
                 self.locate((root,), state),
                 self.translate(Input((root,)), state),
                 root in effects.written,
+                root in by_value and not self.run.python,
             )
             for root in sorted(effects.released | effects.written | effects.kept)
         ]

@@ -12,6 +12,7 @@ from collections.abc import Sequence as Ordered
 from dataclasses import dataclass
 
 from cudalint.analysis.shape.arguments import bindings, given_at
+from cudalint.analysis.shape.members import type_of
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import plain
@@ -24,8 +25,11 @@ from cudalint.program import (
     Call,
     Expression,
     Function,
+    Index,
+    Member,
     Operation,
     Program,
+    Type,
     Variable,
     variables,
 )
@@ -95,6 +99,7 @@ class _Body:
         self._symbols = symbols
         self._known = known
         self._function = function
+        self._program = program
         self._models = symbols.models(program.language)
         self._python = program.language == "python"
         self._operations = [at.operation for at in operations(function)]
@@ -163,10 +168,26 @@ class _Body:
             own = parameter is not None and (parameter.by != "reference" or self._python)
             if own or not self._is_root(target.symbol):
                 return  # the function's own copy
-        outside = self._roots(target)
-        self._written |= outside
+        outside = self._roots(*_path(target))
+        if not self._is_inside(target):
+            self._written |= outside
         if outside:
             self._kept |= self._roots(value)
+
+    def _is_inside(self, target: Expression) -> bool:
+        """Whether it is a part of a local variable itself, reached through no pointer: that it has
+        something of a root's does not make it one."""
+        match target:
+            case Variable(symbol=symbol):
+                info = self._function.variables.get(symbol)
+                return not self._is_root(symbol) and info is not None and not _leads(info.type)
+            case Member(base=base):
+                return self._is_inside(base)
+            case Index(base=base):
+                whole = type_of(base, self._function, self._program, self._symbols)
+                return whole is not None and whole.kind == "array" and self._is_inside(base)
+            case _:
+                return False
 
     def _call(self, call: Call) -> None:
         model = self._models.lookup(call.name)
@@ -229,6 +250,21 @@ class _Body:
                     mine.add(root)
                 else:
                     mine |= self._aliases[root]  # captured from here
+
+
+def _leads(kind: Type) -> bool:
+    return kind.kind in ("pointer", "reference", "other")
+
+
+def _path(target: Expression) -> list[Expression]:
+    """What a target is reached through; an index only selects."""
+    match target:
+        case Index(base=base):
+            return _path(base)
+        case Member(base=base) if base is not None:
+            return _path(base)
+        case _:
+            return [target]
 
 
 def _is_address(argument: Argument) -> bool:

@@ -81,6 +81,9 @@ class Reached(NamedTuple):
     place: Location | None
     value: Value
     written: bool = True
+    copied: bool = False
+    """Whether only a copy of the place's value was given: the place keeps it, whatever becomes of
+    what it leads to."""
 
     @property
     def places(self) -> list[Location]:
@@ -99,7 +102,18 @@ def havoc(run: FunctionRun, state: State, *reached: Reached) -> None:
         guard(run, one.value, state)
     for place in places:
         out_of_sight(state, place)
-    written = [place for one in reached if one.written for place in one.places if place[-1] != "[]"]
+    for one in reached:
+        if one.written and one.copied and one.place is not None:
+            for place, _ in state.below(one.place):
+                if place != one.place:
+                    del state.values[place]
+    written = [
+        place
+        for one in reached
+        if one.written
+        for place in one.places
+        if place[-1] != "[]" and not (one.copied and place == one.place)
+    ]
     pointed = state.pointed()
     fresh = {
         place: run.position.symbol(f"out:{place}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cudalint.analysis.facts.lifetimes import CheckpointUse
 from cudalint.analysis.shape.arguments import argument, bindings
 from cudalint.analysis.shape.operations import calls, operands, operations
-from cudalint.analysis.shape.places import place, places_read
+from cudalint.analysis.shape.places import place, places_read, root_of
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
@@ -182,8 +182,20 @@ def _restores(
         effect = models.lifetime_effect(call.name)
         if after and effect is not None and effect.restores:
             of_file = any(places_read(one.value) & held for one in call.arguments)
-            if of_file and not _is_opaque(call, function, symbols):
+            stale = load is not None and _is_replaced(load, call, function, symbols)
+            if of_file and not stale and not _is_opaque(call, function, symbols):
                 yield call
+
+
+def _is_replaced(load: Call, restore: Call, function: Function, symbols: Symbols) -> bool:
+    """Whether the variable that a restore reads has the result of another load by then."""
+    target = load.target
+    read = {root_of(name) for one in restore.arguments for name in places_read(one.value)}
+    if not isinstance(target, Variable) or target.symbol not in read:
+        return False
+    flow = symbols.flow(function)
+    at = next(at for at, call in calls(function) if call is restore)
+    return load not in flow.last_set(target.symbol, at.place)
 
 
 def _is_opaque(restore: Call, function: Function, symbols: Symbols) -> bool:

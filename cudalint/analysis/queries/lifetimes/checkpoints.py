@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts.lifetimes import CheckpointLoad
 from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.queries.lifetimes.checkpoint_files import is_another_file
 from cudalint.analysis.queries.lifetimes.checkpoint_keeping import is_brief
 from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
     is_placed,
@@ -50,6 +51,7 @@ def checkpoints(
             continue
         by = use.operation
         placed = isinstance(by, Call) and is_placed(by, function, symbols)
+        mine = origins[0] == "device" and not is_another_file(call, function, program, symbols)
         found.append(
             CheckpointLoad(
                 api=call.name,
@@ -60,7 +62,7 @@ def checkpoints(
                 use=use.how,
                 own=use.how == "restored"
                 and use.function is function
-                and (origins[0] == "device" or (origins[1] == "device" and placed)),
+                and (mine or (origins[1] == "device" and placed)),
                 placed=placed,
                 brief=use.function is function
                 and is_brief(function, at, _place(function, by), program, symbols, models),

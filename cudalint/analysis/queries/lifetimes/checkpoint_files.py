@@ -1,0 +1,79 @@
+"""Which file a checkpoint is read from and written to, as far as its name is spelled (Python)."""
+
+from __future__ import annotations
+
+import re
+
+from cudalint.analysis.shape.arguments import argument, bindings
+from cudalint.analysis.shape.operations import calls, operands
+from cudalint.analysis.shape.symbols import Symbols
+from cudalint.apis.loader import ApiModels
+from cudalint.program import (
+    Call,
+    Constant,
+    Expression,
+    Function,
+    Program,
+    Unknown,
+    variables,
+    walk,
+)
+
+_FILE = re.compile(r"[^/\"']+\.[a-z0-9]+(?=[\"']?$)")
+_HOLE = re.compile(r"\\\{.*?\}|%[-+0-9.]*[a-z]")
+_CALLERS = 3
+
+
+def is_another_file(load: Call, function: Function, program: Program, symbols: Symbols) -> bool:
+    """Whether a call reads a file under whose name this program writes none, all names being
+    spelled: what is handed out, or was converted."""
+    models = symbols.models("python")
+    read = _names(load, function, program, symbols, models)
+    written = [
+        _names(call, one, program, symbols, models)
+        for one in program.functions
+        for _, call in calls(one)
+        if (effect := models.lifetime_effect(call.name)) is not None and effect.stores
+    ]
+    if not read or not all(written):
+        return False
+    patterns = [_HOLE.sub(".*", re.escape(name)) for names in written for name in names]
+    return not any(_HOLE.search(re.escape(name)) for name in read) and not any(
+        re.fullmatch(pattern, name) for pattern in patterns for name in read
+    )
+
+
+def _names(
+    call: Call, function: Function, program: Program, symbols: Symbols, models: ApiModels
+) -> set[str]:
+    effect = models.lifetime_effect(call.name)
+    path = argument(call, effect.path) if effect is not None and effect.path else None
+    return set() if path is None else _spelled(path, function, program, symbols, _CALLERS)
+
+
+def _spelled(
+    path: Expression, function: Function, program: Program, symbols: Symbols, depth: int
+) -> set[str]:
+    """The names of files that are spelled in what a path is made of."""
+    flow = symbols.flow(function)
+    sources = flow.sources(variables(path))
+    given = {one.symbol: one.default for one in function.parameters if one.symbol in sources}
+    parts = [path, *filter(None, given.values())]
+    for symbol in sources:
+        parts += (part for made in flow.definitions.get(symbol, ()) for part in operands(made))
+    found = {name for part in parts for one in walk(part) for name in _name(one)}
+    for caller in program.functions if given and depth and function.key else ():
+        for _, call in calls(caller):
+            bound = bindings(call, function.parameters) if call.key == function.key else {}
+            for symbol in sorted(bound.keys() & given.keys()):
+                found |= _spelled(bound[symbol], caller, program, symbols, depth - 1)
+    return found
+
+
+def _name(part: Expression) -> list[str]:
+    """The name of a file at the end of a string, holes and all."""
+    match part:
+        case Constant(value=str() as text) | Unknown(text=text):
+            return _FILE.findall(text)
+        case _:
+            return []
