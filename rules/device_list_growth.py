@@ -22,7 +22,8 @@ class DeviceListGrowthRule(FunctionRule):
     class's other methods what comes after. With low confidence, a list whose elements go to the
     host one by one after the loop; and, as an `info`, results of a model that a function joins on
     the device for its caller, a list of the module that a function adds the tensors to which it is
-    given, and labels and predictions that one loop collects: few numbers for each sample.
+    given, labels and predictions that one loop collects, and whatever hangs on no graph: how many
+    bytes each has is not known.
 
     ## Why is this bad?
 
@@ -71,7 +72,7 @@ class DeviceListGrowthRule(FunctionRule):
                 subject=growth.place,
                 steps=growth.steps,
                 confidence=Confidence.LOW if growth.apart or growth.unsure else None,
-                severity=None if growth.to_host and not growth.labelled else Severity.INFO,
+                severity=None if growth.to_host and not growth.light else Severity.INFO,
             )
 
 

@@ -96,8 +96,9 @@ class DeviceListGrowth:
     queued: bool = False
     """A list of the module, which a function adds what it is given to; ``joined``: what goes
     through it."""
-    labelled: bool = False
-    """The same loop collects what the data says beside what a model makes of it."""
+    light: bool = False
+    """No graph hangs on it, or the same loop collects what the data says beside what a model makes
+    of it: nothing says that it takes many bytes."""
     steps: tuple[Step, ...] = ()
 
 

@@ -13,6 +13,7 @@ from cudalint.analysis.domains.ownership.escape import (
     give_away,
     guard,
     havoc,
+    is_out_of_sight,
     lend_values,
 )
 from cudalint.analysis.domains.ownership.objects import is_own
@@ -409,6 +410,10 @@ class _Application(Translation):
         left = (*result.values(), *(value for _, _, value in writes))
         kept = frozenset(resource for value in left for resource in resources_in(value))
         writes.sort(key=lambda write: len(write[1]))  # members last
+        lost = {place for place, one in self.outcome.writes if is_out_of_sight(one)}
+        replaced = (target for location, target, _ in writes if location in lost)
+        held = [inner for target in replaced for _, inner in state.below(target)]
+        give_away(self.run, held, state)
         for location, target, value in writes:
             stores.store(
                 self.run,

@@ -30,6 +30,7 @@ def growths(view: View) -> tuple[DeviceListGrowth, ...]:
     found: dict[object, DeviceListGrowth] = {}
     computed: dict[object, bool] = {}
     given: set[object] = set()
+    light: set[object] = set()
     for keeping in keepings(view):
         if keeping.how != "appended" or keeping.through:
             continue
@@ -40,8 +41,10 @@ def growths(view: View) -> tuple[DeviceListGrowth, ...]:
             computed[keeping.span] = _is_computed(view, value)
             if _is_given(view, value):
                 given.add(keeping.span)
+            if value.gradient == Gradient.DETACHED:
+                light.add(keeping.span)
     return tuple(
-        replace(one, labelled=_is_labelled(span, found, computed, given))
+        replace(one, light=span in light or _is_labelled(span, found, computed, given))
         for span, one in found.items()
     )
 

@@ -75,6 +75,15 @@ def escape_object(run: FunctionRun, location: Location, state: State) -> None:
         guard(run, value, state)
 
 
+OUT_OF_SIGHT = "out:"
+"""In the origin of a value that somebody out of sight may have put there, before the place."""
+
+
+def is_out_of_sight(value: Value) -> bool:
+    """Whether somebody out of sight may have put a value where it is, in place of another."""
+    return isinstance(value, Symbol) and f"{OUT_OF_SIGHT}(" in value.origin
+
+
 class Reached(NamedTuple):
     """What somebody out of sight can reach, and whether it may be ``written``."""
 
@@ -116,7 +125,7 @@ def havoc(run: FunctionRun, state: State, *reached: Reached) -> None:
     ]
     pointed = state.pointed()
     fresh = {
-        place: run.position.symbol(f"out:{place}")
+        place: run.position.symbol(f"{OUT_OF_SIGHT}{place}")
         for place in written
         if not _stays(state, place, pointed)
     }

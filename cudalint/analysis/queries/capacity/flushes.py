@@ -26,6 +26,7 @@ from cudalint.program import (
     Function,
     Tuple,
     Unary,
+    Variable,
     variables,
 )
 
@@ -210,8 +211,12 @@ def _makes_model(run: FunctionRun, call: Call) -> bool:
 
 
 def _has_loop(run: FunctionRun, call: Call) -> bool:
-    """Whether another function of the run that is called goes over something itself."""
+    """Whether another function of the run that is called goes over something itself: also a method
+    of an object that is made here."""
     function = run.symbols.function(call.key, run.filename)
+    made = run.flow.only(call.receiver.symbol) if isinstance(call.receiver, Variable) else None
+    if function is None and isinstance(made, Call) and made.kind == "constructor":
+        function = run.symbols.method(made.key, call.name.removeprefix("."), run.filename)
     if function is None or function.key == run.function.key:
         return False
     return any(block.loop for block in function.blocks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cudalint.analysis.shape.arguments import argument, bindings
-from cudalint.analysis.shape.operations import calls, operands
+from cudalint.analysis.shape.operations import At, calls, operands
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
@@ -19,7 +19,7 @@ from cudalint.program import (
     walk,
 )
 
-_FILE = re.compile(r"[^/\"']+\.[a-z0-9]+(?=[\"']?$)")
+_FILE = re.compile(r"[^/\"']*\.[a-z0-9]+(?=[\"']?$)")
 _HOLE = re.compile(r"\\\{.*?\}|%[-+0-9.]*[a-z]")
 _CALLERS = 3
 
@@ -43,6 +43,24 @@ def is_another_file(load: Call, function: Function, program: Program, symbols: S
     )
 
 
+def is_written_before(load: At, function: Function, program: Program, symbols: Symbols) -> bool:
+    """Whether the same process has written the file, under the name that is read, on the way to a
+    load: it goes back to where it came from."""
+    models, flow = symbols.models("python"), symbols.flow(function)
+    assert isinstance(load.operation, Call)
+    read = {
+        _HOLE.sub("", re.escape(name))
+        for name in _names(load.operation, function, program, symbols, models)
+    }
+    for at, call in calls(function):
+        effect = models.lifetime_effect(call.name)
+        if effect is not None and effect.stores and flow.reaches(*at.place, *load.place):
+            names = _names(call, function, program, symbols, models)
+            if read & {_HOLE.sub("", re.escape(name)) for name in names}:
+                return True
+    return False
+
+
 def _names(
     call: Call, function: Function, program: Program, symbols: Symbols, models: ApiModels
 ) -> set[str]:
@@ -58,7 +76,7 @@ def _spelled(
     flow = symbols.flow(function)
     sources = flow.sources(variables(path))
     given = {one.symbol: one.default for one in function.parameters if one.symbol in sources}
-    parts = [path, *filter(None, given.values())]
+    parts = [path, *(one for one in given.values() if one is not None)]
     for symbol in sources:
         parts += (part for made in flow.definitions.get(symbol, ()) for part in operands(made))
     found = {name for part in parts for one in walk(part) for name in _name(one)}
@@ -74,6 +92,6 @@ def _name(part: Expression) -> list[str]:
     """The name of a file at the end of a string, holes and all."""
     match part:
         case Constant(value=str() as text) | Unknown(text=text):
-            return _FILE.findall(text)
+            return [f"{{}}{name}" if name[0] == "." else name for name in _FILE.findall(text)]
         case _:
             return []

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from cudalint.analysis.facts.resources import is_shown
+from cudalint.analysis.queries.lifetimes.checkpoint_files import is_written_before
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import At, calls, operations
 from cudalint.analysis.shape.symbols import Symbols
@@ -11,13 +14,19 @@ from cudalint.program import Branch, Call, Delete, Function, Program, Variable, 
 
 
 def is_brief(
-    function: Function, load: At, used: At, program: Program, symbols: Symbols, models: ApiModels
+    function: Function, load: At, used: At, placed: bool, program: Program, symbols: Symbols
 ) -> bool:
-    """Whether the weights are dropped before anything is computed, by the only process of a program
-    that does not ask whether there is a device: they take their place twice, for a moment."""
+    """Whether the weights are dropped before anything is computed, by the only process of a
+    program: they take their place twice, for a moment, or once, where the module is not ``placed``
+    on a device yet. A program that asks whether there is a device reads a file of another run
+    beside a placed module only at the risk that there is none."""
     loaded = load.operation
     assert isinstance(loaded, Call)
-    if _needs_care(program, models):
+    models = symbols.models("python")
+    if _calls_any(program, lambda call: _is_for_processes(call, models)):
+        return False
+    asks = placed and _calls_any(program, lambda call: models.asks_device(call.name))
+    if asks and not is_written_before(load, function, program, symbols):
         return False
     target = loaded.target
     if target is None or not is_shown(render(target)):
@@ -30,16 +39,15 @@ def is_brief(
     )
 
 
-def _needs_care(program: Program, models: ApiModels) -> bool:
-    """Whether a file is for several processes, each with its device, or for machines without one
-    too: what others saved lands on the first device, or nowhere."""
-    for function in program.functions:
-        for _, call in calls(function):
-            effect = models.lifetime_effect(call.name)
-            of_its_own = effect is not None and effect.device_of_its_own
-            if of_its_own or models.asks_device(call.name):
-                return True
-    return False
+def _calls_any(program: Program, is_meant: Callable[[Call], bool]) -> bool:
+    return any(is_meant(call) for function in program.functions for _, call in calls(function))
+
+
+def _is_for_processes(call: Call, models: ApiModels) -> bool:
+    """Whether a call is for one process of several, each with its device: what others saved lands
+    on the device of one of them."""
+    effect = models.lifetime_effect(call.name)
+    return effect is not None and effect.device_of_its_own
 
 
 def _is_deleted(flow: Flow, symbol: str) -> bool:

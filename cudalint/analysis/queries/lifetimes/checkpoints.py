@@ -65,7 +65,7 @@ def checkpoints(
                 and (mine or (origins[1] == "device" and placed)),
                 placed=placed,
                 brief=use.function is function
-                and is_brief(function, at, _place(function, by), program, symbols, models),
+                and is_brief(function, at, _place(function, by), placed, program, symbols),
             )
         )
     return tuple(found)

@@ -10,7 +10,7 @@ from cudalint.analysis.shape.operations import calls, expressions, operations
 from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.analysis.shape.walk import is_within, texts
+from cudalint.analysis.shape.walk import is_within, space_of_device, texts
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
@@ -72,7 +72,8 @@ def _first(
         if effect is not None and effect.host:
             continue
         sources = [placements.of(part.value) for part in call.arguments]
-        if "host" in (*sources, placements.made_by(call)):
+        named = (part.value.value for part in call.arguments if isinstance(part.value, Constant))
+        if "host" in (*sources, placements.made_by(call), *map(space_of_device, named)):
             continue  # on the CPU there is room
         again = _callee(call) in tried and _may_compute(call, models)
         instead = (
