@@ -137,10 +137,10 @@ def _unknown_object(
     context: Context, variable: Variable, type_: Type, cursor: Cursor, name: str, initial: Cursor
 ) -> None:
     text = context.positions.text(cursor).removeprefix(type_.text).strip()
-    arguments = recover_arguments(context, text.replace("{", "(").replace("}", ")"), [])
+    span = context.positions.span(cursor)
+    arguments = recover_arguments(context, text.replace("{", "(").replace("}", ")"), [], span)
     if arguments is None:
         arguments = (Argument(context.expression(initial)),)
-    span = context.positions.span(cursor)
     context.graph.emit(Call(type_.text, arguments, span, receiver=variable, kind="constructor"))
 
 

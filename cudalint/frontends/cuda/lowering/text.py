@@ -34,19 +34,21 @@ def recover(context: Context, text: str, span: Span, wanted: bool) -> Expression
 
 
 def recover_arguments(
-    context: Context, text: str, operands: list[Cursor]
+    context: Context, text: str, operands: list[Cursor], span: Span
 ) -> tuple[Argument, ...] | None:
-    """The arguments from the text of a call; None where the text is beyond us."""
+    """The arguments from the text of a call; None where the text is beyond us, or has no more than
+    clang: calls inside have better positions from there."""
     found = _CALLED.match(text)
     if found is None:
         return None
     try:
-        reader = Reader(context, text[found.end() :], Span(1, 1, 1, 1))
+        reader = Reader(context, text[found.end() :], span)
         values = reader.list_until(")")
     except (Beyond, IndexError):
         return None
-    if reader.emitted or len(values) <= len(operands):
-        return None  # Nothing was dropped; calls inside have better positions from clang.
+    if len(values) <= len(operands):
+        return None
+    reader.flush()
     return tuple(Argument(value) for value in values)
 
 

@@ -65,7 +65,8 @@ def unresolved_call(
             found = _CALLED_NAME.match(context.positions.text(callee))
             name = found.group(1) if found else render(value)
             return _emit_unresolved(context, cursor, name, None, operands[1:], wanted)
-        recovered = recover_arguments(context, text, operands[1:]) if text else None
+        span = context.positions.span(cursor)
+        recovered = recover_arguments(context, text, operands[1:], span) if text else None
         if recovered is None:
             recovered = lower_arguments(context, operands[1:])
         if isinstance(value, Member) and callee._kind_id != Kind.MEMBER:
@@ -155,7 +156,7 @@ def _emit_unresolved(
         facts is None or context.library.argument_count(facts.declaration) != len(operands)
     ):
         # Clang drops the arguments that it does not understand; the text has them all.
-        recovered = recover_arguments(context, text, operands)
+        recovered = recover_arguments(context, text, operands, context.positions.span(cursor))
     else:
         recovered = None
     arguments = recovered if recovered is not None else lower_arguments(context, operands)
