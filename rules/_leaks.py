@@ -105,12 +105,17 @@ def _ways_out(leak: Leak, ended_otherwise: bool) -> tuple[LeakExit, ...]:
 
 
 def _severity(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Severity:
-    """Where the process ends, or a test, what is left behind does little harm."""
+    """Where the process ends, or a test, what is left behind does little harm; and after an error of
+    the device nothing can be released."""
     thrown = all(way.kind is Exit.THROW for way in exits)
     failing = all(way.on_failure or way.kind is Exit.THROW for way in exits)
     grows = leak.resource.in_loop or any(way.kind is Exit.OVERWRITE for way in exits)
     ends = facts.is_main or facts.is_test or (facts.runs_once and leak.resource.info.small)
-    harmless = (ends and (failing or not grows)) or (thrown and facts.unhandled)
+    harmless = (
+        (ends and (failing or not grows))
+        or (thrown and facts.unhandled)
+        or all(way.sticky for way in exits)
+    )
     return Severity.INFO if harmless else Severity.WARNING
 
 

@@ -289,6 +289,9 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     synchronizes: bool = False
     """The host waits: for the stream or the event of ``order``, a copy for its stream, else for
     the device."""
+    only_sticky: bool = False
+    """It reports what has gone wrong before, on the device: after such an error the context is of
+    no more use, and nothing in it can be released (CUDA guide, *Error Checking*)."""
     order: StreamOrder | None = None
     selects_device: bool = False
     """Later calls go to another device (``cudaSetDevice``, ``with cupy.cuda.Device(i)``)."""

@@ -56,6 +56,8 @@ class Conditions:
         """What may be a variable of somebody else."""
         self.calls: dict[str, tuple[Step, str, Value]] = {}
         """By a status value's origin: the call's step, its name, and the status of success."""
+        self.sticky: set[str] = set()
+        """Origins of statuses that only an error of the device makes fail."""
         self.checked: set[str] = set()
         """Origins of statuses that were looked at."""
 
@@ -240,7 +242,8 @@ class Conditions:
         call = self.calls.get(status.origin)
         if call is not None:
             step, name, _ = call
-            state.failure = state.record("failure", replace(step, message=f"`{name}` fails"))
+            failed = replace(step, message=f"`{name}` fails")
+            state.failure = state.record("failure", failed, sticky=status.origin in self.sticky)
 
     def mark_checked(self, state: State, resource: Symbol) -> None:
         """The outcome of an acquisition was looked at."""

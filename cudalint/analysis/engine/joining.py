@@ -55,8 +55,8 @@ def _agree(one: State, other: State) -> None:
     one.conditions = _on_both(one.conditions, other.conditions)
     one.equal = common(one.equal, other.equal)
     one.among = common(one.among, other.among)
-    if other.failure is None:
-        one.failure = None
+    if other.failure is None or (one.failure is not None and one.failure.sticky):
+        one.failure = other.failure
 
 
 def _add(one: State, other: State) -> None:

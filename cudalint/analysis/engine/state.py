@@ -82,6 +82,8 @@ class Event:
     step: Step
     block: int | None = None
     """Of a condition: which one branches by it."""
+    sticky: bool = False
+    """Of a failure: the context is of no more use after it."""
     thrown: tuple[str, ...] = ()
     """Of an exception: of which classes one is its own; none where they are not known."""
 
@@ -192,9 +194,11 @@ class State:
 
     # The path ---------------------------------------------------------------------------------
 
-    def record(self, kind: str, step: Step, block: int | None = None) -> Event:
+    def record(
+        self, kind: str, step: Step, block: int | None = None, sticky: bool = False
+    ) -> Event:
         """Add a station to the trace."""
-        event = Event(kind, step, block)
+        event = Event(kind, step, block, sticky)
         length = self.trace.length + 1 if self.trace else 1
         self.trace = Trace(event, self.trace, length)
         return event

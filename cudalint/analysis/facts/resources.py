@@ -91,6 +91,8 @@ class LeakExit:
     """Of THROW: a ``throw``/``raise`` in sight, not merely a call that may raise."""
     on_failure: bool = False
     """The path took the failure branch of some call."""
+    sticky: bool = False
+    """What failed was an error of the device, after which nothing can be released any more."""
     overwritten_by: str = ""
     """Of OVERWRITE: ``acquire``, ``null``, ``value``, or ``run``: the function runs again."""
     early: bool = False

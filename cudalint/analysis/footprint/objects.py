@@ -135,6 +135,7 @@ class Range:
 
 
 NOTHING = Plain(None)
+_MOST_TEXT = 200
 
 
 def unknown(text: str = "") -> Plain:
@@ -152,8 +153,10 @@ def text_of(value: object) -> str:
 
 
 def texts_of(*values: object) -> str:
-    """What several values depend on."""
-    return ", ".join(dict.fromkeys(text for value in values if (text := text_of(value))))
+    """What several values depend on: as much of it as a message has room for. What is computed from
+    itself again and again would double it each time."""
+    found = ", ".join(dict.fromkeys(text for value in values if (text := text_of(value))))
+    return found if len(found) <= _MOST_TEXT else found[:_MOST_TEXT].rpartition(", ")[0] or "..."
 
 
 def flat(values: Iterable[Any]) -> list[Any]:

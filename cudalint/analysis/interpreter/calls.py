@@ -56,6 +56,7 @@ from cudalint.program import (
     Dereference,
     Expression,
     Record,
+    Return,
     Variable,
     variables,
 )
@@ -422,10 +423,26 @@ def _pass(
             havoc(run, state, Reached(location, state.read(location)))
     elif isinstance(value, Address):
         havoc(run, state, Reached(value.location, state.read(value.location)))
-    elif operation.kind == "constructor":
+    elif operation.kind == "constructor" or _makes_the_result(run, operation):
         escape_value(run, argument.value, value, state)
     elif not (borrows or argument.constant):
         lend(run, argument.value, value, lending, state)
+
+
+def _makes_the_result(run: FunctionRun, operation: Call) -> bool:
+    """Whether a function returns what a callee out of sight makes of what it is given, and that is
+    no plain number: a box, say, such as another language keeps handles in."""
+    made = operation.target
+    if run.python or not isinstance(made, Variable):
+        return False
+    if operation.kind != "macro" and run.evaluator.kind(made) not in ("pointer", "record"):
+        return False
+    return any(
+        isinstance(end := block.terminator, Return)
+        and end.value is not None
+        and made.symbol in variables(end.value)
+        for block in run.function.blocks
+    )
 
 
 def _is_written_by_nobody(

@@ -362,7 +362,8 @@ class _Application(Translation):
         self.run.work += WORK_OF_EFFECT * self.outcome.effects
         if self.outcome.failure is not None:
             step = Step(self.run.filename, self.call.span, f"`{self.definition.name}` fails")
-            state.failure = state.record("failure", step)
+            sticky = state.failure is not None and state.failure.sticky
+            state.failure = state.record("failure", step, sticky=sticky)
         for location, use in self.outcome.used:
             value = self.translate(Input(location), state)
             place = self.locate(location, state)

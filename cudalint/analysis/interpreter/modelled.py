@@ -160,6 +160,8 @@ def _status(
     state.refresh(status)
     step = Step(run.filename, call.span, f"`{name}` fails")
     run.conditions.calls[status.origin] = (step, name, Const(model.success))
+    if model.only_sticky:
+        run.conditions.sticky.add(status.origin)
     return status
 
 

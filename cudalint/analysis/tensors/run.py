@@ -254,7 +254,10 @@ class TensorRun:
 
     def _returns_attached(self, known: Known) -> frozenset[str]:
         if "differentiated" in self.hook(known.function):
-            return frozenset({"", "['loss']", "[0]"})
+            parts = {"['loss']", "[0]"} & set(
+                known.solution.returned_parts if known.solution else ()
+            )
+            return frozenset(parts or {""})
         found = {
             record.part
             for site in known.callers

@@ -246,6 +246,7 @@ class Recorder:
             steps=(record.acquired.step, *steps, Step(self.filename, span, last)),
             explicit=explicit,
             on_failure=state.failure is not None,
+            sticky=state.failure is not None and state.failure.sticky,
             overwritten_by=overwritten_by,
             lent=lent_to(state, state.resources[resource]),
         )
