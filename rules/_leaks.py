@@ -105,8 +105,8 @@ def _ways_out(leak: Leak, ended_otherwise: bool) -> tuple[LeakExit, ...]:
 
 
 def _severity(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Severity:
-    """Where the process ends, or a test, what is left behind does little harm; and after an error of
-    the device nothing can be released."""
+    """Where the process ends, or a test, what is left behind does little harm; and after an error
+    of the device nothing can be released."""
     thrown = all(way.kind is Exit.THROW for way in exits)
     failing = all(way.on_failure or way.kind is Exit.THROW for way in exits)
     grows = leak.resource.in_loop or any(way.kind is Exit.OVERWRITE for way in exits)

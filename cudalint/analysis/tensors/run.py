@@ -254,10 +254,8 @@ class TensorRun:
 
     def _returns_attached(self, known: Known) -> frozenset[str]:
         if "differentiated" in self.hook(known.function):
-            parts = {"['loss']", "[0]"} & set(
-                known.solution.returned_parts if known.solution else ()
-            )
-            return frozenset(parts or {""})
+            parts = known.solution.returned_parts if known.solution is not None else {}
+            return frozenset(one for one in ("['loss']", "[0]") if one in parts) or frozenset([""])
         found = {
             record.part
             for site in known.callers
