@@ -240,6 +240,11 @@ class Evaluator:
                 return self._variable(expression, state)
             case Member(base=base, field=field):
                 return self._field(base, field, expression, state)
+            case Dereference(pointer=Index() as one) if isinstance(
+                some := self.value(one, state), Bag
+            ):
+                found = state.in_blocks(some.resources)
+                return bag(found) if found else Operation("place:" + render(expression), ())
             case Index() | Dereference():
                 location = self.location(expression, state)
                 return (

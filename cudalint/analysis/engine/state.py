@@ -254,6 +254,19 @@ class State:
             found = self._anywhere(base, rest[1:])
         return found
 
+    def in_blocks(self, blocks: Iterable[Symbol]) -> frozenset[Symbol]:
+        """The resources whose pointers or handles are stored at the start of some blocks."""
+        wanted = frozenset(blocks)
+        return frozenset(
+            resource
+            for place, value in self.values.items()
+            if place[0] == "@"
+            and len(place) == 2
+            and not isinstance(place[1], str)
+            and not wanted.isdisjoint(resources_in(place[1]))
+            for resource in resources_in(value)
+        )
+
     def _anywhere(self, base: Pointer, rest: Location) -> Value | None:
         """What the same member of several elements of a block holds, each with its own pointer."""
         held = {

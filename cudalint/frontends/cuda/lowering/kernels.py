@@ -26,6 +26,8 @@ from cudalint.source import Span
 
 _BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*([^,()]+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_RESERVING = re.compile(r"\basm\b[^;]*\.shared\b")
+"""Inline assembler that declares shared memory itself (PTX ISA, *State Spaces*)."""
 
 
 class DeviceCode:
@@ -157,11 +159,14 @@ class DeviceCode:
         return tuple(arrays), dynamic
 
     def _is_read(self, function: Cursor, name: str) -> bool:
-        """Whether a function does more with an array than declare it, whatever it is given."""
+        """Whether a function does more with an array than declare it, whatever it is given, and
+        does not reserve the memory for it itself."""
         word = re.compile(rf"\b{re.escape(name)}\b")
         text = self._positions.text(function)
         if not word.search(text):
             return True  # A macro writes the name.
+        if _RESERVING.search(text):
+            return False
         given = {name_of(part) for part in children(function) if part._kind_id == Kind.PARAMETER}
         pending = [part for part in children(function) if part._kind_id == Kind.COMPOUND]
         while pending:
