@@ -45,18 +45,22 @@ from cudalint.analysis.values.values import (
     Symbol,
     Uninitialized,
     Value,
+    resources_in,
 )
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (
     AddressOf,
     Argument,
     Assign,
+    Binary,
+    Branch,
     Call,
     Constant,
     Dereference,
     Expression,
     Record,
     Return,
+    Unary,
     Variable,
     variables,
 )
@@ -287,7 +291,15 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
     checks = not run.python or throws is not False
     if checks and _is_told_of_failure(run, operation, values, state):
         return list(thrown)
+    failing = _failing_answer(run, operation, values, state) if checks else None
+    refused = state.copy() if failing is not None else None
     states = _consume_statuses(run, values, state, checks)
+    answers: dict[int, bool] = {}
+    if refused is not None and failing is not None:
+        refusing = _consume_statuses(run, values, refused, checks, succeeded=False)
+        answers = {id(one): not failing for one in states}
+        answers |= {id(one): failing for one in refusing}
+        states += refusing
     answer = run.position.symbol(f"call:{name}")
     result: Value = answer
     for one in states:
@@ -300,7 +312,7 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
             result = accessor
         elif isinstance(result, Symbol):
             one.refresh(result)
-            known = _told_before(run, operation, result, one)
+            known = answers.get(id(one), _told_before(run, operation, result, one))
             if known is not None:
                 one.conditions[result] = known
         converted = operation.kind == "constructor" and len(values) == 1 and _is_iterator(values[0])
@@ -383,8 +395,38 @@ def _decides(run: FunctionRun, branch: int, here: int, state: State) -> bool:
     )
 
 
+def _failing_answer(
+    run: FunctionRun, operation: Call, values: list[Value], state: State
+) -> bool | None:
+    """What a callee out of sight answers that is asked whether an acquisition has failed, and told
+    its status, if it has: after that answer, and not after the other, the function goes on without
+    what would have been acquired."""
+    branch = run.flow.blocks[run.position.block].terminator
+    answer, statuses = operation.target, set(statuses_in(values))
+    if not isinstance(branch, Branch) or not isinstance(answer, Variable) or not statuses:
+        return None
+    asked = {one for one, held in state.resources.items() if held.condition in statuses}
+    places = {at[0] for at, value in state.values.items() if asked & set(resources_in(value))}
+    then, otherwise = (
+        not places.isdisjoint(run.flow.live[target]) for target in (branch.then, branch.otherwise)
+    )
+    if then == otherwise:
+        return None
+    match branch.condition:
+        case Variable(symbol=answer.symbol):
+            return otherwise
+        case Unary(operator="!", operand=Variable(symbol=answer.symbol)):
+            return then
+        case Binary(operator="!=", left=Variable(symbol=answer.symbol), right=Constant(value=0)):
+            return otherwise
+        case Binary(operator="==", left=Variable(symbol=answer.symbol), right=Constant(value=0)):
+            return then
+        case _:
+            return None
+
+
 def _consume_statuses(
-    run: FunctionRun, values: list[Value], state: State, checks: bool
+    run: FunctionRun, values: list[Value], state: State, checks: bool, succeeded: bool = True
 ) -> list[State]:
     states = [state]
     for value in values:
@@ -393,7 +435,7 @@ def _consume_statuses(
         for status in statuses_in([value]):
             run.conditions.checked.add(status.origin)
             if checks:
-                settled = (run.conditions.settle(one, status, True) for one in states)
+                settled = (run.conditions.settle(one, status, succeeded) for one in states)
                 states = [after for one in settled for after in one]
     return states
 
