@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts, MisuseKind, readable
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint_rules._wording import places, quoted, released_early, subject
 
 
@@ -86,5 +86,7 @@ class UseAfterFree(FunctionRule):
                 function=facts.function,
                 subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
+                severity=Severity.WARNING if misuse.by_global else None,
+                confidence=Confidence.MEDIUM if misuse.by_global else None,
                 defect=released_early(misuse, facts),
             )

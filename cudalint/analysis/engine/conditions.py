@@ -283,13 +283,16 @@ def literal(value: Value, truth: bool) -> Value:
 
 
 def _excluded(conditions: dict[Value, bool], value: Value, truth: bool) -> bool:
-    """Whether a value cannot be so, because of what is known of it and another one together."""
-    for clause, held in conditions.items():
-        if held and isinstance(clause, Operation) and clause.operator == "||":
-            for one, other in (clause.operands, clause.operands[::-1]):
-                if literal(value, not truth) == one and is_known(conditions, other, False):
-                    return True
-    return False
+    """Whether a value cannot be so, because of what is known of it and others together."""
+    opposite = literal(value, not truth)
+    return any(
+        held
+        and isinstance(clause, Operation)
+        and clause.operator == "||"
+        and opposite in clause.operands
+        and all(is_known(conditions, one, False) for one in clause.operands if one != opposite)
+        for clause, held in conditions.items()
+    )
 
 
 def is_known(conditions: dict[Value, bool], condition: Value, truth: bool) -> bool:

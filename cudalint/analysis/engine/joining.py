@@ -19,7 +19,7 @@ every block is still visited.
 from __future__ import annotations
 
 import zlib
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from cudalint.analysis.engine.conditions import is_known, literal
 from cudalint.analysis.engine.state import Holding, InputRelease, State, Status
@@ -153,7 +153,9 @@ def _absent(state: State) -> int:
 
 def _on_both(one: dict[Value, bool], other: dict[Value, bool]) -> dict[Value, bool]:
     """What is remembered on both of two paths, and what follows from their difference: where
-    `a` is false on one, and true on the other with `b` false, not both are true (`!(a && b)`)."""
+    `a` is false on one, and true on the other with `b` false, not both are true (`!(a && b)`); and
+    where `a || b` is known on one, and on the other that neither is true but `c`, one of the three
+    is."""
     found = common(one, other)
     for mine, theirs in ((one, other), (other, one)):
         new = [value for value in theirs if value not in mine and not _is_clause(value)]
@@ -163,11 +165,25 @@ def _on_both(one: dict[Value, bool], other: dict[Value, bool]) -> dict[Value, bo
             for rest in new:
                 either = (literal(decides, mine[decides]), literal(rest, theirs[rest]))
                 found[bounded(Operation("||", either))] = True
+        for clause, truth in mine.items():
+            if truth and _is_any(clause) and all(is_known(theirs, o, False) for o in parts(clause)):
+                spoken = {one.operands[0] if _is_not(one) else one for one in parts(clause)}
+                rests = [rest for rest in new if rest not in spoken]
+                for rest in rests if len(rests) <= _MOST_NEW else ():
+                    any_of = (*parts(clause), literal(rest, theirs[rest]))
+                    found[bounded(Operation("||", any_of))] = True
         for value, truth in theirs.items():
-            either_of = isinstance(value, Operation) and value.operator == "||" and truth
-            if either_of and any(is_known(mine, part, True) for part in parts(value)):
+            if truth and _is_any(value) and any(is_known(mine, o, True) for o in parts(value)):
                 found[value] = True
     return found
+
+
+def _is_not(value: Value) -> TypeGuard[Operation]:
+    return isinstance(value, Operation) and value.operator == "!"
+
+
+def _is_any(value: Value) -> bool:
+    return isinstance(value, Operation) and value.operator == "||"
 
 
 def _is_clause(value: Value) -> bool:

@@ -160,6 +160,9 @@ class Misuse:
     at_end: Site | None = None
     """Where an object ends (named by ``text``) whose destructor makes the second release, or the
     use."""
+    by_global: bool = False
+    """Of USE_AFTER_FREE: a function that is called uses it, which finds it in a global variable and
+    may have put another there first."""
     asks_callers: bool = False
     """The path takes several branches for what the caller passes, and none because a call failed:
     no caller may pass that."""

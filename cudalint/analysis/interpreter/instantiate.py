@@ -372,7 +372,11 @@ class _Application(Translation):
                 if state.status(value.resource) is Status.RELEASED and not self.undecided:
                     objects.released_before(self.run, self.call, value.resource, shown, use, state)
                 continue
-            Passing(self.run, state, shown, self.call.name, self.call.span).use(value, use.step)
+            by_global = str(location[0]).startswith("::")
+            passing = Passing(
+                self.run, state, shown, self.call.name, self.call.span, by_global=by_global
+            )
+            passing.use(value, use.step)
         for release in self.outcome.released:
             self._release(release, state)
         stored = sorted(self.outcome.stored, key=repr)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cudalint.analysis.domains.ownership.iterations import was_another_case
 from cudalint.analysis.domains.ownership.lending import borrowed_by
@@ -149,6 +149,7 @@ class Passing:
     shown: str
     name: str
     span: Span
+    by_global: bool = field(default=False, kw_only=True)
 
     def use(self, value: Value, inside: Step | None = None) -> None:
         """What is released must not be used, neither here nor (``inside``) by what is called."""
@@ -201,6 +202,7 @@ class Passing:
                 tuple(steps),
                 acquired.resource() if acquired else None,
                 released,
+                by_global=self.by_global,
                 asks_callers=self._asks_callers(),
             )
         )
