@@ -16,6 +16,10 @@ UNPAIRED, EARLY_EXIT, EXCEPTION = "GPU101", "GPU102", "GPU103"
 OVERWRITTEN, HANDLE = "GPU104", "GPU106"
 
 
+_SMALL = 4096
+"""Bytes, of memory that one run of a program may leave behind once: less than a page."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The rule that a leak belongs to, and the ways out that it speaks of."""
@@ -110,7 +114,8 @@ def _severity(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> 
     thrown = all(way.kind is Exit.THROW for way in exits)
     failing = all(way.on_failure or way.kind is Exit.THROW for way in exits)
     grows = leak.resource.in_loop or any(way.kind is Exit.OVERWRITE for way in exits)
-    ends = facts.is_main or facts.is_test or (facts.runs_once and leak.resource.info.small)
+    small = leak.resource.info.small or (leak.resource.bytes or _SMALL) < _SMALL
+    ends = facts.is_main or facts.is_test or (facts.runs_once and small)
     harmless = (
         (ends and (failing or not grows))
         or (thrown and facts.unhandled)

@@ -70,7 +70,8 @@ class EarlyExitLeak(FunctionRule):
     one name, or suppress the finding at the allocation or at the exit.
 
     In `main`, in a test, and in the code of a Python module, the process ends with the function:
-    there a leak is `info`, unless each iteration of a loop acquires another.
+    there a leak is `info`, unless each iteration of a loop acquires another; and so is what an
+    error of the device leaves (`cudaDeviceSynchronize` fails): nothing can be released after it.
 
     ## References
 
