@@ -73,8 +73,9 @@ class UnpairedAllocation(FunctionRule):
     At the end of `main`, of a test and of a Python module's own code the process ends, and the
     system takes all memory back: there a leak is `info`, unless each iteration of a loop acquires
     another. So is less than a page (4 KiB) that a function leaves which only `main` calls, once.
-    `compute-sanitizer` reports it too, and the code tends to be moved into a function one day. An
-    object that is closed on some paths only counts as closed.
+    `compute-sanitizer` reports it too, and the code tends to be moved into a function one day.
+
+    An object that is closed on some paths only counts as closed.
 
     ## References
 
