@@ -10,6 +10,8 @@ from cudalint.findings.finding import Finding, Severity, Step
 from cudalint_rules._wording import format_bytes, plural, subject
 
 _LARGE = 256 * 1024**2
+_LARGE_ONCE = 4 * 1024**3
+"""Of a function that runs once in a program: what a small device does not have."""
 
 
 class UncheckedAllocation(FunctionRule):
@@ -21,7 +23,8 @@ class UncheckedAllocation(FunctionRule):
     compared, no later call asks for the last error, and the pointer is not compared with null. The
     others of the function are its steps.
 
-    From 256 MiB on, where a refusal is likely, it is a warning.
+    From 256 MiB on, where a refusal is likely, it is a warning; from 4 GiB on in `main`, a test, and
+    a function that only `main` calls, once.
 
     ## Why is this bad?
 
@@ -81,6 +84,7 @@ class UncheckedAllocation(FunctionRule):
         if not unchecked:
             return
         first, *others = sorted(unchecked, key=lambda allocation: allocation.span)
+        once = facts.is_main or facts.is_test or facts.runs_once
         largest = max(allocation.bytes or 0 for allocation in unchecked)
         size = f", {format_bytes(first.bytes)}," if first.bytes else ""
         message = f"the status of {first.resource}{size} is never looked at"
@@ -96,5 +100,5 @@ class UncheckedAllocation(FunctionRule):
                 Step(a.resource.filename, a.span, f"{a.resource} is not checked either")
                 for a in others
             ),
-            severity=Severity.WARNING if largest >= _LARGE else None,
+            severity=Severity.WARNING if largest >= (_LARGE_ONCE if once else _LARGE) else None,
         )
