@@ -270,6 +270,14 @@ def _find(
     return None
 
 
+def _seen_through(location: Location) -> Location:
+    """Where a part of an object stands to which a member of this one points."""
+    holder = location[1] if location[0] == "@" else None
+    if isinstance(holder, Input) and len(holder.location) > 1 and holder.location[0] == "this":
+        return (*holder.location, *location[2:])
+    return location
+
+
 def _name(path: Location) -> str:
     return "".join("[...]" if part == "[]" else str(part) for part in path).removeprefix(".")
 
@@ -295,7 +303,7 @@ def _collect(
         for item in outcome.handed_out:
             _acquisition(run, linker, table, outcome, item, lost)
         for release in outcome.released:
-            found = _find(run, linker, table, release.location)
+            found = _find(run, linker, table, _seen_through(release.location))
             if found is None:
                 continue
             members, name = found[0], part_of(found[1])
@@ -440,7 +448,8 @@ def _acquisition(
     for location, value in outcome.writes:
         holder = None
         if item.resource in resources_in(value):
-            holder = _find(run, linker, table, location)
+            inner = _where_made(location[1], outcome) if location[0] == "@" else None
+            holder = _find(run, linker, table, (*inner, *location[2:]) if inner else location)
         if holder and holder[0] is members and part_of(holder[1]) != part_of(name):
             members.together.setdefault(part_of(name), set()).add(part_of(holder[1]))
     members.acquiring.setdefault(part_of(name), set()).add(function.key)
