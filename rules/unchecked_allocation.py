@@ -23,8 +23,8 @@ class UncheckedAllocation(FunctionRule):
     compared, no later call asks for the last error, and the pointer is not compared with null. The
     others of the function are its steps.
 
-    From 256 MiB on, where a refusal is likely, it is a warning; from 4 GiB on in `main`, a test, and
-    a function that only `main` calls, once.
+    From 256 MiB on, where a refusal is likely, it is a warning; from 4 GiB on in `main`, in a test,
+    and in a function that only `main` calls, once.
 
     ## Why is this bad?
 
