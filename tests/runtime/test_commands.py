@@ -86,7 +86,7 @@ def test_only_what_is_confirmed(project: Path, capsys: pytest.CaptureFixture[str
         "    if (cudaMalloc(&p, 64) != cudaSuccess) return;\n"
         "    if (n > 3) { if (cudaMalloc(&q, 64) != cudaSuccess) return; }\n"
         "}\n"
-        "int main(int argc, char**) { work(argc); return 0; }\n"
+        "int main(int argc, char**) { work(argc); work(argc); return 0; }\n"
     )
     status, report = checked(capsys, "--runtime=sim", str(source))
     verdicts = {f["location"]["row"]: f["runtime"]["verdict"] for f in report["findings"]}
@@ -94,7 +94,7 @@ def test_only_what_is_confirmed(project: Path, capsys: pytest.CaptureFixture[str
     status, report = checked(capsys, "--runtime=sim", "--runtime-only-confirmed", str(source))
     assert status == 1
     assert [finding["location"]["row"] for finding in report["findings"]] == [4]
-    source.write_text(source.read_text().replace("argc); return", "0); return").replace(
+    source.write_text(source.read_text().replace("work(argc);", "work(0);").replace(
         "work(int n) {", "work(int n) { if (n < 9) return;"))  # fmt: skip
     status, report = checked(capsys, "--runtime=sim", "--runtime-only-confirmed", str(source))
     assert (status, report["findings"]) == (0, [])

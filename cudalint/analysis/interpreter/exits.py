@@ -282,7 +282,7 @@ class Leaving:
             conditions=conditions[:MOST_CONDITIONS],
             handed_out=tuple(out),
             dangling=tuple(dangling),
-            used=tuple(state.used.items()),
+            used=tuple(use for use in state.used.items() if not _is_in_own(use[0])),
             released=tuple(
                 release for entry, release in state.inputs.items() if not _is_local(run, entry)
             ),
@@ -403,6 +403,11 @@ def _is_some_element(location: Location) -> bool:
         and isinstance(location[1], Operation)
         and location[1].operator == "element"
     )
+
+
+def _is_in_own(entry: Location) -> bool:
+    """Whether a place is in memory that the function has acquired itself: no caller can mean it."""
+    return entry[0] == "@" and not isinstance(entry[1], str) and any(resources_in(entry[1]))
 
 
 def _is_local(run: FunctionRun, location: Location) -> bool:

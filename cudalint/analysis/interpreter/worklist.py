@@ -32,6 +32,7 @@ from cudalint.analysis.engine.summary import LATER
 from cudalint.analysis.interpreter import calls, destruction
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.exits import Leaving, result_of
+from cudalint.analysis.interpreter.modelled import note_last_error
 from cudalint.analysis.shape.consumers import may_stop_early
 from cudalint.analysis.shape.exceptions import Exceptions
 from cudalint.analysis.shape.operations import operations
@@ -70,6 +71,7 @@ from cudalint.program import (
     Throw,
     Unary,
     Use,
+    Variable,
     variables,
 )
 from cudalint.program import (
@@ -398,6 +400,9 @@ class Worklist:
                 return ended
             case Use(value=value, reason="yield", span=span):
                 self._yield(value, span, state)
+            case Use(value=Variable(symbol=name)) if not self.run.python:
+                if self.run.evaluator.variable(name) is None:
+                    note_last_error(self.run, state)  # a macro of a header that is missing
         return [state]
 
     # Operations -------------------------------------------------------------------------------

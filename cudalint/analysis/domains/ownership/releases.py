@@ -254,7 +254,10 @@ class Release(Passing):
                     self._misuse(MisuseKind.INTERIOR if is_known else MisuseKind.OFFSET, resource)
                 self._resource(resource, location)
             case Bag(resources=resources):
-                for resource in sorted(resources, key=repr):
+                meant = [one for one in resources if self._fits(one)]
+                # What an object holds that is released here goes with it.
+                state.escape(one for one in resources if meant and one not in meant)
+                for resource in sorted(meant or resources, key=repr):
                     if live(state.status(resource)) or state.status(resource) is Status.ESCAPED:
                         self._resource(resource, location)
             case Address(location=target) if _is_local(run, target):
@@ -277,6 +280,10 @@ class Release(Passing):
                 self._note((*entry, field))
             case Operation(operator="element", operands=(Input(location=entry),)):
                 self._note(entry)
+
+    def _fits(self, resource: Symbol) -> bool:
+        acquired = self.run.log(Recorder).of(resource)
+        return acquired is not None and acquired.family in self.effect.families
 
     def _resource(self, resource: Symbol, location: Location | None) -> None:
         run, state, families = self.run, self.state, self.effect.families
