@@ -10,6 +10,11 @@ from cudalint.findings.finding import Finding, Severity
 from cudalint_rules._wording import format_against, quoted, subject
 
 
+_NEGATIVE = 2**62
+"""Bytes: from here on it was a negative number, an error code say that met a size; the program
+looks at that before, or fails at once."""
+
+
 class OverBudgetAllocation(FunctionRule):
     """One allocation above the device budget.
 
@@ -53,7 +58,8 @@ class OverBudgetAllocation(FunctionRule):
     ## Known problems
 
     Other processes, the context and the library's own cache take their share; the budget is what
-    remains for this program. Managed memory may be larger than the device and is not reported.
+    remains for this program. Managed memory may be larger than the device and is not reported, nor
+    is a size of 4 EiB and more: that was a negative number, which the program did not mean.
 
     ## References
 
@@ -71,7 +77,7 @@ class OverBudgetAllocation(FunctionRule):
         for allocation in facts.allocations:
             if _lives_on_device(allocation) and allocation.overflow is None:
                 size = allocation.bytes or 0
-                if size > self.limits.device_memory:
+                if self.limits.device_memory < size < _NEGATIVE:
                     yield self._finding(allocation, size, facts)
 
     def _finding(self, allocation: Allocation, size: int, facts: FunctionFacts) -> Finding:

@@ -65,13 +65,20 @@ def load(path: Path) -> Round:
 
 
 def by_round(rounds: dict[str, Round]) -> Iterator[list[str]]:
-    """Rows: each round by language; a false finding of severity ``error`` is the worst there is."""
-    yield ["round", "linter", "language", "repositories", "judged", *VERDICTS, "false errors"]
+    """Rows: each round by language, what is told by default and what ``--preview`` adds (low
+    confidence) apart; a false finding of severity ``error`` is the worst there is."""
+    head = ["round", "linter", "language", "set", "repositories", "judged"]
+    yield [*head, *VERDICTS, "false errors"]
     for name, one in rounds.items():
-        for language, found in _grouped(one.findings, lambda finding: finding.language):
+        groups = _grouped(one.findings, lambda finding: (finding.language, _set(finding)))
+        for (language, part), found in groups:
             errors = sum(each.severity == "error" and each.verdict == "false" for each in found)
             count = len({each.repository for each in found})
-            yield [name, one.linter, language, str(count), *_counts(found), str(errors)]
+            yield [name, one.linter, language, part, str(count), *_counts(found), str(errors)]
+
+
+def _set(finding: Judged) -> str:
+    return "preview" if finding.confidence == "low" else "default"
 
 
 def by_rule(findings: Iterable[Judged]) -> Iterator[list[str]]:
