@@ -9,7 +9,6 @@ from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
 from cudalint_rules._wording import format_against, quoted, subject
 
-
 _NEGATIVE = 2**62
 """Bytes: from here on it was a negative number, an error code say that met a size; the program
 looks at that before, or fails at once."""
