@@ -9,7 +9,7 @@ from typing import Literal
 from cudalint.analysis.shape.arguments import bindings, inputs, named_constant
 from cudalint.analysis.shape.operations import calls, operands, operations, targets, terminal
 from cudalint.analysis.shape.placement import Placements
-from cudalint.analysis.shape.places import place, root
+from cudalint.analysis.shape.places import is_inside, place, root
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.shape.symbols import Symbols
@@ -20,6 +20,7 @@ from cudalint.program import (
     Expression,
     Function,
     Program,
+    Variable,
     variables,
     walk,
 )
@@ -176,24 +177,32 @@ def _is_host(value: Expression, function: Function, models: ApiModels) -> bool:
     read = variables(value) | _flowing(value, function)
     moved: set[str] = set()
     nameless: set[str] = set()
+    states: set[str] = set()
     for _ in range(3):
         for _, call in calls(function):
             effect = models.tensor_effect(call.name)
+            lasting = models.lifetime_effect(call.name)
             result = variables(call.target) if call.target is not None else set()
-            sources = variables(call.receiver) if call.receiver is not None else set()
+            sources = {name} if (name := place(call.receiver)) is not None else set()
+            from_moved = any(is_inside(one, other) for one in sources for other in moved)
             if effect is not None and effect.result == "module" and not sources:
                 nameless |= {symbol for symbol in result if symbol.startswith("%")}
             if effect is not None and effect.device == "host":
                 moved |= result | sources
-            elif effect is not None and effect.module and sources & moved:
+            elif effect is not None and effect.module and from_moved:
                 moved |= result
-            if sources & moved and call.receiver is not None:
+            if (lasting is not None and lasting.gives_state) or (effect and effect.module):
+                states |= result | (sources if result & read else set())
+            if from_moved:
                 moved |= sources
             if result & read:
-                lasting = models.lifetime_effect(call.name)
                 if sources & nameless and lasting is not None and lasting.gives_state:
                     return True
                 read |= sources
             if result & moved and effect is not None and (effect.module or effect.evaluates):
                 moved |= sources
-    return bool(read & moved)
+    whole = variables(value)
+    return any(
+        one in whole | states or not states.isdisjoint(_flowing(Variable(one, one), function))
+        for one in read & moved
+    )
