@@ -89,10 +89,17 @@ def released_members(linker: Linker, record: Record, always: bool = False) -> di
             for location, release in released_by(run.outcomes if run is not None else ()).items():
                 if run is None or (always and not _is_sure(run, location)):
                     continue
+                if _is_of_host(release.families, run):
+                    continue  # `new`, `malloc` are not our affair
                 step = release.step
                 name = str(location[1]).removeprefix(".")
                 found.setdefault(name, Site(step.filename, step.span, release.api))
     return found
+
+
+def _is_of_host(families: tuple[str, ...], run: FunctionRun) -> bool:
+    known = [run.models.families.get(one) for one in families]
+    return bool(known) and all(one is not None and one.space == "host" for one in known)
 
 
 def _is_sure(run: FunctionRun, location: Location) -> bool:

@@ -6,6 +6,7 @@ import re
 
 from clang.cindex import Cursor
 
+from cudalint.frontends.cuda.blanked import blanked
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     Storage,
@@ -26,6 +27,8 @@ from cudalint.source import Span
 
 _BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*([^,()]+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_MOST_CALLED = 200
+"""Device functions that are looked into for one kernel."""
 _RESERVING = re.compile(r"\basm\b[^;]*\.shared\b")
 """Inline assembler that declares shared memory itself (PTX ISA, *State Spaces*)."""
 
@@ -80,28 +83,39 @@ class DeviceCode:
     def _reach(self, cursor: Cursor) -> tuple[tuple[SharedArray, ...], str | None]:
         """Shared memory of the kernel and of the device functions that it calls."""
         shared: dict[tuple[str, Span], SharedArray] = {}
-        dynamic: str | None = None
         pending = [cursor]
         seen: set[int] = set()
-        while pending and len(seen) < 200:
+        while pending and len(seen) < _MOST_CALLED:
             function = pending.pop()
             identity = address(function)
             if identity in seen:
                 continue
             seen.add(identity)
-            arrays, extern = self._own(function)
+            arrays, _ = self._own(function)
             for array in arrays:
                 shared.setdefault((array.name, array.span), array)
-            words = self._words(function)
-            dynamic = dynamic or extern
-            hidden = {array.name for array in arrays}
-            for name in sorted((words & self._globals.keys()) - hidden):
-                variable = self._globals[name]
-                if library().storage(variable) == Storage.EXTERN:
-                    dynamic = dynamic or name
-            for name in sorted(words & self._functions.keys()):
+            for name in sorted(self._words(function) & self._functions.keys()):
                 pending.extend(self._functions[name])
-        return tuple(shared.values()), dynamic
+        return tuple(shared.values()), self._dynamic(cursor, {})
+
+    def _dynamic(self, function: Cursor, known: dict[int, str | None]) -> str | None:
+        """The dynamic shared array that a function reads, itself or by calling others; of overloads
+        nobody looks which is meant, so that all must read one."""
+        identity = address(function)
+        if identity in known or len(known) >= _MOST_CALLED:
+            return known.get(identity)
+        known[identity] = None
+        arrays, found = self._own(function)
+        words = self._words(function)
+        hidden = {array.name for array in arrays}
+        for name in sorted((words & self._globals.keys()) - hidden):
+            if library().storage(self._globals[name]) == Storage.EXTERN:
+                found = found or name
+        for name in sorted(words & self._functions.keys()):
+            inner = [self._dynamic(one, known) for one in self._functions[name]]
+            found = found or (inner[0] if all(inner) else None)
+        known[identity] = found
+        return found
 
     def _words(self, function: Cursor) -> set[str]:
         identity = address(function)
@@ -195,7 +209,7 @@ class DeviceCode:
                     value = evaluate(values[0])
                     if isinstance(value, int) and value > 0:
                         return value
-        head = self._positions.text(cursor).partition("{")[0]
+        head = blanked(self._positions.text(cursor)).partition("{")[0]
         found = _BOUNDS.search(head)
         if found is None:
             return None
