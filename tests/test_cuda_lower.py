@@ -843,6 +843,18 @@ def test_shared_memory_of_a_template_is_its_largest_instantiation() -> None:
     assert [array.bytes for array in kernel.shared] == [512]
 
 
+def test_shared_memory_that_assembler_reserves_is_not_missing() -> None:
+    program = lower(
+        "__global__ void k(float* v) {\n"
+        '  asm(".shared .align 16 .b32 reserved[64];" ::);\n'
+        "  extern __shared__ float staged[];\n"
+        "  staged[threadIdx.x] = v[threadIdx.x];\n"
+        "  v[threadIdx.x] = staged[0];\n"
+        "}\n"
+    )
+    assert [kernel.dynamic_shared for kernel in program.kernels] == [None]
+
+
 def test_unused_dynamic_shared_memory_is_not_read() -> None:
     program = lower(
         """
