@@ -173,12 +173,14 @@ class FunctionRun:
 
     def surroundings(self) -> tuple[bool, bool]:
         """Whether other CUDA work may run before, and after, the operation that runs now. In a
-        destructor, or where a reset follows, it is not the first."""
+        destructor, or where a reset follows, it is not the first; in a constructor it is."""
         here = (self.position.block, self.position.index)
         after = any(
             work != here and self.flow.reaches(here[0], here[1], work[0], work[1])
             for work in self._work
         )
+        if self.function.kind == "constructor":
+            return False, after
         if self.function.kind == "destructor" or any(
             self.flow.reaches(here[0], here[1], reset[0], reset[1]) for reset in _resets(self)
         ):

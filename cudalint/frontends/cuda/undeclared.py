@@ -41,6 +41,7 @@ _DECLARED = re.compile(
 )
 _CHAIN = re.compile(r"((?:\s*::\s*~?\w+)+)")
 _TEMPLATE_CHAIN = re.compile(rf"(?:\s*{_ARGUMENTS})?((?:\s*::\s*~?\w+)+)")
+_TEMPLATE_METHOD = re.compile(rf"(?:\.|->)\s*(?=(\w+)\s*{_ARGUMENTS}\s*\()")
 _MEMBER_OF = re.compile(r"(?:\.|->|\w\s*::)\s*$")
 _IN_EXPRESSION = re.compile(r"[:=(,<]\s*$|\breturn\s*$")
 _KEYWORDS = frozenset(
@@ -73,6 +74,7 @@ class Undeclared:
         self._is_c = is_c
         self._text = ""
         self._places: dict[str, list[int]] = {}
+        self._template_methods: frozenset[str] | None = None
         self._declared: set[str | None] = set()
         """Classes, aliases, macros and enumerations that the text itself has."""
         self._aliases: dict[str, str] = {}
@@ -111,6 +113,7 @@ class Undeclared:
         new = blanked(text)
         self._text += f"{new}\n"
         self._places.clear()
+        self._template_methods = None
         self._declared |= {name for match in _DECLARED.finditer(new) for name in match.groups()}
         self._aliases |= dict(_ALIAS.findall(new))
 
@@ -124,8 +127,11 @@ class Undeclared:
         scope: _Scope | None = self._root
         for part in of.split("::"):
             scope = scope.members.get(part) if scope is not None else None
-        is_template = re.search(rf"(?:\.|->)\s*{name}\s*{_ARGUMENTS}\s*\(", self._text)
-        if scope is not None and is_template and scope.kind in ("class", "template"):
+        if scope is None or scope.kind not in ("class", "template") or (of, name) in self._known:
+            return
+        if self._template_methods is None:
+            self._template_methods = frozenset(_TEMPLATE_METHOD.findall(self._text))
+        if name in self._template_methods:
             self._known.add((of, name))
             scope.members.setdefault(name, _Scope("method"))
 

@@ -10,9 +10,9 @@ from cudalint.frontends.cuda.lowering.initialization import initialize, is_refer
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     children,
+    initializer,
     name_of,
     referenced,
-    related,
 )
 from cudalint.frontends.cuda.lowering.objects import is_plain
 from cudalint.frontends.cuda.lowering.products import part
@@ -75,7 +75,7 @@ def declare_element(context: Context, variable: Cursor, element: Expression, spa
     place = context.declare(variable, name, type_)
     if can_own(type_):
         context.scopes.declare(place.symbol)
-    initial = related("initializer", variable)
+    initial = initializer(variable)
     copy = construction_in(context, initial) if initial is not None else None
     function = referenced(copy) if copy is not None else None
     if function is not None and context.library.is_copy_constructor(function):

@@ -10,7 +10,7 @@ from cudalint.frontends.cuda.lowering.bindings import bindings
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.graph import can_own
 from cudalint.frontends.cuda.lowering.initialization import bound, initialize, is_referable, refer
-from cudalint.frontends.cuda.lowering.libclang import Kind, Storage, name_of, related
+from cudalint.frontends.cuda.lowering.libclang import Kind, Storage, initializer, name_of
 from cudalint.frontends.cuda.lowering.names import RECORDS
 from cudalint.frontends.cuda.lowering.objects import construct_dependent
 from cudalint.frontends.cuda.lowering.reader import APIS
@@ -57,7 +57,7 @@ def _variable(context: Context, cursor: Cursor) -> None:
     type_ = _declared_type(context, cursor, name)
     if type_.kind == "other" and _is_call_after_macro(context, cursor, name, type_):
         return
-    initial = related("initializer", cursor)
+    initial = initializer(cursor)
     span = context.positions.span(cursor)
     if storage == Storage.STATIC:
         _static(context, cursor, name, type_, initial, span)

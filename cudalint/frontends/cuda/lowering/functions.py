@@ -17,6 +17,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     address,
     children,
     evaluate,
+    initializer,
     is_value,
     library,
     name_of,
@@ -96,7 +97,7 @@ def _capture(context: Context, name: Cursor) -> None:
         return
     if address(declaration) in context.symbols.places:
         return
-    initial = related("initializer", declaration)
+    initial = initializer(declaration)
     parent = related("parent", declaration)
     if initial is None or (parent is not None and parent._kind_id == Kind.NAMESPACE):
         return
@@ -143,7 +144,7 @@ def _parameter(context: Context, cursor: Cursor) -> Parameter:
     variable = context.declare(cursor, name, type_, "parameter")
     by: Any = type_.kind if type_.kind in ("reference", "pointer") else "value"
     default = None
-    initial = related("initializer", cursor)
+    initial = initializer(cursor)
     if initial is not None:
         value = evaluate(initial)
         default = Constant(value) if value is not None else None

@@ -14,6 +14,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     address,
     children,
     evaluate,
+    initializer,
     library,
     name_of,
     related,
@@ -226,7 +227,7 @@ class DeviceCode:
         parent = related("parent", cursor)
         for part in children(parent) if parent is not None else ():
             if part._kind_id == Kind.VARIABLE and name_of(part) == text:
-                initial = related("initializer", part)
+                initial = initializer(part)
                 value = evaluate(initial) if initial is not None else None
                 return value if isinstance(value, int) else None
         return None

@@ -443,8 +443,18 @@ def referenced(cursor: Cursor) -> Cursor | None:
 
 
 def related(relation: str, cursor: Cursor) -> Cursor | None:
-    """Another cursor by a relation of ``Library``: definition, parent, template, initializer."""
+    """Another cursor by a relation of ``Library``: definition, parent, template."""
     return _real(getattr(library(), relation)(cursor), cursor)
+
+
+def initializer(variable: Cursor) -> Cursor | None:
+    """What a variable is written to begin with. Where clang could not read that, an instance of a
+    template begins with a zero that stands nowhere: nothing is known of it."""
+    functions = library()
+    found = _real(functions.initializer(variable), variable)
+    if found is not None and found._kind_id == Kind.UNEXPOSED:
+        return found if functions.extent(found).begin_int_data else None
+    return found
 
 
 def overridden(method: Cursor) -> list[Cursor]:

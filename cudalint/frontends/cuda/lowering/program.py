@@ -17,9 +17,9 @@ from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     address,
     children,
+    initializer,
     library,
     name_of,
-    related,
     usr,
 )
 from cudalint.frontends.cuda.lowering.names import FUNCTIONS, RECORDS, outermost_template
@@ -142,7 +142,7 @@ class _UnitLowering:
             value = start(self.parts, self.unit, cursor)
             if value is not None:
                 self.unit.starts[variable.symbol] = value
-            initial = related("initializer", cursor)
+            initial = initializer(cursor)
             while initial is not None and initial._kind_id == Kind.UNEXPOSED:
                 initial = next(iter(children(initial)), None)
             if initial is not None and initial._kind_id == Kind.LAMBDA:

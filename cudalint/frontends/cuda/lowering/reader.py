@@ -37,8 +37,9 @@ from cudalint.program import (
 )
 from cudalint.source import Span
 
+_BLANK = re.compile(r"(?:\s|//[^\n]*|/\*[\s\S]*?\*/)*")
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>0[xX][0-9a-fA-F']+[uUlL]*|\d[\d']*(?:\.\d*)?(?:[eE][-+]?\d+)?[uUlLfF]*)"
+    r"(?:(?P<number>0[xX][0-9a-fA-F']+[uUlL]*|\d[\d']*(?:\.\d*)?(?:[eE][-+]?\d+)?[uUlLfF]*)"
     r"|(?P<name>(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)"
     r"|(?P<string>\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])+')"
     r"|(?P<symbol><<<|>>>|<<=|>>=|->|\+\+|--|&&|\|\||==|!=|<=|>=|<<|>>|[-+*/%&|^]=|[-+*/%&|^~!<>=?:,.;()\[\]{}]))"
@@ -96,17 +97,15 @@ class Reader:
         self.tokens: list[tuple[str, str]] = []
         self.place = 0
         self.emitted: list[Any] = []
-        position = 0
         text = _CHEVRONS.sub(lambda found: found.group()[0] * 3, text)
+        position = _after_blank(text, 0)
         while position < len(text):
-            if not text[position:].strip():
-                break
             found = _TOKEN.match(text, position)
             if found is None:
                 raise Beyond(text[position : position + 10])
             kind = found.lastgroup or ""
             self.tokens.append((kind, found.group(kind)))
-            position = found.end()
+            position = _after_blank(text, found.end())
 
     def flush(self) -> None:
         """Emit the operations: only once the whole text was read."""
@@ -528,6 +527,10 @@ class Reader:
             elif token in (".", "->"):
                 self.take()
                 name = self.take()
+                if name == "template":
+                    name = self.take()
+                if self.token == "<":
+                    self._skip_template_arguments()
                 value = self._member(value, token, name)
             elif token in ("++", "--"):
                 self.take()
@@ -572,6 +575,12 @@ class Reader:
             )
         )
         return target
+
+
+def _after_blank(text: str, position: int) -> int:
+    """Where the next token begins, behind white space and comments."""
+    blank = _BLANK.match(text, position)
+    return blank.end() if blank else position
 
 
 def _type_of_words(words: list[str]) -> Type:

@@ -9,7 +9,7 @@ from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.context import Context, Parts
 from cudalint.frontends.cuda.lowering.graph import Symbols
-from cudalint.frontends.cuda.lowering.libclang import Linkage, evaluate, library, related
+from cudalint.frontends.cuda.lowering.libclang import Linkage, evaluate, initializer, library
 from cudalint.frontends.cuda.lowering.unit import Unit
 from cudalint.program import (
     AddressOf,
@@ -46,7 +46,7 @@ def start(parts: Parts, unit: Unit, cursor: Cursor) -> Expression | None:
         return None
     if "volatile" in type_.text or not library().is_definition(cursor):
         return None
-    initial = related("initializer", cursor)
+    initial = initializer(cursor)
     if type_.kind in _NUMBERS:
         value = evaluate(initial) if initial is not None else 0
         if value is None:

@@ -14,6 +14,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     address,
     evaluate,
+    initializer,
     is_lambda,
     library,
     name_of,
@@ -384,7 +385,7 @@ class Unit:
         type_ = self.types.of(declaration)
         constant: Expression | None = None
         if type_.constant and type_.kind in ("integer", "float", "bool", "enumeration"):
-            initial = related("initializer", declaration)
+            initial = initializer(declaration)
             value = evaluate(initial) if initial is not None else None
             constant = Constant(value, variable.name) if value is not None else None
         if storage == "global" and self.positions.is_system(declaration):

@@ -9,7 +9,14 @@ from clang.cindex import Cursor
 from cudalint.apis.loader import load
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.graph import Symbols, can_own
-from cudalint.frontends.cuda.lowering.libclang import Kind, Storage, address, evaluate, related
+from cudalint.frontends.cuda.lowering.libclang import (
+    Kind,
+    Storage,
+    address,
+    evaluate,
+    initializer,
+    related,
+)
 from cudalint.frontends.cuda.lowering.types import as_parameter
 from cudalint.program import (
     THIS,
@@ -72,7 +79,7 @@ def variable_of(context: Context, declaration: Cursor, name: str) -> Expression:
 def _elsewhere(context: Context, declaration: Cursor) -> Expression:
     """A variable outside of functions; what a reference among them is bound to."""
     variable = context.unit.global_variable(declaration)
-    initial = related("initializer", declaration)
+    initial = initializer(declaration)
     if initial is None or context.types.of(declaration).kind != "reference":
         return variable
     outside = Context(context.parts, context.unit, "", "", Symbols())
@@ -95,7 +102,7 @@ def constant_of(context: Context, declaration: Cursor, name: str) -> Constant | 
         constants[identity] = None
         type_ = context.types.of(declaration)
         if type_.constant and type_.kind in ("integer", "float", "bool", "enumeration"):
-            initial = related("initializer", declaration)
+            initial = initializer(declaration)
             value = evaluate(initial) if initial is not None else None
             if value is not None:
                 folded = bool(value) if type_.kind == "bool" else value
