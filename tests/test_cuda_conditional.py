@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudalint.frontends.cuda.conditional import asked_for
+from cudalint.frontends.cuda.conditional import asked_around, asked_for
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,17 @@ from cudalint.frontends.cuda.conditional import asked_for
 )
 def test_asked_for(text: str, asked: tuple[str, ...]) -> None:
     assert asked_for(text) == asked
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("#if __CUDA_ARCH__ >= 300\nint a;\n#else\n", {"__CUDA_ARCH__"}),
+        ("#if A\n#elif defined(B)\n#endif\n#ifdef C\n", {"C"}),
+        ("#ifdef A\n#if B\n#endif\n", {"A"}),
+        ("// #if A\n#if 1\n", set()),
+        ("#endif\n#else\n#elif A\n", set()),
+    ],
+)
+def test_asked_around(text: str, asked: set[str]) -> None:
+    assert asked_around(text) == asked

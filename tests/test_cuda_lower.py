@@ -15,6 +15,7 @@ from cudalint.program import (
     Assign,
     Branch,
     Call,
+    Constant,
     Function,
     Jump,
     Launch,
@@ -892,6 +893,51 @@ def test_launches() -> None:
     assert "launch k<<<(n / 256, 1, 1), (256, 1, 1), -, ->>>(p, n)" in text
     assert "launch k<<<(2, 3, 1), block, 1024, s>>>(p, n)" in text
     assert "launch t<<<(1, 1, 1), (32, 1, 1), n * sizeof(float), ->>>(p)" in text
+
+
+def test_launches_that_clang_could_not_read() -> None:
+    program = lower(
+        """
+        #include "missing.h"
+        namespace device { __global__ void k(View<float, 2> out, int n); }
+        void f(Tensor t, int n, cudaStream_t s) {
+            device::k<<<blocks(n), 32, 0, s>>>(
+                // What it fills:
+                t.view<float, 2, other::Traits>(), /* how much */ n);
+            if (n) device::k<<<lost(n), 32, 0, s>>>(t.template view<float, 2>(), n); // done
+        }
+        """
+    )
+    launches = operations(program, "f", Launch)
+    assert [render(one.stream) for one in launches if one.stream is not None] == ["s", "s"]
+
+
+def test_initializers_that_an_instance_lost() -> None:
+    """clang writes a zero in their place."""
+    program = lower(
+        """
+        #include "missing.h"
+        using Point = lib::vec<3, float>;
+        __global__ void k(float* p) {}
+        template <int N> void f(float* p) {
+            const long bytes = N * sizeof(Point);
+            const long none = 0, nil{};
+            k<<<1, N, bytes>>>(p);
+            k<<<1, N, none>>>(p);
+            k<<<1, N, nil>>>(p);
+        }
+        void g(float* p) { f<64>(p); }
+        """
+    )
+    instances = [one for one in program.functions if one.name == "f"]
+    shared = [
+        [one.shared for block in each.blocks for one in block.operations if isinstance(one, Launch)]
+        for each in instances
+    ]
+    assert shared
+    for first, *others in shared:
+        assert not isinstance(first, Constant)
+        assert [isinstance(one, Constant) and one.value == 0 for one in others] == [True, True]
 
 
 def test_launch_in_a_template() -> None:

@@ -11,6 +11,7 @@ from cudalint.analysis.engine.conditions import Conditions
 from cudalint.analysis.engine.evaluate import Evaluator
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.engine.summary import Outcome, Summary
+from cudalint.analysis.shape.loops import few_turns
 from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.subjects import Subjects
@@ -170,6 +171,18 @@ class FunctionRun:
     def show(self, expression: Expression | None) -> str:
         """An expression as the source has it: calls in place of their temporaries."""
         return "" if expression is None else render(substitute(expression, self._written))
+
+    def repeats(self, block: int) -> bool:
+        """Whether a block runs again and again: in a loop of more than a few turns, which is not
+        one over the devices."""
+        return any(
+            not few_turns(self.flow, header) and not self._selects_device(header)
+            for header in self.flow.enclosing.get(block, ())
+        )
+
+    def _selects_device(self, header: int) -> bool:
+        found = (self.models.lookup(call.name) for _, call in calls(self.flow.body(header)))
+        return any(model is not None and model.selects_device for model in found)
 
     def surroundings(self) -> tuple[bool, bool]:
         """Whether other CUDA work may run before, and after, the operation that runs now. In a

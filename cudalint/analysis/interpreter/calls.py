@@ -291,6 +291,8 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
     checks = not run.python or throws is not False
     if checks and _is_told_of_failure(run, operation, values, state):
         return list(thrown)
+    handed_on = _status_handed_on(run, operation, values) if checks else None
+    checks = checks and handed_on is None
     failing = _failing_answer(run, operation, values, state) if checks else None
     refused = state.copy() if failing is not None else None
     states = _consume_statuses(run, values, state, checks)
@@ -325,7 +327,7 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
             inner = unwrapped(values[0]) if values else None
             location = run.evaluator.location(operation.target, one)
             if location is not None:
-                given = inner if inner is not None else result
+                given = handed_on or (inner if inner is not None else result)
                 stores.store(run, one, location, given, operation.span)
         if operation.kind == "constructor" and operation.receiver is not None:
             location = run.evaluator.location(operation.receiver, one)
@@ -423,6 +425,21 @@ def _failing_answer(
             return then
         case _:
             return None
+
+
+def _status_handed_on(run: FunctionRun, operation: Call, values: list[Value]) -> Value | None:
+    """The status that a callee out of sight is given, where its answer is compared with the name of
+    a failure (``DEBUGGED(cudaMalloc(...)) == cudaErrorMemoryAllocation``): it is the answer."""
+    given = [value for value in values if statuses_in([value])]
+    match run.flow.blocks[run.position.block].terminator:
+        case Branch(
+            condition=Binary(
+                operator="==" | "!=", left=Variable(symbol=asked), right=Constant(text=name) as to
+            )
+        ) if name and to.value and isinstance(operation.target, Variable):
+            if asked == operation.target.symbol and len(given) == 1:
+                return given[0]
+    return None
 
 
 def _consume_statuses(

@@ -636,7 +636,7 @@ class _Application(Translation):
                 span=self.call.span,
                 bytes=None if item.bytes is None else self.translate(item.bytes, state),
                 through=self.definition.name,
-                in_loop=bool(run.flow.enclosing.get(run.position.block)),
+                in_loop=run.repeats(run.position.block),
                 managed=item.managed or item.escaped or elsewhere,
                 location=target,
                 from_callee=(item.filename, item.span),

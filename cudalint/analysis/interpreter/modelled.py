@@ -230,7 +230,7 @@ def _acquire(
         span=call.span,
         bytes=size,
         bytes_text=binding.text(acquisition.bytes) or acquisition.bytes or "",
-        in_loop=bool(run.flow.enclosing.get(run.position.block)),
+        in_loop=run.repeats(run.position.block),
         managed=managed,
         at_least=acquisition.at_least,
         location=location,

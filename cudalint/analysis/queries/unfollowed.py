@@ -160,7 +160,7 @@ class _Unfollowed:
             info=run.models.family_of(call.name, acquisition.family),
             filename=run.filename,
             span=call.span,
-            in_loop=bool(run.flow.enclosing.get(block)),
+            in_loop=run.repeats(block),
         )
         end = max(site.span for site in siblings)
         acquired = Step(run.filename, call.span, f"`{resource.name}` is acquired here")

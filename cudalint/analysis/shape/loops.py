@@ -15,6 +15,7 @@ from cudalint.program import (
     Assign,
     Branch,
     Call,
+    Constant,
     Expression,
     Index,
     Operation,
@@ -36,6 +37,21 @@ def innermost(flow: Flow, block: int) -> int | None:
 def around(flow: Flow, block: int) -> list[int]:
     """The headers of the loops around a block, innermost first."""
     return sorted(flow.enclosing.get(block, ()), key=lambda header: len(flow.loops[header]))
+
+
+_FEW = 16
+"""Turns of a loop that take no more than a program can do without."""
+
+
+def few_turns(flow: Flow, header: int) -> bool:
+    """Whether a loop is written to end after a few turns."""
+    return any(
+        counter.header == header
+        and isinstance(counter.bound, Constant)
+        and isinstance(counter.bound.value, int)
+        and abs(counter.bound.value) <= _FEW
+        for counter in flow.counters.get(header, {}).values()
+    )
 
 
 def ordinary_blocks(flow: Flow) -> frozenset[int]:

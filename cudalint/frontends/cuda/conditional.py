@@ -1,4 +1,5 @@
-"""Files that have CUDA only where some macro is defined: all of it in ``#ifdef USE_CUDNN``."""
+"""What depends on a macro: files that have CUDA only where it is defined (all of it in ``#ifdef
+USE_CUDNN``), and lines that only some compilation reads."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w+)[ \t]*(.*)")
 _NAME = r"(?:defined\s*\(\s*\w+\s*\)|defined\s+\w+|[A-Za-z_]\w*(?:\s*==\s*\d+)?)"
 _ALL_OF = re.compile(rf"\(?\s*{_NAME}(?:\s*&&\s*{_NAME})*\s*\)?$")
 _ASKED = re.compile(r"\b(?!defined\b)([A-Za-z_]\w*)(?:\s*==\s*(\d+))?")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _CUDA = re.compile(
     r"\b(?:cu(?:da|blas|fft|dnn|sparse|solver|rand|tensor)?|nvrtc|nccl|hip)[A-Z]\w*[ \t]*\("
     r"|__global__|<<<"
@@ -36,6 +38,24 @@ def asked_for(text: str) -> tuple[str, ...]:
         elif directive[1] == "endif" and around:
             around.pop()
     return tuple(sorted(common or ()))
+
+
+def asked_around(text: str) -> frozenset[str]:
+    """The names in the conditions of those ``#if`` that a text, the beginning of a file, leaves
+    open."""
+    around: list[set[str]] = []
+    for line in blanked(text).replace("\\\n", " ").split("\n"):
+        directive = _DIRECTIVE.match(line)
+        if directive is None:
+            continue
+        names = set(_WORD.findall(directive[2]))
+        if directive[1] in ("if", "ifdef", "ifndef"):
+            around.append(names)
+        elif directive[1] == "elif" and around:
+            around[-1] |= names
+        elif directive[1] == "endif" and around:
+            around.pop()
+    return frozenset(name for names in around for name in names)
 
 
 def _names(kind: str, condition: str) -> frozenset[str]:

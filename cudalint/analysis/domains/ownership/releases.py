@@ -179,8 +179,17 @@ class Passing:
             return
         site = Site(earlier.step.filename, earlier.step.span, earlier.api)
         steps = (earlier.step, here)
-        misuse = Misuse(kind, self.shown, self.name, self.span, steps, released=site)
-        self.run.log(Recorder).misuse(misuse)
+        self.run.log(Recorder).misuse(
+            Misuse(
+                kind,
+                self.shown,
+                self.name,
+                self.span,
+                steps,
+                released=site,
+                by_global=self.by_global,
+            )
+        )
 
     def _misuse(self, kind: MisuseKind, resource: Symbol | None = None) -> None:
         acquired = self.run.log(Recorder).of(resource) if resource is not None else None

@@ -7,6 +7,7 @@ import re
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.blanked import blanked
+from cudalint.frontends.cuda.conditional import asked_around
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     Storage,
@@ -32,6 +33,15 @@ _MOST_CALLED = 200
 """Device functions that are looked into for one kernel."""
 _RESERVING = re.compile(r"\basm\b[^;]*\.shared\b")
 """Inline assembler that declares shared memory itself (PTX ISA, *State Spaces*)."""
+
+
+_ARCHITECTURE = "__CUDA_ARCH__"
+"""Only device code has it defined (CUDA C++ Programming Guide, *Application Compatibility*)."""
+_GIVEN = (Kind.PARAMETER, Kind.VALUE_PARAMETER)
+"""What whoever launches a kernel decides: its arguments, and those of its template."""
+_ANOTHER_NAME = (
+    r"\b(\w+)\s*=\s*(?:\w+_cast\s*<[^;=]*>\s*\(|\([^()]*\)\s*)?&?\s*{}\s*(?:\[0\]\s*)?\)?\s*;"
+)
 
 
 class DeviceCode:
@@ -164,7 +174,7 @@ class DeviceCode:
                 if not any(child._kind_id == Kind.SHARED for child in children(part)):
                     continue
                 if library().storage(part) == Storage.EXTERN:
-                    if self._is_read(function, name_of(part)):
+                    if self._is_in_all_code(part) and self._is_read(function, name_of(part)):
                         dynamic = dynamic or name_of(part)
                 else:
                     arrays.append(self._array(part))
@@ -172,6 +182,12 @@ class DeviceCode:
                 # Statements only: no declaration stands in an expression.
                 pending.extend(reversed(children(part)))
         return tuple(arrays), dynamic
+
+    def _is_in_all_code(self, variable: Cursor) -> bool:
+        """Whether the code for each architecture has a variable. It is read here as the host's."""
+        filename, start, _ = self._positions.offsets(variable)
+        before = self._positions.text_of(filename, 0, start) if start >= 0 else ""
+        return _ARCHITECTURE not in asked_around(before)
 
     def _is_read(self, function: Cursor, name: str) -> bool:
         """Whether a function does more with an array than declare it, whatever it is given, and
@@ -182,7 +198,7 @@ class DeviceCode:
             return True  # A macro writes the name.
         if _RESERVING.search(text):
             return False
-        given = {name_of(part) for part in children(function) if part._kind_id == Kind.PARAMETER}
+        given = {name_of(part) for part in children(function) if part._kind_id in _GIVEN}
         pending = [part for part in children(function) if part._kind_id == Kind.COMPOUND]
         while pending:
             part = pending.pop()
@@ -192,6 +208,10 @@ class DeviceCode:
                     text = text.replace(self._positions.text(part), "", 1)
                     continue
             pending.extend(child for child in children(part) if child._kind_id >= 200)
+        another = re.search(_ANOTHER_NAME.format(re.escape(name)), text)
+        if another is not None:
+            rest = text.replace(another.group(), "", 1)
+            return len(word.findall(rest)) > 1 or bool(re.search(rf"\b{another[1]}\b", rest))
         return len(word.findall(text)) > 1
 
     def _array(self, variable: Cursor) -> SharedArray:
