@@ -7,6 +7,7 @@ from cudalint.analysis.shape.operations import calls, expressions, operations
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.symbols import Symbols, identity
 from cudalint.program import (
+    Call,
     Function,
     FunctionReference,
     Launch,
@@ -29,6 +30,10 @@ class ProcessEnd:
         referred = self._referred()
         outside = {one for one in known if one[1] in referred or not self._calls.sites(one)}
         self._open = self._calls.reached(outside - self._ends)
+        self._working = self._calls.reaching(
+            one for one, (function, program) in known.items() if self._works(function, program)
+        )
+        """The functions that launch, acquire or make something, themselves or by others."""
         headers = program_headers | self._headers_of_programs()
         entered = {one for one in outside if one[1] in referred or one[0] not in headers}
         self.tests = {one for one in self._ends if not _is_main(known[one][0])}
@@ -77,7 +82,7 @@ class ProcessEnd:
 
     def _goes_on(self, site: Site) -> bool:
         """Whether the program does so after an exception of a call: some handler takes it, and the
-        function returns, or works on, in `main` and in tests."""
+        function returns; in `main` and in tests, it works on the device again."""
         blocks = site.caller.blocks
         unwind = blocks[site.at.block].unwind
         if unwind is None:
@@ -86,8 +91,21 @@ class ProcessEnd:
         after = [blocks[number] for number in closure([unwind], ways(blocks, within))]
         if identity(site.caller) not in self._ends:
             return any(isinstance(block.terminator, Return) for block in after)
-        return any(isinstance(at.operation, Launch) for at in operations(after)) or any(
-            self._symbols.callees(call, site.caller.filename) for _, call in calls(after)
+        if any(isinstance(at.operation, Launch) for at in operations(after)):
+            return True
+        callees = (self._symbols.callees(call, site.caller.filename) for _, call in calls(after))
+        return any(identity(callee) in self._working for found in callees for callee, _ in found)
+
+    def _works(self, function: Function, program: Program) -> bool:
+        models = self._symbols.models(program.language)
+        return any(
+            isinstance(at.operation, Launch)
+            or (
+                isinstance(at.operation, Call)
+                and (model := models.lookup(at.operation.name)) is not None
+                and (model.acquires or model.returns is not None)
+            )
+            for at in operations(function)
         )
 
 
