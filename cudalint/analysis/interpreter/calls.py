@@ -427,10 +427,10 @@ def _failing_answer(
             return None
 
 
-def _status_handed_on(run: FunctionRun, operation: Call, values: list[Value]) -> Value | None:
+def _status_handed_on(run: FunctionRun, operation: Call, values: list[Value]) -> Symbol | None:
     """The status that a callee out of sight is given, where its answer is compared with the name of
     a failure (``DEBUGGED(cudaMalloc(...)) == cudaErrorMemoryAllocation``): it is the answer."""
-    given = [value for value in values if statuses_in([value])]
+    given = list(statuses_in(values))
     match run.flow.blocks[run.position.block].terminator:
         case Branch(
             condition=Binary(

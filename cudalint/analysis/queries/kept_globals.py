@@ -63,7 +63,7 @@ def _acquired(run: FunctionRun) -> Iterator[tuple[str, Leak]]:
     """The globals that a function acquires into, whatever they hold, with the loss of that."""
     told: set[str] = set()
     for outcome in run.outcomes:
-        if _excludes_itself(run, outcome):
+        if outcome.failure is not None or _excludes_itself(run, outcome):
             continue
         for item in outcome.handed_out:
             root, origin = item.location[0], item.resource.origin
@@ -87,9 +87,10 @@ def _acquired(run: FunctionRun) -> Iterator[tuple[str, Leak]]:
 
 
 def _excludes_itself(run: FunctionRun, outcome: Outcome) -> bool:
-    """Whether what a path leaves in globals keeps the function from that path when it runs again:
-    ``if (!ready) { ...; ready = true; }``; what is acquired there is no null pointer."""
-    left = {place: value for place, value in outcome.writes if place[0].startswith("::")}
+    """Whether what a path leaves in globals, or in what it was given, keeps the function from that
+    path when it runs again: ``if (!ready) { ...; ready = true; }``; what is acquired there is no
+    null pointer."""
+    left = dict(outcome.writes)
     left |= {item.location: Const(1) for item in outcome.handed_out}
 
     def after(value: Value) -> Value | None:
