@@ -912,6 +912,25 @@ def test_launches_that_clang_could_not_read() -> None:
     assert [render(one.stream) for one in launches if one.stream is not None] == ["s", "s"]
 
 
+def test_steps_of_pointers_to_unknown_types() -> None:
+    program = lower(
+        """
+        #include "missing.h"
+        void f(int n) {
+            item_t *first, *last;
+            cudaMalloc(&first, n * sizeof(item_t));
+            first++;
+            ++last;
+            cudaFree(first - 1);
+        }
+        """
+    )
+    text = dump_function(function(program, "f"))
+    assert "first = first + 1" in text
+    assert "last = last + 1" in text
+    assert "cudaFree(first - 1)" in text
+
+
 def test_initializers_that_an_instance_lost() -> None:
     """clang writes a zero in their place."""
     program = lower(

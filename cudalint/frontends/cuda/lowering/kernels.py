@@ -119,6 +119,7 @@ class DeviceCode:
         arrays, found = self._own(function)
         words = self._words(function)
         hidden = {array.name for array in arrays}
+        hidden |= {name_of(part) for part in children(function) if part._kind_id in _GIVEN}
         for name in sorted((words & self._globals.keys()) - hidden):
             if library().storage(self._globals[name]) == Storage.EXTERN:
                 found = found or name

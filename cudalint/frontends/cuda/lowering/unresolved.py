@@ -14,7 +14,7 @@ from cudalint.frontends.cuda.lowering.launches import is_configuration, launch
 from cudalint.frontends.cuda.lowering.libclang import Kind, name_of, referenced, values_of
 from cudalint.frontends.cuda.lowering.names import FUNCTIONS, FunctionFacts
 from cudalint.frontends.cuda.lowering.objects import construct_dependent
-from cudalint.frontends.cuda.lowering.operators import apply
+from cudalint.frontends.cuda.lowering.operators import apply, step
 from cudalint.frontends.cuda.lowering.references import member_base
 from cudalint.frontends.cuda.lowering.syntax import MEMBER_NAME, unwrapped
 from cudalint.frontends.cuda.lowering.text import recover_arguments
@@ -43,7 +43,7 @@ def unresolved_call(
     """Lower a call that clang could not resolve: in a template, or of an unknown name."""
     if is_configuration(context, operands):
         return launch(context, cursor, operands)
-    simple = _dependent_operator(context, cursor, operands)
+    simple = _dependent_operator(context, cursor, operands, wanted)
     if simple is not None:
         return simple
     callee = unwrapped(operands[0])
@@ -91,11 +91,13 @@ def unresolved_call(
 
 
 def _dependent_operator(
-    context: Context, cursor: Cursor, operands: list[Cursor]
+    context: Context, cursor: Cursor, operands: list[Cursor], wanted: bool
 ) -> Expression | None:
     """``a != b``, ``&a`` on types that depend on a template or are not known: a call of the
     operands, the name of the operator behind the first or only written there."""
     symbol = _operator_named(operands[1]) if len(operands) > 1 else ""
+    if symbol in ("++", "--"):
+        return step(context, cursor, symbol + "x" if len(operands) == 2 else "x" + symbol, wanted)
     if symbol and len(operands) == 2 and symbol in _UNARY_OPERATORS:
         return apply(context, symbol, context.expression(operands[0]), cursor)
     if not symbol and len(operands) == 2:
