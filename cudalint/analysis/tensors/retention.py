@@ -421,6 +421,8 @@ def _let_go_late(
     after = [end for end in collected.ends if end.block not in loop.body]
     detached = [end for end in after if end.effect is not None and end.effect.detaches]
     sure = value.gradient == Gradient.ATTACHED
+    if not sure and isinstance(keeping.value, Member | Index):
+        return None  # picked out of what is there anyway
     by = (after if sure else detached)[:1]
     if any(end.effect is not None and end.effect.backward for end in collected.ends):
         return None  # what gradients are asked for
