@@ -67,6 +67,8 @@ class _Run:
     errors: list[FileError] = field(default_factory=list)
     notes: list[FileError] = field(default_factory=list)
     unread: dict[str, list[Span]] = field(default_factory=dict)
+    together: frozenset[str] = frozenset()
+    """Macros that files of the run need to have any CUDA."""
     passed_over: list[SourceFile] = field(default_factory=list)
     """C and C++ files without CUDA whose functions may throw."""
     cache: Cache | None = None
@@ -121,8 +123,10 @@ def lint(
             notes=tuple(sorted(set(run.notes))),
             footprints=() if footprint else None,
         )
+    from cudalint.frontends.cuda.conditional import asked_together
     from cudalint.lowering import header_folder
 
+    run.together = asked_together(one.source.text for one in read if one.file.language == "cuda")
     with header_folder(plan) as headers:
         lowered = _lowered(read, run, headers)
         companions = _companions(lowered, run)
@@ -197,7 +201,7 @@ def _lowered(read: Sequence[ReadFile], run: _Run, headers: Path | None) -> dict[
 
     lowered: dict[str, Lowered] = {}
     pending: list[Lowering] = []
-    preparer = Preparer(run.plan, headers)
+    preparer = Preparer(run.plan, headers, run.together)
     for one in read:
         lowering = preparer.prepare(one.file, one.data, one.source)
         kept = run.kept(lowering.key, Lowered)

@@ -75,8 +75,12 @@ class Lowering:
 class Preparer:
     """Prepares the files of one run."""
 
-    def __init__(self, plan: Plan, header_folder: Path | None) -> None:
+    def __init__(
+        self, plan: Plan, header_folder: Path | None, together: frozenset[str] = frozenset()
+    ) -> None:
         self.plan = plan
+        self.together = together
+        """Macros that files of the run need to have any CUDA."""
         self.header_folder = header_folder
         self.notes: list[FileError] = []
         self._databases: dict[Path, CompileCommands | None] = {}
@@ -87,7 +91,7 @@ class Preparer:
         models = [str(path) for path in self.plan.models] if python else []
         parse: dict[str, Any] = {}
         if file.language == "cuda":
-            parse = self._parse_options(file)
+            parse = self._parse_options(file, source.text)
         elif may_embed(source.text):
             parse = self._embedded_options()
         job = LoweringJob(source.filename, source.text, file.language, parse, models)
@@ -108,13 +112,15 @@ class Preparer:
 
         return encode_options(ParseOptions(root=self.plan.root, cache_folder=self.header_folder))
 
-    def _parse_options(self, file: SourceFile) -> dict[str, Any]:
+    def _parse_options(self, file: SourceFile, text: str) -> dict[str, Any]:
+        from cudalint.frontends.cuda.conditional import also_defined
         from cudalint.frontends.cuda.options import ParseOptions, with_compile_flags
 
         plan, settings = self.plan, self.plan.settings
         options = ParseOptions(
             include_folders=tuple(str(absolute(folder)) for folder in settings.include_folders),
             defines=settings.defines,
+            defined_together=also_defined(text, self.together),
             standard=settings.standard,
             root=plan.root,
             cache_folder=self.header_folder,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Site, memory_of
+from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Site, memory_of, part_of
 from cudalint_rules._wording import its_siblings, places, quoted
 
 CONTEXTS = frozenset({"context", "pycuda-context"})
@@ -19,11 +19,30 @@ def dies_with_context(acquisitions: list[MemberAcquisition], facts: ClassFacts) 
 
 
 def siblings(member: str, facts: ClassFacts) -> dict[str, Site]:
-    """The members that are released as this one should be."""
+    """The members that are released as this one should be, those first that are acquired beside
+    it, as it is."""
     released = facts.released_by_destructor or {
         name: site for name, site in facts.released_elsewhere.items() if name not in facts.replaced
     }
-    return {name: site for name, site in released.items() if memory_of(name) != memory_of(member)}
+    made = {part_of(one.member): one for one in facts.acquired}
+    own = made[member]
+
+    def apart(name: str) -> tuple[bool, bool, int]:
+        other = made.get(name)
+        if other is None:
+            return (True, True, 0)
+        rows = abs(other.resource.span.row - own.resource.span.row)
+        return (other.method != own.method, other.resource.family != own.resource.family, rows)
+
+    others = [name for name in released if memory_of(name) != memory_of(member)]
+    return {name: released[name] for name in sorted(others, key=apart)}
+
+
+def shown(siblings: dict[str, Site], facts: ClassFacts) -> list[Site]:
+    """Where the siblings are released that a message names. A release by whoever uses the object
+    has no place in its class."""
+    most = list(siblings.values())[: 4 if len(siblings) <= 4 else 3]
+    return [site for site in dict.fromkeys(most) if site.span != facts.record.span]
 
 
 def evidence(
@@ -37,9 +56,13 @@ def evidence(
             "with the object"
         )
     if siblings:
-        return f": {its_siblings(siblings)}, at {places(list(siblings.values()), filename)}"
+        where = places(shown(siblings, facts), filename)
+        return f": {its_siblings(siblings)}" + (f", at {where}" if where else "")
     if facts.destructor:
         return f": {quoted(facts.destructor.text)} does not release it"
+    if member in facts.replaced:
+        where = places([facts.released_elsewhere[member]], filename)
+        return f": {where} only makes room for the next one"
     if by_function:
         return ": no function of this run releases it"
     return ", which has no destructor or closing method that could"

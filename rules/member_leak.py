@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import ClassFacts, MemberAcquisition, memory_of, part_of
 from cudalint.analysis.rules import ClassRule
 from cudalint.findings.finding import Confidence, Defect, Finding, Step
-from cudalint_rules._members import dies_with_context, evidence, siblings
+from cudalint_rules._members import dies_with_context, evidence, shown, siblings
 from cudalint_rules._wording import quoted, steps_at
 
 
@@ -115,7 +115,7 @@ class MemberLeak(ClassRule):
                     for a in others
                 ),
                 *steps_at(destructor, "{text} does not release it"),
-                *steps_at(others_released.values(), "{text} releases a sibling here"),
+                *steps_at(shown(others_released, facts), "{text} releases a sibling here"),
             ),
             confidence=_confidence(facts, by_function and not others_released),
             defect=Defect(f"{facts.record.name}: {how}", facts.record.span, held),

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from cudalint.frontends.cuda.conditional import asked_around, asked_for
+from cudalint.frontends.cuda.conditional import (
+    also_defined,
+    asked_around,
+    asked_for,
+    asked_together,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,3 +48,31 @@ def test_asked_for(text: str, asked: tuple[str, ...]) -> None:
 )
 def test_asked_around(text: str, asked: set[str]) -> None:
     assert asked_around(text) == asked
+
+
+@pytest.mark.parametrize(
+    ("texts", "together"),
+    [
+        (("#ifdef GPU\ncudaFree(p);\n#endif\n", "cudaFree(p);\n"), {"GPU"}),
+        (("#if L == 1\ncudaFree(p);\n#endif\n", "#if L == 2\ncudaFree(p);\n#endif\n"), set()),
+        ((), set()),
+    ],
+)
+def test_asked_together(texts: tuple[str, ...], together: set[str]) -> None:
+    assert asked_together(texts) == together
+
+
+@pytest.mark.parametrize(
+    ("text", "defined"),
+    [
+        ("#ifdef GPU\npull(l);\n#endif\ncudaFree(p);\n", ("GPU",)),
+        ("#ifdef OTHER\npull(l);\n#endif\n", ()),
+        ("GPU\n", ()),
+        # Its own CUDA would be lost:
+        ("#ifdef GPU\npull(l);\n#endif\n#ifndef GPU\ncudaFree(p);\n#endif\n", ()),
+        ("#ifdef GPU\npull(l);\n#else\ncudaFree(p);\n#endif\n", ()),
+        ("#if defined(GPU)\n#elif !defined(GPU)\ncudaFree(p);\n#endif\n", ()),
+    ],
+)
+def test_also_defined(text: str, defined: tuple[str, ...]) -> None:
+    assert also_defined(text, frozenset({"GPU"})) == defined

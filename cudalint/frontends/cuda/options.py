@@ -20,6 +20,9 @@ class ParseOptions:
     defines: tuple[str, ...] = ()
     """``NAME`` or ``NAME=VALUE``."""
     undefines: tuple[str, ...] = ()
+    defined_together: tuple[str, ...] = ()
+    """What other files of the run are read with (``NAME`` or ``NAME=VALUE``) and this one asks
+    about too: one build defines them for all."""
     forced_includes: tuple[str, ...] = ()
     """Files read before the source (``-include``)."""
     standard: str | None = None

@@ -94,7 +94,8 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
         project += ["-idirafter", folder]
     project += [f"--no-system-header-prefix={name}" for name in sorted(includes.own)]
     settled = {one.partition("=")[0] for one in (*options.defines, *options.undefines)}
-    project += [f"-D{one}" for one in asked_for(text) if one.partition("=")[0] not in settled]
+    asked = sorted({*asked_for(text), *options.defined_together})
+    project += [f"-D{one}" for one in asked if one.partition("=")[0] not in settled]
     unsaved = {path: _encoded(other) for path, other in options.unsaved}
     files = [
         (filename, _encoded(text)),
