@@ -416,6 +416,8 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """Makes one tensor of the tensors in a list."""
     passes: bool = False
     """Its result holds what it is given, as it is (``zip``)."""
+    element_type: Literal["integer", "floating", ""] = ""
+    """What it is the type of: tensors of integers have no gradient."""
     unrecorded: str | None = None
     """The keyword that keeps what is computed of its result from being recorded
     (``Variable(x, volatile=True)``, which counted before PyTorch 0.4)."""

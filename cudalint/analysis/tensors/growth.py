@@ -75,7 +75,7 @@ def _is_computed(view: View, value: Value) -> bool:
 
     origins = closure(value.origins, made_from)
     made = [view.records[one] for one in origins if one in view.records]
-    return any(one.form is Form.MODEL or one.callee == "this" for one in made)
+    return any(one.runs_module for one in made)
 
 
 def _is_given(view: View, value: Value) -> bool:

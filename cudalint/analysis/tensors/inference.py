@@ -122,8 +122,7 @@ def _may_run_module(view: View, record: Record, call: Call) -> bool:
 def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInference | None:
     """A call of a model of whose result nothing but numbers is made, out of sight of any gradient:
     in a loop, in a function that a loop calls, or of a model that is large in itself."""
-    is_model = record.form is Form.MODEL or record.callee == "this"
-    if not is_model or not _may_have_graph(record):
+    if not record.runs_module or not _may_have_graph(record):
         return None
     scan = view.run.scan(view.function)
     if scan.calls_backward or scan.steps or view.known.referenced:
@@ -150,10 +149,7 @@ def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInf
 
 def _called_without_recording(view: View) -> bool:
     """Whether something of the run that calls a method of this name switches recording off."""
-    method = "." + view.function.name.rpartition(".")[2]
-    return any(
-        run_scan.switches and method in run_scan.methods for run_scan in view.run.all_scans()
-    )
+    return view.run.calls_without_recording("." + view.function.name.rpartition(".")[2])
 
 
 def _made_by(view: View, call: Call) -> list[int]:

@@ -63,6 +63,13 @@ class Record:
     """The function of the run that made it has already computed its gradient."""
 
     @property
+    def runs_module(self) -> bool:
+        """It is a call of a module, or of the object itself; ``super().__init__()`` is none."""
+        call = self.operation
+        makes = isinstance(call, Call) and (call.kind == "constructor" or call.name == ".__init__")
+        return self.form is Form.MODEL or (self.callee == "this" and not makes)
+
+    @property
     def sources(self) -> list[int]:
         """The operations that made its operands."""
         return [origin for operand in self.operands for origin in operand.origins]

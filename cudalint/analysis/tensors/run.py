@@ -4,12 +4,13 @@ tell of them, and the classes that they belong to."""
 from __future__ import annotations
 
 import functools
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 
 from cudalint.analysis.shape.callgraph import Site
-from cudalint.analysis.shape.operations import operands, operations
+from cudalint.analysis.shape.operations import calls, expressions, operands, operations
 from cudalint.analysis.shape.places import place
+from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.subjects import hook_kinds, is_module
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.tensors.evidence import gather
@@ -18,7 +19,7 @@ from cudalint.analysis.tensors.lattice import MODULE, NOTHING, Recording, Value
 from cudalint.analysis.tensors.records import RETURNED, Evidence, Outcome, origin_at
 from cudalint.analysis.tensors.scan import Scan, scan
 from cudalint.analysis.tensors.solver import Solution, solve
-from cudalint.program import THIS, Call, Function, FunctionReference, walk
+from cudalint.program import THIS, Call, Function, FunctionReference, Variable, walk
 
 MOST_ROUNDS = 4
 """How often evidence and callers' modes are carried around."""
@@ -34,6 +35,8 @@ class TensorRun:
         self.symbols = symbols
         self.models = symbols.models("python")
         self._known: dict[Identity, Known] = {}
+        self._unrecorded: set[str] | None = None
+        """The methods, by name, that are called where recording is off."""
         self._scans: dict[Identity, Scan] = {}
         self._classes: dict[tuple[str, str], Scan] = {}
         self.is_module = functools.cache(lambda record: is_module(symbols, record, ""))
@@ -232,25 +235,40 @@ class TensorRun:
                 off = effect.mode == "disabled" or text.endswith("(False)")
                 return Recording.OFF if off else Recording.ON
             if effect is None or not effect.harmless:
-                wrapped = self._wrapper_mode(name, function.filename)
-                mode |= wrapped or Recording.EITHER
+                mode |= self._wrapper_mode(name, function.filename)
         return mode
 
     def _wrapper_mode(self, name: str, filename: str) -> Recording:
-        """A decorator of the run that calls what it wraps with recording switched off."""
+        """What a decorator switches recording to for what it wraps: nothing where it leaves that to
+        the caller; either where it is out of sight, or has a switch in it and hides how."""
         decorator = self.symbols.function(name, filename)
         if decorator is None:
-            return Recording.NOTHING
+            return Recording.EITHER
+        within = [
+            known
+            for known in self._known.values()
+            if f"{known.function.parent}.<locals>".startswith(f"{decorator.key}.<locals>")
+        ]
+        parameters = [*decorator.parameters, *(p for k in within for p in k.function.parameters)]
+        wrapped = {one.symbol for one in parameters}
         mode = Recording.NOTHING
-        for known in self._known.values():
-            parent = known.function.parent or ""
-            if parent == decorator.key or parent.startswith(decorator.key + ".<locals>"):
-                solution = self.solution(known)
-                for record in solution.records.values() if solution else ():
-                    call = record.operation
-                    if isinstance(call, Call) and call.kind == "indirect":
-                        mode |= record.recording
-        return mode
+        for known in within:
+            solution = self.solution(known)
+            for record in solution.records.values() if solution else ():
+                call = record.operation
+                called = call.callee if isinstance(call, Call) else None
+                if isinstance(called, Variable) and called.symbol in wrapped:
+                    mode |= record.recording
+        if mode & Recording.OFF:
+            return mode
+        functions = (decorator, *(known.function for known in within))
+        return Recording.EITHER if any(map(self._names_switch, functions)) else Recording.NOTHING
+
+    def _names_switch(self, function: Function) -> bool:
+        parts = (part for whole in expressions(function) for part in walk(whole))
+        named = (part.name for part in parts if isinstance(part, FunctionReference))
+        effects = map(self.models.tensor_effect, (*named, *(c.name for _, c in calls(function))))
+        return any(effect is not None and effect.mode for effect in effects)
 
     def _returns_attached(self, known: Known) -> frozenset[str]:
         if "differentiated" in self.hook(known.function):
@@ -329,9 +347,19 @@ class TensorRun:
             self._scans[one] = scan(function, self.models.tensor_effect, self.is_module)
         return self._scans[one]
 
-    def all_scans(self) -> Iterator[Scan]:
-        """The scans of all functions of the run."""
-        return (self.scan(known.function) for known in self._known.values())
+    def calls_without_recording(self, method: str) -> bool:
+        """Whether a function of the run that switches recording off, by itself or by a decorator,
+        calls a method of this name, or one that does."""
+        if self._unrecorded is None:
+            by_name: dict[str, set[str]] = defaultdict(set)
+            start: set[str] = set()
+            for known in self._known.values():
+                found = self.scan(known.function)
+                by_name["." + known.function.name.rpartition(".")[2]] |= found.methods
+                if found.switches or self._decorated(known.function) & Recording.OFF:
+                    start |= found.methods
+            self._unrecorded = closure(start, lambda name: by_name.get(name, ()))
+        return method in self._unrecorded
 
     def is_switched(self, method: str) -> bool:
         """Whether a function of the run of this name (``.predict``) switches recording off."""

@@ -13,7 +13,7 @@ from cudalint.analysis.shape.walk import texts
 from cudalint.analysis.tensors.lattice import LIST, MODULE, Device, Gradient, Kind, Value
 from cudalint.analysis.tensors.records import is_off, made_by
 from cudalint.apis.model import TensorEffect
-from cudalint.program import Assign, Call, Constant, Function, Member, Tuple
+from cudalint.program import THIS, Assign, Call, Constant, Function, Member, Tuple, walk
 
 Effects = Callable[[str], TensorEffect | None]
 
@@ -42,7 +42,8 @@ class Scan:
     switches_for_good: bool = False
     """By a call, not by a block: ``torch.set_grad_enabled(False)``."""
     methods: set[str] = field(default_factory=set)
-    """Those that it calls, by name (``.predict``)."""
+    """Those that it calls, by name (``.predict``), or that it may give a name of their own
+    (``step = self.predict``)."""
     runs_module: bool = False
     """It may run the module that it is a method of, or one in it."""
     calls_model: bool = False
@@ -127,6 +128,11 @@ def _scan_assign(operation: Assign, found: Scan, made: dict[str, Value]) -> None
     if target is None:
         return
     found.adds |= operation.augmented
+    found.methods |= {
+        f".{one.field}"
+        for one in walk(operation.value)
+        if isinstance(one, Member) and one.base == THIS
+    }
     source = place(operation.value)
     value: Value | None = made.get(source) if source is not None else None
     if source in found.bounded:

@@ -25,6 +25,7 @@ from cudalint.analysis.tensors.lattice import (
 from cudalint.analysis.tensors.records import Record, Surroundings, is_off, made_by
 from cudalint.apis.model import TensorEffect
 from cudalint.program import (
+    Argument,
     Binary,
     Call,
     Cast,
@@ -238,6 +239,8 @@ class Values:
         elif effect.gradient == "attached":
             off = call is not None and is_off(call)
             gradient = Gradient.DETACHED if off else Gradient.ATTACHED
+        if call is not None and "integer" in map(self._element_type, call.arguments):
+            gradient = Gradient.DETACHED
         if call is not None and named_constant(call, "requires_grad") is True:
             gradient = Gradient.ATTACHED
         if operands and all(value.is_number for value in operands) and effect.device == "follows":
@@ -250,6 +253,12 @@ class Values:
         placed = self._device(effect, call, device)
         return Value(Kind.TENSOR, gradient, placed, tensorlike=True, large=large)
 
+    def _element_type(self, argument: Argument) -> str:
+        """``integer`` or ``floating`` for an argument that is the type of elements."""
+        value = argument.value
+        effect = self._effects(value.name) if isinstance(value, FunctionReference) else None
+        return effect.element_type if effect is not None else ""
+
     def _device(self, effect: TensorEffect, call: Call | None, device: Device) -> Device:
         if effect.device in _DEVICES:
             return _DEVICES[effect.device]
@@ -257,6 +266,8 @@ class Values:
             return device
         moves = call.name == ".to"
         for argument in call.arguments:
+            if self._element_type(argument):
+                continue
             if argument.keyword == "device" or (moves and not argument.keyword):
                 space = space_of_device(getattr(argument.value, "value", None))
                 return _DEVICES.get(space, Device.UNKNOWN)

@@ -159,7 +159,10 @@ def _is_phase(run: FunctionRun, header: int) -> bool:
     if any(_works(run, one) and not _only_moves(run, one) for one in inner):
         return True
     return any(
-        _makes_model(run, call) or _has_loop(run, call) or _measures(run, call)
+        _makes_model(run, call)
+        or _measures(run, call)
+        or any(one.loop for callee in _run_by(run, call) for one in callee.blocks)
+        or any(_measures(run, inner) for callee in _run_by(run, call) for _, inner in calls(callee))
         for _, call in calls(run.flow.body(header))
     )
 
@@ -210,13 +213,15 @@ def _makes_model(run: FunctionRun, call: Call) -> bool:
     return made is not None and is_module(run.symbols, made, run.filename)
 
 
-def _has_loop(run: FunctionRun, call: Call) -> bool:
-    """Whether another function of the run that is called goes over something itself: also a method
-    of an object that is made here."""
-    function = run.symbols.function(call.key, run.filename)
-    made = run.flow.only(call.receiver.symbol) if isinstance(call.receiver, Variable) else None
-    if function is None and isinstance(made, Call) and made.kind == "constructor":
-        function = run.symbols.method(made.key, call.name.removeprefix("."), run.filename)
-    if function is None or function.key == run.function.key:
-        return False
-    return any(block.loop for block in function.blocks)
+def _run_by(run: FunctionRun, call: Call) -> list[Function]:
+    """The other functions of the run that a call runs: also methods of objects made here."""
+    found = [run.symbols.function(call.key, run.filename)]
+    if isinstance(call.receiver, Variable):
+        name = call.name.removeprefix(".")
+        made = run.flow.definitions.get(call.receiver.symbol, ())
+        found += [
+            run.symbols.method(one.key, name, run.filename)
+            for one in made
+            if isinstance(one, Call) and one.kind == "constructor"
+        ]
+    return [one for one in found if one is not None and one.key != run.function.key]

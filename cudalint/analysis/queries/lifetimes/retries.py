@@ -75,10 +75,13 @@ def _first(
         named = (part.value.value for part in call.arguments if isinstance(part.value, Constant))
         if "host" in (*sources, placements.made_by(call), *map(space_of_device, named)):
             continue  # on the CPU there is room
+        delivers = _delivers(function, call) in given
         again = _callee(call) in tried and _may_compute(call, models)
+        if not call.arguments and not delivers:
+            again = False  # it asks for something: `get_rank()`, `net.parameters()`
         instead = (
             any(variables(part.value) & taken for part in call.arguments)
-            and _delivers(function, call) in given
+            and delivers
             and models.lookup(call.name) is None
         )
         if again or instead or _computes(call, function.filename, symbols, models):
