@@ -311,3 +311,28 @@ static void drop(void *data) {
     _, drop = read(text, options).functions
     (call,) = (one for block in drop.blocks for one in block.operations if isinstance(one, Call))
     assert [render(argument.value) for argument in call.arguments] == ["data", "RELEASE_NOW"]
+
+
+def test_a_name_behind_a_statement_is_a_check(options: ParseOptions) -> None:
+    text = """
+#include <missing/helpers.h>
+void f(size_t n) {
+    int *a; cudaMalloc(&a, n); CHECK_LAST
+    int *b; cudaMalloc(&b, n); CHECK_LAST
+    cudaFree(a);
+    CHECK_LAST;
+    cudaFree(b); CHECK_LAST
+}
+"""
+    (f,) = read(text, options).functions
+    calls = [one.name for block in f.blocks for one in block.operations if isinstance(one, Call)]
+    assert calls == [
+        "cudaMalloc",
+        "cudalint_check",
+        "cudaMalloc",
+        "cudalint_check",
+        "cudaFree",
+        "cudalint_check",
+        "cudaFree",
+        "cudalint_check",
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field, replace
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
@@ -20,8 +20,9 @@ from cudalint.analysis.queries.reachable_members import (
 )
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.destruction import Destruction
-from cudalint.analysis.shape.members import class_given, declaring, referred
+from cudalint.analysis.shape.members import class_given, declaring, member_in, referred
 from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.symbols import Identity, identity
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import (
@@ -35,7 +36,18 @@ from cudalint.analysis.values.values import (
     resources_in,
 )
 from cudalint.findings.finding import Step
-from cudalint.program import Function, Program, Record, Type, render, variables
+from cudalint.program import (
+    Call,
+    Expression,
+    Function,
+    Program,
+    Record,
+    Type,
+    Variable,
+    render,
+    variables,
+    walk,
+)
 from cudalint.source import Span, is_header
 
 
@@ -317,6 +329,9 @@ def _collect(
         for location in sorted(outcome.stored, key=repr):
             if stored := _find(run, linker, table, location):
                 stored[0].escaping.add(part_of(stored[1]))
+    for key, name in _handed_over(run, linker) if ending else ():
+        if known := _members(table, linker, key, run.filename):
+            known.escaping.add(name)
     for key in _given(run, linker):
         if known := _members(table, linker, key, run.filename):
             known.given = True
@@ -343,6 +358,32 @@ def _given(run: FunctionRun, linker: Linker) -> set[str]:
                 key = class_given(argument.value, run.function, run.program, linker)
                 found |= {key} if key is not None else set()
     return found
+
+
+def _handed_over(run: FunctionRun, linker: Linker) -> set[tuple[str, str]]:
+    """The members that what ends an object gives to macros and functions out of sight: to release
+    them, as a rule."""
+    found: set[tuple[str, str]] = set()
+    for _, call in calls(run.function) if not run.python else ():
+        if call.kind in ("function", "macro") and not (
+            run.models.lookup(call.name) or linker.definition(call.key, run.filename)
+        ):
+            for part in _named_in(run, [one.value for one in call.arguments]):
+                of, name = member_in(part, run.function, run.program, linker) or (None, "")
+                found |= {(of, name)} if of is not None else set()
+    return found
+
+
+def _named_in(run: FunctionRun, expressions: list[Expression]) -> list[Expression]:
+    """The places that expressions name: ``ports`` and ``.device`` for ``ports[0].device``, also
+    where an operator of its class gives the element."""
+
+    def parts(whole: Expression) -> Iterator[Expression]:
+        made = run.flow.only(whole.symbol) if isinstance(whole, Variable) else None
+        yield from (made.receiver,) if isinstance(made, Call) and made.receiver is not None else ()
+        yield from walk(whole)
+
+    return sorted(closure(expressions, parts), key=repr)
 
 
 def _is_ending(run: FunctionRun) -> bool:

@@ -18,6 +18,10 @@ _MOST_NAMES = 300
 _MOST_USES = 200
 _LARGEST_TEXT = 2_000_000
 
+CHECK = "cudalint_check"
+"""What a macro is taken to call that is a statement by itself (``apis/cpp.toml``)."""
+_C_CHECK = f"void {CHECK}(void);"
+
 _UNKNOWN = re.compile(
     r"^(use of undeclared identifier|unknown type name|no (?:template|member|type) named)"
     r" '(\w+)'(?: in namespace '([\w:]+)')?"
@@ -61,7 +65,7 @@ class _Scope:
     """A name to declare, and those declared in it."""
 
     kind: str = "namespace"
-    """namespace, class, template, value, method, floating, integer, macro."""
+    """namespace, class, template, value, method, floating, integer, macro, check."""
     head: str = "template <class...>"
     """Of a template: how its declaration begins."""
     members: dict[str, _Scope] = field(default_factory=dict)
@@ -251,6 +255,8 @@ class Undeclared:
         uses = list(uses)
         if uses and all(_is_alone(before, after) for before, after in uses):
             return "macro"
+        if uses and all(_is_statement(before, after) for before, after in uses):
+            return "check"
         for before, after in uses:
             if re.match(r"\s*::", after):
                 return "scope"
@@ -318,6 +324,9 @@ class Undeclared:
         for name, member in scope.members.items():
             if member.kind == "macro":
                 yield f"#define {name}"
+            elif member.kind == "check":
+                yield _C_CHECK if self._is_c else f'extern "C" {_C_CHECK}'
+                yield f"#define {name} {CHECK}();"
             elif self._is_c:
                 if member.kind in ("class", "floating", "integer"):
                     yield _c_type(name, member.kind)
@@ -357,6 +366,14 @@ def _is_alone(before: str, after: str) -> bool:
     own (``Py_BEGIN_ALLOW_THREADS``)."""
     begins = re.search(r"(?<![(,=+\-*&|<?\s])\s*\n[ \t]+$", before)
     return bool(begins and re.match(r"[ \t]*\n\s*[^),;?\]\s]", after))
+
+
+def _is_statement(before: str, after: str) -> bool:
+    """Whether a name is a whole statement, behind another one on its line or with a semicolon: a
+    macro that looks at what went before, by its convention (``cudaMalloc(&p, n); CUERR``)."""
+    if re.search(r";[ \t]*$", before):
+        return bool(re.match(r"[ \t]*[;\n}]", after))
+    return bool(re.search(r"[;{}][ \t]*\n[ \t]*$", before) and re.match(r"[ \t]*;", after))
 
 
 def _c_type(name: str, kind: str) -> str:
