@@ -115,10 +115,11 @@ def _severity(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> 
     failing = all(way.on_failure or way.kind is Exit.THROW for way in exits)
     grows = leak.resource.in_loop or any(way.kind is Exit.OVERWRITE for way in exits)
     small = leak.resource.info.small or (leak.resource.bytes or _SMALL) < _SMALL
-    ends = facts.is_main or facts.is_test or (facts.runs_once and small)
+    ends = facts.is_main or facts.is_test or facts.runs_last or (facts.runs_once and small)
     harmless = (
         (ends and (failing or not grows))
         or (thrown and facts.unhandled)
+        or (failing and facts.fatal)
         or all(way.sticky for way in exits)
     )
     return Severity.INFO if harmless else Severity.WARNING

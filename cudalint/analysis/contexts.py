@@ -113,6 +113,8 @@ def function_facts(
             is_test=identity(run.function) in ends.tests,
             unhandled=identity(run.function) in ends.unhandled,
             runs_once=ends.runs_once(run.function),
+            runs_last=ends.ends_with(run.function),
+            fatal=ends.is_fatal(run.function),
             leaks=(
                 *(one for one in facts[id(run)].leaks if not is_told(one)),
                 *overwritten.get(identity(run.function), ()),

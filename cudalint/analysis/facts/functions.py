@@ -37,6 +37,10 @@ class FunctionFacts:
     """Nobody handles an exception that leaves it: the process ends, or a test fails."""
     runs_once: bool = False
     """All that calls it in the run is a `main` or a test, once."""
+    runs_last: bool = False
+    """A part of `main`: it takes nothing, runs once, and nothing works on the device after it."""
+    fatal: bool = False
+    """All that call it in the run end the process where it returns a failure."""
     language: str = "cuda"
     leaks: tuple[Leak, ...] = ()
     misuses: tuple[Misuse, ...] = ()

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from cudalint.analysis.shape.callgraph import CallGraph, Site
-from cudalint.analysis.shape.operations import calls, expressions, operations
+from collections.abc import Iterable
+
+from cudalint.analysis.shape.arguments import bindings
+from cudalint.analysis.shape.callgraph import CallGraph, Site, following
+from cudalint.analysis.shape.loops import derived
+from cudalint.analysis.shape.operations import At, expressions, operations
 from cudalint.analysis.shape.reach import closure, ways
-from cudalint.analysis.shape.symbols import Symbols, identity
+from cudalint.analysis.shape.symbols import Identity, Symbols, identity
+from cudalint.apis.loader import ApiModels
 from cudalint.program import (
+    Branch,
     Call,
     Function,
     FunctionReference,
     Launch,
+    Operation,
     Program,
     Return,
+    Throw,
+    Variable,
+    variables,
     walk,
 )
 
@@ -31,7 +41,12 @@ class ProcessEnd:
         outside = {one for one in known if one[1] in referred or not self._calls.sites(one)}
         self._open = self._calls.reached(outside - self._ends)
         self._working = self._calls.reaching(
-            one for one, (function, program) in known.items() if self._works(function, program)
+            one
+            for one, (function, program) in known.items()
+            if any(
+                _works(at.operation, symbols.models(program.language))
+                for at in operations(function)
+            )
         )
         """The functions that launch, acquire or make something, themselves or by others."""
         headers = program_headers | self._headers_of_programs()
@@ -59,6 +74,41 @@ class ProcessEnd:
         `main` that reaches it."""
         one = identity(function)
         return one in self._ends or not (one in self._open or one in self._calls.repeated)
+
+    def ends_with(self, function: Function, within: frozenset[Identity] = frozenset()) -> bool:
+        """Whether a function is a part of `main`: it takes nothing, runs once, and nothing works on
+        the device after it. What it leaves behind goes with the process a moment later."""
+        one = identity(function)
+        if one in self._ends or function.parameters or one in within:
+            return one in self._ends
+        return self.runs_once(function) and all(
+            self.ends_with(site.caller, within | {one})
+            and not self._work_on(following(site), site.caller)
+            for site in self._calls.sites(one)
+        )
+
+    def is_fatal(self, function: Function) -> bool:
+        """Whether all that call it end the process where it returns a failure."""
+        sites = self._calls.sites(identity(function))
+        return bool(sites) and all(map(self._ends_on_failure, sites))
+
+    def _ends_on_failure(self, site: Site) -> bool:
+        """Whether a branch on what a call returns, in its caller or in a function that is given it,
+        has a side that never returns."""
+        if not isinstance(site.call.target, Variable):
+            return False
+        status = derived({site.call.target.symbol}, [at.operation for at in following(site)])
+        if _is_fatal_to(site.caller, status):
+            return True
+        for at in following(site):
+            call = at.operation
+            if isinstance(call, Call) and call.key is not None:
+                callee = self._symbols.function(call.key, site.caller.filename)
+                given = bindings(call, callee.parameters) if callee is not None else {}
+                told = {symbol for symbol, value in given.items() if variables(value) & status}
+                if callee is not None and _is_fatal_to(callee, told):
+                    return True
+        return False
 
     def _headers_of_programs(self) -> set[str]:
         """Headers that a file with a `main` includes: whoever is not seen to call their functions
@@ -91,22 +141,47 @@ class ProcessEnd:
         after = [blocks[number] for number in closure([unwind], ways(blocks, within))]
         if identity(site.caller) not in self._ends:
             return any(isinstance(block.terminator, Return) for block in after)
-        if any(isinstance(at.operation, Launch) for at in operations(after)):
-            return True
-        callees = (self._symbols.callees(call, site.caller.filename) for _, call in calls(after))
-        return any(identity(callee) in self._working for found in callees for callee, _ in found)
+        return self._work_on(operations(after), site.caller)
 
-    def _works(self, function: Function, program: Program) -> bool:
-        models = self._symbols.models(program.language)
+    def _work_on(self, steps: Iterable[At], function: Function) -> bool:
+        """Whether operations of a function launch, acquire or make something, themselves or by
+        others."""
+        models = self._symbols.models(self._symbols.programs[function.filename].language)
         return any(
-            isinstance(at.operation, Launch)
+            _works(at.operation, models)
             or (
                 isinstance(at.operation, Call)
-                and (model := models.lookup(at.operation.name)) is not None
-                and (model.acquires or model.returns is not None)
+                and any(
+                    identity(callee) in self._working
+                    for callee, _ in self._symbols.callees(at.operation, function.filename)
+                )
             )
-            for at in operations(function)
+            for at in steps
         )
+
+
+def _works(operation: Operation, models: ApiModels) -> bool:
+    """Whether an operation launches, acquires or makes something."""
+    model = models.lookup(operation.name) if isinstance(operation, Call) else None
+    acquires = model is not None and bool(model.acquires or model.returns is not None)
+    return acquires or isinstance(operation, Launch)
+
+
+def _is_fatal_to(function: Function, symbols: set[str]) -> bool:
+    """Whether a branch on some variables has a side from which the function never returns."""
+    blocks = function.blocks
+    onward = ways(blocks, range(len(blocks)))
+
+    def never_returns(side: int) -> bool:
+        reached = (blocks[number].terminator for number in closure([side], onward))
+        return not any(isinstance(one, Return | Throw) for one in reached)
+
+    return any(
+        variables(branch.condition) & symbols
+        and (never_returns(branch.then) or never_returns(branch.otherwise))
+        for block in blocks
+        if isinstance(branch := block.terminator, Branch)
+    )
 
 
 def _is_main(function: Function) -> bool:

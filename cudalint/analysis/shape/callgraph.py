@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from cudalint.analysis.shape.operations import At, calls
-from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.shape.operations import At, calls, operations
+from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.program import Call, Function
 
@@ -19,6 +19,15 @@ class Site(NamedTuple):
     caller: Function
     at: At
     call: Call
+
+
+def following(site: Site) -> list[At]:
+    """The operations of the caller that may run after a call has returned."""
+    blocks = site.caller.blocks
+    onward = ways(blocks, range(len(blocks)))
+    reached = [blocks[number] for number in sorted(closure(onward(site.at.block), onward))]
+    own = [at for at in operations([blocks[site.at.block]]) if at.position > site.at.position]
+    return [*own, *operations(reached)]
 
 
 class CallGraph:
@@ -36,16 +45,26 @@ class CallGraph:
 
     @functools.cached_property
     def repeated(self) -> set[Identity]:
-        """The functions that run more than once: called in a loop, or twice by one function, or by
-        one that runs more than once."""
-        start: set[Identity] = set()
-        for function, sites in self._sites.items():
-            callers = [identity(site.caller) for site in sites]
-            if len(set(callers)) < len(callers) or any(
-                self._symbols.flow(site.caller).enclosing.get(site.at.block) for site in sites
-            ):
-                start.add(function)
-        return self.reached(start)
+        """The functions that run more than once: called in a loop, or twice on one way through a
+        function, or by one that runs more than once."""
+        again = (one for one, sites in self._sites.items() if any(map(self._comes_again, sites)))
+        return self.reached(again)
+
+    def _comes_again(self, site: Site) -> bool:
+        """Whether a call, or another one of the same function by the same caller, comes after
+        it."""
+        if self._symbols.flow(site.caller).enclosing.get(site.at.block):
+            return True
+        callees = [
+            identity(one) for one, _ in self._symbols.callees(site.call, site.caller.filename)
+        ]
+        later = following(site)
+        return any(
+            other.at in later
+            for callee in callees
+            for other in self.sites(callee)
+            if other.caller is site.caller and other.call is not site.call
+        )
 
     def sites(self, function: Identity) -> Sequence[Site]:
         """The calls of a function."""
