@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import ClassFacts, FunctionFacts, Leak, LeakExit, part_of
 from cudalint.analysis.rules import ClassRule, FunctionRule
-from cudalint.findings.finding import Confidence, Finding, Severity
+from cudalint.findings.finding import Confidence, Defect, Finding, Severity
 from cudalint_rules._leak_wording import Wording, leak_finding
 from cudalint_rules._leaks import OVERWRITTEN, leaks_of
 from cudalint_rules._wording import places, quoted, steps_at
@@ -101,33 +101,39 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
         certain = [(one, Confidence.MEDIUM) for one in facts.overwritten]
         possible = [(one, Confidence.LOW) for one in facts.overwritable]
         for again, confidence in (*certain, *possible):
-            resource = again.resource
-            released = {**facts.released_elsewhere, **facts.released_by_destructor}
-            last = released.get(part_of(again.member))
+            resource, member = again.resource, part_of(again.member)
+            last = {**facts.released_elsewhere, **facts.released_by_destructor}.get(member)
             if last is None:
                 continue  # Nothing releases it at all: GPU105.
             message = (
                 f"{resource} replaces what {quoted(again.member)} may still own: "
                 f"{quoted(again.method)} does not release it first"
             )
+            calls = (again.again,) if again.again else ()
+            for call in calls:
+                where = places([call], resource.filename)
+                message += f", and {quoted(call.text)} calls it more than once ({where})"
             if confidence is Confidence.LOW:
                 message += ", should it run twice"
             yield self.finding(
-                f"{message}, and {places([last], resource.filename)} frees only the last",
+                f"{message}; {places([last], resource.filename)} frees only the last",
                 filename=resource.filename,
                 span=resource.span,
                 function=again.method,
                 subject=f"{facts.record.name}.{again.member}",
-                steps=steps_at([last], "{text} releases the last value only"),
+                steps=(
+                    *steps_at(calls, "{text} calls it again"),
+                    *steps_at([last], "{text} releases the last value only"),
+                ),
                 severity=Severity.INFO if confidence is Confidence.LOW else None,
                 confidence=confidence,
+                defect=Defect(f"{again.method}: renews", facts.record.span, again.member),
             )
 
 
 def _overwritten(leak: Leak, facts: FunctionFacts) -> Wording:
-    late = ""
-    if leak.released:
-        late = f"; the release at {places(leak.released, facts.filename)} comes too late for it"
+    where = places(leak.released, facts.filename)
+    late = f"; the release at {where} comes too late for it" if where else ""
     return lambda exits: f"{leak.resource} {_how(leak, exits[0])}{late}"
 
 

@@ -34,6 +34,8 @@ class MemberAcquisition:
     """constructor, method, destructor, or function (C-style init)."""
     inside: tuple[str, Span] | None = None
     """Where a function that the method calls acquires it."""
+    again: Site | None = None
+    """Where the method is called on one object in a loop, or a second time."""
 
 
 @dataclass(frozen=True)

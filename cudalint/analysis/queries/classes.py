@@ -18,10 +18,11 @@ from cudalint.analysis.queries.reachable_members import (
     forwards,
     released_by_own_methods,
 )
-from cudalint.analysis.shape.callgraph import CallGraph
+from cudalint.analysis.shape.callgraph import CallGraph, following
+from cudalint.analysis.shape.callgraph import Site as CallSite
 from cudalint.analysis.shape.destruction import Destruction
 from cudalint.analysis.shape.members import class_given, declaring, member_in, referred
-from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.operations import At, calls
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.symbols import Identity, identity
 from cudalint.analysis.summaries import Linker
@@ -616,8 +617,9 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
         made = [[m for m in linker.methods(one) if m.kind == "constructor"] for one in lineage]
         constructed = any(each and {m.key for m in each} <= acquiring for each in made)
         enders = members.releasing.get(item.member, set())
-        if constructed or _called_twice(linker, identity(method), enders):
-            found.append(item)
+        again = _called_again(linker, identity(method), enders)
+        if constructed or again is not None:
+            found.append(replace(item, again=again))
     return tuple(found)
 
 
@@ -641,22 +643,31 @@ def _overwritable(
     )
 
 
-def _called_twice(linker: Linker, method: Identity, enders: set[str]) -> bool:
-    """Whether some function calls a method twice, or in a loop, on the same object, with none of
-    the ``enders`` that release in between."""
-    seen: set[tuple[int, str]] = set()
-    for caller, at, call in linker.memo(CallGraph).sites(method):
-        if call.receiver is None or any(one.key in enders for _, one in calls(caller)):
+def _called_again(linker: Linker, method: Identity, enders: set[str]) -> Site | None:
+    """Where some function calls a method in a loop, or for the second time on one way, on the same
+    object, with none of the ``enders`` that release in between."""
+    seen: dict[tuple[int, str], list[At]] = defaultdict(list)
+    for site in linker.memo(CallGraph).sites(method):
+        call = site.call
+        if call.receiver is None or any(one.key in enders for _, one in calls(site.caller)):
             continue
-        flow = linker.flow(caller)
-        loops = flow.enclosing.get(at.block, frozenset())
+        flow = linker.flow(site.caller)
+        loops = flow.enclosing.get(site.at.block, frozenset())
         receiver = render(call.receiver)
-        selecting = {receiver, *variables(call.receiver)}
-        assigned = any(selecting & flow.assigned[header] for header in loops)
-        if (id(caller), receiver) in seen or (loops and not assigned):
-            return True
-        seen.add((id(caller), receiver))
-    return False
+        named = variables(call.receiver)
+        here = Site(site.caller.filename, call.span, site.caller.name)
+        if loops and not any({receiver, *named} & flow.assigned[header] for header in loops):
+            return here
+        if any(len(flow.definitions.get(one, ())) > 1 for one in named):
+            continue  # it may be another object by then
+        later = following(site)
+        earlier = seen[id(site.caller), receiver]
+        if any(one in later for one in earlier) or any(
+            site.at in following(CallSite(site.caller, one, call)) for one in earlier
+        ):
+            return here
+        earlier.append(site.at)
+    return None
 
 
 def member_misuses(table: Table) -> dict[str, list[Misuse]]:
