@@ -208,7 +208,7 @@ def test_a_member_acquired_again() -> None:
     (found,) = OverwrittenAllocation().check(facts)
     assert found.message == (
         "`data_` (cudaMalloc) replaces what `data_` may still own: `Ring::configure` does not "
-        "release it first, and line 9 frees only the last"
+        "release it first; line 9 frees only the last"
     )
     assert (found.span, found.subject) == (at(12), "Layer.data_")
     assert not list(OverwrittenAllocation().check(klass(overwritten=(again,))))
