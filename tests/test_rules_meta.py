@@ -145,7 +145,6 @@ def test_code_and_name(rule: type[Rule]) -> None:
     assert re.fullmatch(r"GPU\d{3}", rule.code)
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.name)
     assert Path(inspect.getfile(rule)).stem == rule.name.replace("-", "_")
-    assert rule.url().endswith(rule.code)
     assert issubclass(rule, FunctionRule | ClassRule | FileRule)
 
 

@@ -72,7 +72,12 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
             report = _confirmed(report, found.files, plan, options, progress)
     errors = {*report.errors, *found.errors}
     errors |= {FileError(name, "does not exist") for name in found.missing}
-    report = dataclasses.replace(report, errors=tuple(sorted(errors)), named=plan.named)
+    report = dataclasses.replace(
+        report,
+        errors=tuple(sorted(errors)),
+        documentation=plan.settings.documentation,
+        named=plan.named,
+    )
     report = told_once(report)
     _complain(report, options)
     # Where nothing could be linted, the errors have said it all.

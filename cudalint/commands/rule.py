@@ -53,6 +53,5 @@ def _data(rule: type[Rule]) -> dict[str, Any]:
         "preview": rule.preview,
         "summary": text.partition("\n")[0],
         "documentation": text,
-        "url": rule.url(),
         "judged": judgements().rules.get(rule.code, {}),
     }

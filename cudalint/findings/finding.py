@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from cudalint.findings.fix import Fix
 from cudalint.findings.verdict import Verdict
 from cudalint.source import Span
 
@@ -95,5 +96,7 @@ class Finding:
     """What it shares with findings that a report shows as one with it."""
     parts: tuple[Finding, ...] = ()
     """The others of its defect, where it speaks for all of them."""
+    fix: Fix | None = None
+    """What mends it, where that is known."""
     missing: tuple[str, ...] = ()
     """Headers that were not found (GPU002): what many such findings have in common."""

@@ -11,7 +11,10 @@ from typing import Any, ClassVar
 from cudalint.findings.finding import Confidence, Defect, Finding, Severity, Step
 from cudalint.source import Span
 
-DOCUMENTATION = "https://cudalint.readthedocs.io/rules/{code}"
+
+def page_url(documentation: str | None, code: str) -> str | None:
+    """Where a rule's page is published below the address of a documentation, if there is one."""
+    return f"{documentation.rstrip('/')}/rules/{code}/" if documentation else None
 
 
 @dataclass(frozen=True)
@@ -62,11 +65,6 @@ class Rule(abc.ABC):
     def documentation(cls) -> str:
         """The rule's page, in Markdown."""
         return inspect.cleandoc(cls.__doc__ or "")
-
-    @classmethod
-    def url(cls) -> str:
-        """Where the page is published."""
-        return DOCUMENTATION.format(code=cls.code)
 
     @abc.abstractmethod
     def check(self, facts: Any) -> Iterator[Finding]:

@@ -142,6 +142,8 @@ class Settings(
 
     output_format: OutputFormat | None = None
     """How findings are shown; by default full on a terminal, concise elsewhere."""
+    documentation: str | None = None
+    """Where the documentation is published: reports link to its pages of the rules."""
     cache: bool = True
     """Keep what was read of unchanged files."""
     cache_dir: str | None = None

@@ -9,8 +9,9 @@ import msgspec
 
 from cudalint import __version__
 from cudalint.findings.finding import Finding
+from cudalint.findings.fix import Fix
 from cudalint.findings.judged import judged
-from cudalint.findings.rule import DOCUMENTATION
+from cudalint.findings.rule import page_url
 from cudalint.findings.verdict import Verdict
 from cudalint.reports.report import Report
 from cudalint.source import Source
@@ -112,11 +113,31 @@ def _finding(finding: Finding, report: Report) -> dict[str, Any]:
             }
             for part in finding.parts
         ],
-        "fix": None,
+        "fix": None if finding.fix is None else _fix(finding.fix, report),
         "fingerprint": finding.fingerprint,
         "suppressed": finding.suppressed,
-        "url": DOCUMENTATION.format(code=finding.code),
+        "url": page_url(report.documentation, finding.code),
         "runtime": _runtime(finding.runtime),
+    }
+
+
+def _fix(fix: Fix, report: Report) -> dict[str, Any]:
+    return {
+        "message": fix.message,
+        "applicability": fix.applicability.value,
+        "edits": [
+            {
+                "filename": edit.filename,
+                "location": _location(
+                    edit.span.row, edit.span.column, report.sources.get(edit.filename)
+                ),
+                "end_location": _location(
+                    edit.span.end_row, edit.span.end_column, report.sources.get(edit.filename)
+                ),
+                "text": edit.text,
+            }
+            for edit in fix.edits
+        ],
     }
 
 

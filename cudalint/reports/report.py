@@ -28,6 +28,8 @@ class Report:
     sources: Mapping[str, Source] = field(default_factory=dict)
     """The texts of the files that findings and their steps point at."""
 
+    documentation: str | None = None
+    """The address below which the rules' pages are published, where there is one."""
     named: frozenset[str] = frozenset()
     """Codes that the settings select by name: however many their findings, each is listed."""
     footprints: tuple[Footprint, ...] | None = None

@@ -44,9 +44,9 @@ class Style:
             return text
         return f"\x1b[{_CODES[color]}m{text}\x1b[0m"
 
-    def link(self, text: str, url: str) -> str:
-        """The text as a hyperlink, where the terminal shows them."""
-        return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if self.links else text
+    def link(self, text: str, url: str | None) -> str:
+        """The text as a hyperlink, where there is an address and the terminal shows them."""
+        return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if self.links and url else text
 
     def message(self, text: str) -> str:
         """A message: escaped, with its `code` in bold."""

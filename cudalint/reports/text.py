@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cudalint.findings.finding import Finding, Severity, Step
-from cudalint.findings.rule import DOCUMENTATION
+from cudalint.findings.rule import page_url
 from cudalint.findings.verdict import Outcome
 from cudalint.reports.frames import Note, frame, has_lines, location
 from cudalint.reports.incomplete import files_in_part, listed, paragraph
@@ -38,7 +38,7 @@ def headline(finding: Finding, report: Report, style: Style) -> str:
     """``path:row:column: CODE message``."""
     place = style.paint(location(finding.filename, finding.span, report.sources), "bold")
     code = style.paint(finding.code, SEVERITY_COLOR[finding.severity])
-    code = style.link(code, DOCUMENTATION.format(code=finding.code))
+    code = style.link(code, page_url(report.documentation, finding.code))
     return f"{place}: {code} {style.message(finding.message)}{_verdict(finding, style)}"
 
 

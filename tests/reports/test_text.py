@@ -92,6 +92,7 @@ WIDE = Finding(
     span=at(BLUR, 9, "cudaFree(d_out)"),
 )
 SOURCES = {BLUR.filename: BLUR, HELPER.filename: HELPER}
+PAGES = "https://docs.example.org/cudalint"
 REPORT = Report((LEAK, WIDE, DOUBLE), files=2, sources=SOURCES)
 
 
@@ -100,7 +101,9 @@ def test_full(snapshot: SnapshotAssertion) -> None:
 
 
 def test_full_in_colour(snapshot: SnapshotAssertion) -> None:
-    painted = text.render(Report((LEAK,), files=1, sources=SOURCES), Style(True, links=True))
+    painted = text.render(
+        Report((LEAK,), files=1, sources=SOURCES, documentation=PAGES), Style(True, links=True)
+    )
     assert painted.replace("\x1b", "<ESC>") == snapshot
 
 
@@ -115,7 +118,9 @@ def test_concise(snapshot: SnapshotAssertion) -> None:
 
 
 def test_json(snapshot: SnapshotAssertion) -> None:
-    report = Report((LEAK,), (FileError("bad.cu", "is empty"),), files=1, sources=SOURCES)
+    report = Report(
+        (LEAK,), (FileError("bad.cu", "is empty"),), files=1, sources=SOURCES, documentation=PAGES
+    )
     assert json.render(report) == snapshot
 
 

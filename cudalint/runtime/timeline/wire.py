@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from cudalint.findings.finding import Finding
-from cudalint.findings.rule import DOCUMENTATION
 from cudalint.findings.verdict import Verdict
 from cudalint.project.paths import display_name
 from cudalint.reports.style import escaped
@@ -269,7 +268,6 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity.value,
         "message": escaped(finding.message),
         "place": f"{escaped(finding.filename)}:{finding.span.row}:{finding.span.column}",
-        "url": DOCUMENTATION.format(code=finding.code),
         "suppressed": finding.suppressed is not None,
         "verdict": _verdict(finding.runtime),
     }

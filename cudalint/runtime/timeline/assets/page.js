@@ -274,7 +274,7 @@
     const outcome = finding.verdict && finding.verdict.outcome;
     const kind = outcome === "confirmed" ? "leak" : outcome === "refuted" ? "good" : "plain";
     return make("span", {},
-      make("a", { href: finding.url, title: finding.name, rel: "noreferrer" }, finding.code), " ",
+      make("span", { title: finding.name }, finding.code), " ",
       make("span", { class: `tag ${kind}` }, outcome ? outcome.replace("-", " ") : "not run"));
   }
   function siteRow(number) {
