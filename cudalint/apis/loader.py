@@ -84,7 +84,7 @@ LIBRARIES: dict[Language, tuple[Library, ...]] = {
         Library(
             "cuda_libraries.toml", r"cudnn[A-Z]|nccl[A-Z]|nv[a-zA-Z]|npp[is][A-Z]|rmm[A-Z]|RMM_"
         ),
-        Library("hip.toml", r"hip|rocblas_|miopen[A-Z]"),
+        Library("hip.toml", r"hip|roc(blas|fft|rand|sparse)_|miopen[A-Z]"),
         Library("cpp.toml"),
         Library("lifetimes.toml"),
     ),
@@ -140,7 +140,7 @@ RESERVED = frozenset(
 )
 _DEFAULTS = frozenset({"status", "success", "may_throw"})
 _INLINE_NAMESPACE = re.compile(r"\b(?:__\w+|_V\d+|(?:THRUST|CUB|_CCCL)_\w+|_ABI_\w+)::")
-_VERSION = re.compile(r"(?:_v\d+(?:_ptds|_ptsz)?|_ptds|_ptsz|_64)$")
+_VERSION = re.compile(r"(?:_v\d+(?:_ptds|_ptsz)?|_ptds|_ptsz|_spt|_64)$")
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+|\[\]")
 
 
