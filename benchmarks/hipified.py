@@ -13,7 +13,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,6 +25,10 @@ from benchmarks.repositories import RepositoryError, git, is_source, obtain, wri
 _REPOSITORY = "zjin-lcf/HeCBench"
 _COMMIT = "f27000a5188f8ac79bd43fc95a1b3f890c18823d"
 _PROGRAM = re.compile(r"src/([^/]+)-(cuda|hip)/")
+HEAD = ["rule", "CUDA", "HIP", "programs that differ (CUDA, HIP)"]
+Forms = tuple[Counter[str], Counter[str]]
+"""How many findings each rule has in a program's CUDA form and in its HIP form."""
+
 _REPOSITORIES = Path(".cudalint_cache/repositories")
 
 
@@ -42,18 +46,16 @@ def found(root: Path, folder: str) -> Counter[str]:
     return Counter(finding["code"] for finding in each_part(document))
 
 
-def differing(
-    programs: Sequence[str], results: Sequence[tuple[Counter[str], Counter[str]]]
-) -> Iterator[list[str]]:
+def differing(compared: Mapping[str, Forms]) -> Iterator[list[str]]:
     """Rows of the table: by rule, how many findings in each form, and the programs that differ."""
-    for code in sorted({code for both in results for counted in both for code in counted}):
+    for code in sorted({code for forms in compared.values() for form in forms for code in form}):
         apart = [
             f"{program} ({cuda[code]}, {hip[code]})"
-            for program, (cuda, hip) in zip(programs, results, strict=True)
+            for program, (cuda, hip) in compared.items()
             if cuda[code] != hip[code]
         ]
-        cuda_total, hip_total = (sum(both[form][code] for both in results) for form in (0, 1))
-        yield [code, str(cuda_total), str(hip_total), ", ".join(apart)]
+        totals = [str(sum(forms[form][code] for forms in compared.values())) for form in (0, 1)]
+        yield [code, *totals, ", ".join(apart)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -80,21 +82,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
             lambda name: is_source(name) and "/".join(name.split("/")[:2]) in chosen,
         )
 
-        def both(program: str) -> tuple[Counter[str], Counter[str]]:
-            cuda, hip = (found(root, f"src/{program}-{form}") for form in ("cuda", "hip"))
-            counter.step()
+        def both(program: str) -> Forms | None:
+            try:
+                cuda, hip = (found(root, f"src/{program}-{form}") for form in ("cuda", "hip"))
+            except RepositoryError as error:
+                print(f"{program}: not compared: {error}", file=sys.stderr)
+                return None
+            finally:
+                counter.step()
             return cuda, hip
 
-        try:
-            with ThreadPoolExecutor(given.jobs) as pool:
-                results = list(pool.map(both, programs))
-        except RepositoryError as error:
-            print(error, file=sys.stderr)
-            return 1
-    print(f"{len(programs)} programs of {_REPOSITORY} at {_COMMIT[:10]}\n")
-    print(markdown([["rule", "CUDA", "HIP", "programs that differ (CUDA, HIP)"],
-                    *differing(programs, results)]))
-    return 0
+        with ThreadPoolExecutor(given.jobs) as pool:
+            results = dict(zip(programs, pool.map(both, programs), strict=True))
+    compared = {program: forms for program, forms in results.items() if forms is not None}
+    print(f"{len(compared)} of {len(programs)} programs of {_REPOSITORY} at {_COMMIT[:10]}\n")
+    print(markdown([HEAD, *differing(compared)]))
+    return 0 if len(compared) == len(programs) else 1
 
 
 if __name__ == "__main__":

@@ -216,6 +216,11 @@ def test_hip(options: ParseOptions) -> None:
     assert_clean(parse("a.cu", HIP, options))
     text = "#include <hip/hip_runtime_api.h>\nint f(void **p) { return hipMalloc(p, 4); }\n"
     assert_clean(parse("a.c", text, options))
+    names = ("hipblas/hipblas", "hipfft/hipfft", "hiprand/hiprand", "hipsparse/hipsparse",
+             "hipsolver/hipsolver", "hip/hiprtc")  # fmt: skip
+    libraries = "".join(f"#include <{name}.h>\n" for name in names)
+    assert_clean(parse("a.c", libraries, options))
+    assert_clean(parse("a.hip", libraries + "#include <hipcub/hipcub.hpp>\n" + HIP, options))
 
 
 @pytest.mark.parametrize("name", ["a.cpp", "a.cc", "a.h", "a.hpp", "a.cuh", "a.cxx"])

@@ -43,7 +43,7 @@ def _marker(word: str) -> re.Pattern[str]:
 
 _EXPECTED, _TODO, _FALSE = _marker("expect"), _marker("todo"), _marker("false")
 _OPTIONS = re.compile(r"\s*(?://|#)\s*options:\s*(.+)$")
-_SUFFIXES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".h", ".hpp", ".ipynb", ".py")
+_SUFFIXES = (".c", ".cc", ".cpp", ".cu", ".cuh", ".cxx", ".h", ".hip", ".hpp", ".ipynb", ".py")
 
 
 def units() -> list[Path]:

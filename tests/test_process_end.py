@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +78,17 @@ def test_tests_are_known_by_their_names_files_and_classes() -> None:
     found = facts_of(text, "zeros.py")
     assert not found["test_zeros"][0]
     assert found["Zeros.test_them"][0]
+
+
+def test_functions_of_headers_that_name_no_cuda_are_parts_of_main_too(tmp_path: Path) -> None:
+    (tmp_path / "stop.hpp").write_text(
+        "inline void finish() { int *kept = new int(1); *kept = 2; }\n"
+        "inline void stop() { finish(); }\n"
+    )
+    (tmp_path / "main.cu").write_text(
+        '#include <cuda_runtime.h>\n#include "stop.hpp"\n'
+        "int main() { void *p; cudaMalloc(&p, 4); stop(); cudaFree(p); }\n"
+    )
+    command = [sys.executable, "-m", "cudalint", "--isolated", "--no-cache", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

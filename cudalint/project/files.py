@@ -12,7 +12,7 @@ from cudalint.project.ignore import GitIgnore, Patterns
 from cudalint.project.paths import absolute, display_name
 from cudalint.project.reading import Language, reason_of
 
-CUDA_SUFFIXES = frozenset({".cu", ".cuh"})
+CUDA_SUFFIXES = frozenset({".cu", ".cuh", ".hip"})
 """Always linted; the others only when they mention CUDA."""
 HOST_SUFFIXES = frozenset({".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"})
 NOTEBOOK_SUFFIX = ".ipynb"

@@ -34,6 +34,7 @@ class ProcessEnd:
         self._symbols = symbols
         self._calls = symbols.memo(CallGraph)
         known = {identity(one): (one, program) for one, program in symbols.functions()}
+        self._languages = {one: program.language for one, (_, program) in known.items()}
         self._ends = {
             one for one, (function, program) in known.items() if self._ends_all(function, program)
         }
@@ -146,7 +147,7 @@ class ProcessEnd:
     def _work_on(self, steps: Iterable[At], function: Function) -> bool:
         """Whether operations of a function launch, acquire or make something, themselves or by
         others."""
-        models = self._symbols.models(self._symbols.programs[function.filename].language)
+        models = self._symbols.models(self._languages[identity(function)])
         return any(
             _works(at.operation, models)
             or (

@@ -20,7 +20,7 @@ _LARGEST_HEADER = 8 * 1024 * 1024
 _MOST_HEADERS = 400
 _MOST_INDEXED = 60_000
 _HEADER_SUFFIXES = frozenset(
-    {".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl", ".inc", ".cu", ".ipp", ""}
+    {".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl", ".inc", ".cu", ".hip", ".ipp", ""}
 )
 _HEADER_FOLDERS = (
     "include", "inc", "includes", "headers", "src", "common", "common/inc", "Common",

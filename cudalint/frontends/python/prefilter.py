@@ -31,7 +31,7 @@ def mentions_cuda(data: bytes) -> bool:
     )
 
 
-_EMBEDDED = re.compile(r"__global__|\.cuh?\b|cuda_runtime|\bcuda[A-Z]\w+\(|<<<")
+_EMBEDDED = re.compile(r"__global__|\.(?:cuh?|hip)\b|cuda_runtime|\bcuda[A-Z]\w+\(|<<<")
 
 
 _COMPILES = re.compile(r"Raw(?:Kernel|Module)|SourceModule|load_inline|nvrtc|\bProgram\(")

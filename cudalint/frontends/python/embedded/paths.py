@@ -17,7 +17,7 @@ from cudalint.project.reading import UnreadableError, check_content, decode, rea
 from cudalint.source import Source, Span
 
 _SUFFIXES = frozenset(
-    [".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".inl", ".cuda", ".kernel"]
+    [".cu", ".cuh", ".hip", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".inl", ".cuda", ".kernel"]
 )
 _LARGEST = 1_000_000
 _MAXIMUM_DEPTH = 20

@@ -130,28 +130,52 @@ CUDALINT_BEGIN
 const char *hipGetErrorString(hipError_t error);
 const char *hipGetErrorName(hipError_t error);
 #define F(name) CUDALINT_FUNCTION(hipError_t, hip##name)
-F(GetLastError) F(PeekAtLastError) F(DeviceSynchronize) F(DeviceReset) F(SetDevice) F(GetDevice)
-F(GetDeviceCount) F(GetDeviceProperties) F(DeviceGetAttribute) F(DeviceSetLimit) F(DeviceGetLimit)
-F(DeviceSetCacheConfig) F(SetDeviceFlags) F(DeviceCanAccessPeer) F(DeviceEnablePeerAccess)
-F(DeviceDisablePeerAccess) F(DeviceGetStreamPriorityRange) F(DeviceGetDefaultMemPool)
-F(DriverGetVersion) F(RuntimeGetVersion) F(Init) F(DeviceGet) F(DeviceGetName) F(DeviceTotalMem)
-F(Free) F(FreeHost) F(HostFree) F(FreeArray) F(FreeAsync) F(FreeMipmappedArray) F(MemGetInfo)
-F(HostRegister) F(HostUnregister) F(HostGetFlags) F(Memset2D) F(Memset3D) F(Memset2DAsync)
-F(MemcpyPeer) F(MemcpyPeerAsync) F(Memcpy2D) F(Memcpy2DAsync) F(Memcpy3D) F(Memcpy3DAsync)
-F(Memcpy2DToArray) F(Memcpy2DFromArray) F(MemcpyToArray) F(MemcpyFromArray) F(MemcpyHtoD)
-F(MemcpyDtoH) F(MemcpyDtoD) F(MemcpyWithStream) F(MallocArray) F(Malloc3DArray) F(Malloc3D)
-F(MemPrefetchAsync) F(MemAdvise) F(PointerGetAttributes) F(StreamDestroy) F(StreamSynchronize)
-F(StreamQuery) F(StreamWaitEvent) F(StreamAddCallback) F(StreamBeginCapture) F(StreamEndCapture)
-F(EventDestroy) F(EventRecord) F(EventSynchronize) F(EventElapsedTime) F(EventQuery)
-F(GraphInstantiate) F(GraphLaunch) F(GraphDestroy) F(GraphExecDestroy) F(FuncSetAttribute)
-F(FuncSetCacheConfig) F(FuncGetAttributes) F(LaunchKernel) F(LaunchCooperativeKernel)
-F(LaunchHostFunc) F(ModuleLoad) F(ModuleLoadData) F(ModuleUnload) F(ModuleGetFunction)
-F(ModuleLaunchKernel) F(CtxCreate) F(CtxDestroy) F(CtxSynchronize) F(CtxSetCurrent)
-F(CreateTextureObject) F(DestroyTextureObject) F(CreateSurfaceObject) F(DestroySurfaceObject)
-F(MemPoolSetAttribute) F(MemPoolGetAttribute) F(MemPoolDestroy) F(MemPoolTrimTo) F(IpcGetMemHandle)
-F(IpcOpenMemHandle) F(IpcCloseMemHandle) F(OccupancyMaxActiveBlocksPerMultiprocessor)
-F(OccupancyMaxPotentialBlockSize) F(ProfilerStart) F(ProfilerStop)
+F(GetDeviceProperties) F(DeviceGetAttribute) F(DeviceSetLimit) F(DeviceGetLimit)
+F(DeviceSetCacheConfig) F(DeviceGetCacheConfig) F(DeviceSetSharedMemConfig) F(SetDeviceFlags)
+F(DeviceCanAccessPeer) F(DeviceEnablePeerAccess) F(DeviceDisablePeerAccess)
+F(DeviceGetStreamPriorityRange) F(DeviceGetDefaultMemPool) F(DriverGetVersion)
+F(RuntimeGetVersion) F(Init) F(DeviceGet) F(DeviceGetName) F(DeviceTotalMem) F(MemGetInfo)
+F(HostRegister) F(HostGetFlags) F(Memset2D) F(Memset3D) F(Memset2DAsync) F(MemcpyPeer)
+F(MemcpyPeerAsync) F(Memcpy2D) F(Memcpy2DAsync) F(Memcpy3D) F(Memcpy3DAsync) F(Memcpy2DToArray)
+F(Memcpy2DFromArray) F(MemcpyToArray) F(MemcpyFromArray) F(MemcpyHtoD) F(MemcpyDtoH) F(MemcpyDtoD)
+F(MemcpyWithStream) F(MallocArray) F(Malloc3DArray) F(Malloc3D) F(MemPrefetchAsync) F(MemAdvise)
+F(PointerGetAttributes) F(StreamAddCallback) F(StreamBeginCapture) F(StreamEndCapture)
+F(EventElapsedTime) F(GraphInstantiate) F(GraphLaunch) F(FuncSetAttribute) F(FuncSetCacheConfig)
+F(FuncGetAttributes) F(LaunchKernel) F(LaunchCooperativeKernel) F(LaunchHostFunc) F(ModuleLoad)
+F(ModuleLoadData) F(ModuleGetFunction) F(ModuleLaunchKernel) F(CtxCreate) F(CtxSynchronize)
+F(CtxSetCurrent) F(CreateTextureObject) F(CreateSurfaceObject) F(MemPoolSetAttribute)
+F(MemPoolGetAttribute) F(MemPoolTrimTo) F(IpcGetMemHandle) F(IpcOpenMemHandle)
+F(OccupancyMaxActiveBlocksPerMultiprocessor) F(OccupancyMaxPotentialBlockSize) F(ProfilerStart)
+F(ProfilerStop)
 #undef F
+hipError_t hipGetLastError(void);
+hipError_t hipPeekAtLastError(void);
+hipError_t hipSetDevice(int device);
+hipError_t hipGetDevice(int *device);
+hipError_t hipGetDeviceCount(int *count);
+hipError_t hipDeviceSynchronize(void);
+hipError_t hipDeviceReset(void);
+hipError_t hipFree(void *pointer);
+hipError_t hipFreeAsync(void *pointer, hipStream_t stream);
+hipError_t hipFreeHost(void *pointer);
+hipError_t hipHostFree(void *pointer);
+hipError_t hipHostUnregister(void *pointer);
+hipError_t hipFreeArray(hipArray_t array);
+hipError_t hipFreeMipmappedArray(hipMipmappedArray_t array);
+hipError_t hipIpcCloseMemHandle(void *pointer);
+hipError_t hipStreamDestroy(hipStream_t stream);
+hipError_t hipStreamSynchronize(hipStream_t stream);
+hipError_t hipStreamQuery(hipStream_t stream);
+hipError_t hipEventDestroy(hipEvent_t event);
+hipError_t hipEventSynchronize(hipEvent_t event);
+hipError_t hipEventQuery(hipEvent_t event);
+hipError_t hipGraphDestroy(hipGraph_t graph);
+hipError_t hipGraphExecDestroy(hipGraphExec_t graph);
+hipError_t hipDestroyTextureObject(hipTextureObject_t texture);
+hipError_t hipDestroySurfaceObject(hipSurfaceObject_t surface);
+hipError_t hipMemPoolDestroy(hipMemPool_t pool);
+hipError_t hipModuleUnload(hipModule_t module);
+hipError_t hipCtxDestroy(hipCtx_t context);
 hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kind);
 hipError_t hipMemset(void *to, int value, size_t bytes);
 hipError_t hipStreamCreate(hipStream_t *stream);
@@ -164,9 +188,13 @@ hipError_t hipMemPoolCreate(hipMemPool_t *pool, const hipMemPoolProps *propertie
 #ifdef __cplusplus
 hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream = 0);
 hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t stream = 0);
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream = 0);
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags = 0);
 #else
 hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes, hipMemcpyKind kind, hipStream_t stream);
 hipError_t hipMemsetAsync(void *to, int value, size_t bytes, hipStream_t stream);
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream);
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags);
 hipError_t hipMalloc(void **pointer, size_t bytes);
 hipError_t hipMallocManaged(void **pointer, size_t bytes, unsigned flags);
 hipError_t hipMallocAsync(void **pointer, size_t bytes, hipStream_t stream);
