@@ -23,6 +23,17 @@ bool clear(float* host, int n) {
 """
 FIXED = LEAK.replace("    return done;", "    cudaFree(device);\n    return done;")
 
+MISMATCHED = """#include <cuda_runtime.h>
+
+bool fill(int n) {
+    float* staging = nullptr;
+    if (cudaMallocHost(&staging, n * sizeof(float)) != cudaSuccess) return false;
+    staging[0] = 1.0f;
+    cudaFree(staging);
+    return true;
+}
+"""
+
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 
@@ -69,16 +80,34 @@ def holds_leaks_back(repository: Repository) -> None:
     assert repository.run("git", "log", "--oneline").stdout.count("\n") == 1
 
 
-def test_the_hook_in_a_scratch_repository(tmp_path: Path) -> None:
-    """The hook as it is published, but run from this environment instead of a new one."""
-    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    assert hook["id"] == "cudalint" and hook["require_serial"] is True
-    repository = Repository(tmp_path / "scratch", tmp_path / "home")
+def with_hook(identifier: str, folder: Path) -> Repository:
+    """A repository with a hook as it is published, but run from this environment."""
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    (hook,) = [hook for hook in hooks if hook["id"] == identifier]
+    assert hook["require_serial"] is True
+    repository = Repository(folder / "scratch", folder / "home")
     local = {"repo": "local", "hooks": [{**hook, "language": "system"}]}
     config = yaml.safe_dump({"repos": [local]})
     (repository.folder / ".pre-commit-config.yaml").write_text(config)
     repository.run(sys.executable, "-m", "pre_commit", "install")
-    holds_leaks_back(repository)
+    return repository
+
+
+def test_the_hook_in_a_scratch_repository(tmp_path: Path) -> None:
+    holds_leaks_back(with_hook("cudalint", tmp_path))
+
+
+def test_the_hook_that_fixes(tmp_path: Path) -> None:
+    """It mends the file and stops the commit, so that somebody looks; the next one passes."""
+    command = [sys.executable, "-m", "cudalint", "check", "--help"]
+    if "--fix " not in subprocess.run(command, capture_output=True, text=True).stdout:
+        pytest.skip("cudalint has no --fix yet")
+    repository = with_hook("cudalint-fix", tmp_path)
+    assert repository.commit(staging_cu=MISMATCHED).returncode != 0
+    mended = (repository.folder / "staging.cu").read_text()
+    assert mended == MISMATCHED.replace("cudaFree(staging)", "cudaFreeHost(staging)")
+    accepted = repository.commit(staging_cu=mended)
+    assert accepted.returncode == 0, accepted.stdout + accepted.stderr
 
 
 @pytest.mark.slow
