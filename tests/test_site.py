@@ -15,9 +15,12 @@ from typing import Any
 from urllib.parse import unquote, urldefrag
 
 import pytest
+from browsers import browser
 
 from cudalint import registry
 from cudalint.findings.rule import page_url
+
+__all__ = ["browser"]
 
 ROOT = Path(__file__).parent.parent
 

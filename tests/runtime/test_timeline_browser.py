@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +20,27 @@ from cudalint.runtime.timeline.page import write_timeline
 pytestmark = pytest.mark.browser
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytest.importorskip("plotly", reason="plotly is not installed")
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+def _chromium(own: str) -> str | None:
+    named = os.environ.get("CUDALINT_CHROMIUM")
+    if named:
+        return named
+    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    return found or (own if Path(own).exists() else None)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        path = _chromium(driver.chromium.executable_path)
+        if path is None:
+            pytest.skip("no Chromium: none on PATH, none of playwright's, no CUDALINT_CHROMIUM")
+        started = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
 
 
 @pytest.fixture
