@@ -1,7 +1,7 @@
-"""Links out of the site, to files of the repository, are shown as their paths.
+"""Links to what lies in the repository, but not on the site, are shown as they are called.
 
-The same pages are read in a clone, where ``[benchmarks](../benchmarks/README.md)`` leads somewhere;
-on the site nothing lies there, and the repository's address is its host's to say.
+The same pages are read in a clone, where ``[benchmarks](../benchmarks/README.md)`` or a folder
+leads somewhere; on the site nothing lies there, and the repository's address is its host's to say.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-_OUTWARD = re.compile(r"\[([^\]]*)\]\(((?:\.\./)+[^)\s#]+)(?:#[^)\s]*)?\)")
+_LINK = re.compile(r"\[([^\]]*)\]\((?!\w+:)([^)\s#]+)(?:#[^)\s]*)?\)")
 
 
 def without_outward_links(text: str, page: Path, root: Path) -> str:
-    """A page's text with the links that leave ``root`` replaced by what they are called."""
+    """A page's text with the links that leave ``root``, or lead to a folder, replaced by what they
+    are called."""
 
     def shown(match: re.Match[str]) -> str:
         target = (page.parent / match[2]).resolve()
-        return match[0] if target.is_relative_to(root) else match[1]
+        stays = target.is_relative_to(root) and not target.is_dir()
+        return match[0] if stays else match[1]
 
-    return _OUTWARD.sub(shown, text)
+    return _LINK.sub(shown, text)
 
 
 def _on_source_read(app: Sphinx, docname: str, content: list[str]) -> None:
