@@ -22,9 +22,7 @@ class Note:
     primary: bool = False
 
 
-def frame(
-    source: Source, notes: Sequence[Note], style: Style, *, context: int = 0, width: int = 140
-) -> list[str]:
+def frame(source: Source, notes: Sequence[Note], style: Style, *, context: int = 0) -> list[str]:
     """The lines of a source around its notes, each note below its line, in order of rows."""
     rows = _rows(source, notes, context)
     gutter = max((len(str(source.place(row)[1])) for row in rows), default=1)
@@ -40,7 +38,7 @@ def frame(
             result.append(style.paint("...", "cyan"))
         previous, cell_number = row, number
         here = [note for note in notes if note.span.row == row]
-        window = _Window(source.shown_line(row), here[0].span.column if here else 1, width)
+        window = _Window(source.shown_line(row), here[0].span.column if here else 1, style.width)
         margin = style.paint(f"{shown:>{gutter}} |", "cyan")
         result.append(f"{margin} {window.text}".rstrip())
         for note in here:
