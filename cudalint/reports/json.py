@@ -50,7 +50,7 @@ def as_data(report: Report) -> JsonReport:
     return JsonReport(
         schema_version=SCHEMA_VERSION,
         tool=Tool("cudalint", __version__),
-        findings=[finding_entry(finding, report) for finding in report.findings],
+        findings=[finding_entry(finding, report) for finding in report.told],
         errors=[FileMessage(error.filename, error.message) for error in report.errors],
         summary=summary_of(report),
         footprint=None if footprints is None else [_footprint(one) for one in footprints],
@@ -62,8 +62,8 @@ def summary_of(report: Report) -> Summary:
     return Summary(
         files=report.files,
         findings=len(report.active),
-        suppressed=len(report.findings) - len(report.active),
-        listed=len(report.findings),
+        suppressed=report.suppressed,
+        listed=len(report.told),
         errors=len(report.errors),
         by_severity={severity.value: count for severity, count in report.by_severity().items()},
         by_code=dict(sorted(Counter(finding.code for finding in report.active).items())),

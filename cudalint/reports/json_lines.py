@@ -12,7 +12,7 @@ from cudalint.reports.schema import ErrorLine, FindingLine, SummaryLine
 def render(report: Report) -> str:
     """One object in a line; ``type`` says of what."""
     lines: list[msgspec.Struct] = [
-        *(_tagged(FindingLine, finding_entry(finding, report)) for finding in report.findings),
+        *(_tagged(FindingLine, finding_entry(finding, report)) for finding in report.told),
         *(ErrorLine(error.filename, error.message) for error in report.errors),
         _tagged(SummaryLine, summary_of(report)),
     ]

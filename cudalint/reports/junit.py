@@ -21,7 +21,7 @@ def render(report: Report) -> str:
     for error in report.errors:
         case = _case(suite, error.filename, "cannot-lint", 1)
         ElementTree.SubElement(case, "error", message=_text(error.message), type="cannot-lint")
-    for finding in report.findings:
+    for finding in report.told:
         _finding(suite, finding, report)
     if not len(suite):
         ElementTree.SubElement(suite, "testcase", classname="cudalint", name="no findings")

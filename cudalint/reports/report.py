@@ -71,6 +71,16 @@ class Report:
         return self.checkout.name(filename) if self.checkout else filename
 
     @property
+    def told(self) -> tuple[Finding, ...]:
+        """The findings that reports for programs list: suppressed ones too."""
+        return self.findings
+
+    @property
+    def suppressed(self) -> int:
+        """How many findings comments suppress."""
+        return sum(finding.suppressed is not None for finding in self.findings)
+
+    @property
     def active(self) -> tuple[Finding, ...]:
         """The findings that no comment suppresses."""
         return tuple(finding for finding in self.findings if finding.suppressed is None)

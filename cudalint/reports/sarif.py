@@ -40,12 +40,12 @@ _LINK = re.compile(r"\[(?=[^\]]*\]\()")
 
 def render(report: Report) -> str:
     """One log with one run."""
-    codes = sorted({finding.code for finding in report.findings})
+    codes = sorted({finding.code for finding in report.told})
     run: dict[str, Any] = {
         "tool": {"driver": _driver(codes, report)},
         "invocations": [_invocation(report)],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(finding, codes, report) for finding in report.findings],
+        "results": [_result(finding, codes, report) for finding in report.told],
     }
     if report.checkout is not None:
         run["originalUriBaseIds"] = {_BASE: {"uri": f"{report.checkout.root.as_uri()}/"}}
@@ -58,7 +58,7 @@ def render(report: Report) -> str:
 
 def _driver(codes: Iterable[str], report: Report) -> dict[str, Any]:
     rules = {rule.code: rule for rule in report.rules}
-    names = {finding.code: finding.name for finding in report.findings}
+    names = {finding.code: finding.name for finding in report.told}
     driver: dict[str, Any] = {
         "name": "cudalint",
         "semanticVersion": __version__,

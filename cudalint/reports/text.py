@@ -130,8 +130,7 @@ def summary(report: Report, style: Style | None = None) -> str:
         for severity, count in report.by_severity().items()
         if count
     ]
-    suppressed = len(report.findings) - len(report.active)
-    hidden = f" ({suppressed} suppressed)" if suppressed else ""
+    hidden = f" ({report.suppressed} suppressed)" if report.suppressed else ""
     if not counts:
         if not report.files:
             return f"No file to analyse mentions CUDA.{hidden}"
