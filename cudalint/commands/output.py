@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
@@ -45,6 +46,10 @@ def chosen_outputs(
         to_terminal = output_file is None and sys.stdout.isatty()
         kind = settings.output_format or ("full" if to_terminal else "concise")
         outputs = (Output(kind, output_file),)
+    key = "output" if output_file is None else "--output-file"
+    for file in filter(None, (output.file for output in outputs)):
+        if not (folder := Path(file).parent).is_dir():
+            raise ConfigurationError(f"{key} {file}: {os.strerror(errno.ENOENT)}: {folder}")
     _check(outputs)
     if presentation.statistics:
         for output in outputs:
@@ -115,7 +120,6 @@ def _style(output: Output, presentation: Presentation) -> Style:
 
 def _save(file: str, text: str) -> None:
     try:
-        Path(file).parent.mkdir(parents=True, exist_ok=True)
         Path(file).write_text(text, encoding="utf-8", errors="backslashreplace")
     except (OSError, ValueError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else str(error)

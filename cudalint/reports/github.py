@@ -65,11 +65,12 @@ def _annotation(finding: Finding, report: Report) -> str:
 
 def _command(name: str, message: str, properties: dict[str, str | int]) -> str:
     given = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
-    return f"::{name}{' ' if given else ''}{given}::{_data(escaped(message))}"
+    return f"::{name}{' ' if given else ''}{given}::{_data(message)}"
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """A message; ``escaped`` leaves no end of line in it."""
+    return escaped(text).replace("%", "%25")
 
 
 def _property(text: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Outcome
 from cudalint.reports.report import Report
+from cudalint.reports.style import escaped
 from cudalint.source import Span
 
 
@@ -35,12 +36,12 @@ def host_place(filename: str, span: Span, report: Report) -> HostPlace:
 
 
 def told(finding: Finding, report: Report) -> str:
-    """The message, with what running it said, and where in a notebook it is."""
+    """The message on one line, with what running it said, and where in a notebook it is."""
     verdict = f" [{finding.runtime.outcome.value}]" if finding.runtime else ""
     source = report.sources.get(finding.filename)
     cell, row = source.place(finding.span.row) if source else (None, 0)
     where = "" if cell is None else f"cell {cell}, line {row}: "
-    return f"{where}{finding.message}{verdict}"
+    return escaped(f"{where}{finding.message}{verdict}")
 
 
 def gravest_first(findings: tuple[Finding, ...]) -> list[Finding]:

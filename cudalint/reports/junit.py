@@ -60,7 +60,7 @@ def _finding(suite: ElementTree.Element, finding: Finding, report: Report) -> No
 
 
 def _case(suite: ElementTree.Element, filename: str, name: str, row: int) -> ElementTree.Element:
-    path = escaped(filename)
+    path = _text(escaped(filename))
     return ElementTree.SubElement(
         suite, "testcase", classname=path, name=name, file=path, line=str(row)
     )

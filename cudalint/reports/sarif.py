@@ -23,6 +23,7 @@ from cudalint.project.files import FileError
 from cudalint.reports.hosts import host_place, told
 from cudalint.reports.json import finding_entry
 from cudalint.reports.report import Report
+from cudalint.reports.style import escaped
 from cudalint.source import Span
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -107,7 +108,7 @@ def _invocation(report: Report) -> dict[str, Any]:
 
 def _notification(error: FileError, level: str, report: Report) -> dict[str, Any]:
     place = {"physicalLocation": {"artifactLocation": _artifact(error.filename, report)}}
-    return {"level": level, "message": {"text": error.message}, "locations": [place]}
+    return {"level": level, "message": {"text": _text(error.message)}, "locations": [place]}
 
 
 # Findings ---------------------------------------------------------------------------------------
@@ -236,4 +237,4 @@ def _artifact(filename: str, report: Report) -> dict[str, Any]:
 
 
 def _text(text: str) -> str:
-    return _LINK.sub(r"\\[", text)
+    return _LINK.sub(r"\\[", escaped(text))
