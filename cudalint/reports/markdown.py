@@ -14,7 +14,7 @@ from cudalint.reports.text import plural, summary
 
 _MOST = 1000
 """GitHub shows summaries up to 1 MiB."""
-_MARKS = re.compile(r"([\\`*_{}\[\]<>#+!|~&$-])")
+_MARKS = re.compile(r"([\\`*_\[\]<>|~&$])")
 _CODE = re.compile(r"(`[^`]+`)")
 
 

@@ -63,36 +63,33 @@ def _driver(codes: Iterable[str], report: Report) -> dict[str, Any]:
     driver: dict[str, Any] = {
         "name": "cudalint",
         "semanticVersion": __version__,
-        "rules": [
-            _rule(rules[code], report) if code in rules else {"id": code, "name": names[code]}
-            for code in codes
-        ],
+        "rules": [_rule(code, names[code], rules.get(code), report) for code in codes],
     }
     if report.documentation:
         driver["informationUri"] = report.documentation
     return driver
 
 
-def _rule(rule: type[Rule], report: Report) -> dict[str, Any]:
-    page = f"{rule.documentation()}{paragraph(rule.code)}"
+def _rule(code: str, name: str, rule: type[Rule] | None, report: Report) -> dict[str, Any]:
+    """A rule; of one that did not run, and whose finding a run of the program showed, the name."""
+    page = f"{rule.documentation()}{paragraph(code)}" if rule else name
     summary = page.partition("\n")[0]
     descriptor: dict[str, Any] = {
-        "id": rule.code,
-        "name": rule.name,
+        "id": code,
+        "name": name,
         "shortDescription": {"text": summary},
         "fullDescription": {"text": summary},
         "help": {"text": page, "markdown": page},
-        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
-        "properties": {
-            "precision": precision(rule.code, rule.confidence),
+    }
+    if rule is not None:
+        descriptor["defaultConfiguration"] = {"level": _LEVELS[rule.severity]}
+        descriptor["properties"] = {
+            "precision": precision(code, rule.confidence),
             "problem.severity": _PROBLEMS[rule.severity],
             "tags": ["cuda", "memory"],
-        },
-    }
-    url = page_url(report.documentation, rule.code)
-    if url:
-        descriptor["helpUri"] = url
-    return descriptor
+        }
+    url = page_url(report.documentation, code)
+    return descriptor | ({"helpUri": url} if url else {})
 
 
 def _invocation(report: Report) -> dict[str, Any]:
