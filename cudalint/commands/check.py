@@ -29,6 +29,7 @@ from cudalint.project.reading import Language
 from cudalint.reports.defects import told_once
 from cudalint.reports.report import Checkout, Report
 from cudalint.reports.style import ColorChoice, escaped
+from cudalint.reports.text import plural
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 _PROGRESS_AFTER = 0.8
@@ -90,7 +91,7 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
     if not found.files and not errors and not options.quiet:
         _say("no CUDA C++ or Python files found")
     if options.verbose:
-        _say(f"{report.files} files analysed in {time.monotonic() - started:.2f} s")
+        _say(f"{plural(report.files, 'file')} analysed in {time.monotonic() - started:.2f} s")
     return exit_status(report, plan, options)
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from cudalint.project.config import COMMAND_LINE, Configuration, ConfigurationError
 from cudalint.project.outputs import Output, parse_output
 from cudalint.project.reading import reason_of
-from cudalint.reports import footprint, statistics
 from cudalint.reports.formats import FORMATS, render
 from cudalint.reports.report import Report
 from cudalint.reports.style import ColorChoice, Style, use_color
@@ -47,25 +46,29 @@ def chosen_outputs(
         kind = settings.output_format or ("full" if to_terminal else "concise")
         outputs = (Output(kind, output_file),)
     key = "output" if output_file is None else "--output-file"
-    for file in filter(None, (output.file for output in outputs)):
-        if not (folder := Path(file).parent).is_dir():
-            raise ConfigurationError(f"{key} {file}: {os.strerror(errno.ENOENT)}: {folder}")
-    _check(outputs)
-    if presentation.statistics:
-        for output in outputs:
-            if FORMATS[output.kind].machine and output.kind != "json":
-                raise ConfigurationError(
-                    f"--statistics: counts are shown as text or as json, not as {output.kind}"
-                )
+    for output in outputs:
+        if output.file is not None:
+            _check_file(output.file, key)
+        if presentation.statistics and FORMATS[output.kind].machine and output.kind != "json":
+            raise ConfigurationError(
+                f"--statistics: counts are shown as text or as json, not as {output.kind}"
+            )
+    _check_together(outputs)
     return outputs
 
 
-def _check(outputs: Sequence[Output]) -> None:
-    seen: dict[str, Output] = {}
-    for output in outputs:
-        if output.file is not None and output.file in seen:
-            raise ConfigurationError(f"output: {seen[output.file]} and {output}: the same file")
-        seen[output.file or ""] = output
+def _check_file(file: str, key: str) -> None:
+    path = Path(file)
+    wrong = errno.EISDIR if path.is_dir() else 0 if path.parent.is_dir() else errno.ENOENT
+    if wrong:
+        raise ConfigurationError(f"{key} {file}: {os.strerror(wrong)}")
+
+
+def _check_together(outputs: Sequence[Output]) -> None:
+    files = [output.file for output in outputs if output.file is not None]
+    twice = next((file for file in files if files.count(file) > 1), None)
+    if twice is not None:
+        raise ConfigurationError(f"output: two reports would be written to {twice}")
     shown = [output for output in outputs if output.file is None]
     whole = next((output for output in shown if FORMATS[output.kind].machine), None)
     if whole is not None and len(shown) > 1:
@@ -102,10 +105,14 @@ def write(
 def _text(report: Report, output: Output, presentation: Presentation) -> str:
     style = _style(output, presentation)
     if presentation.statistics:
+        from cudalint.reports import statistics
+
         as_json = output.kind == "json"
         return statistics.render_json(report) if as_json else statistics.render(report, style)
     text = render(output.kind, report, style)
     if presentation.footprint and not FORMATS[output.kind].machine:
+        from cudalint.reports import footprint
+
         text += ("\n" if text else "") + footprint.render(report, style)
     return text
 

@@ -8,8 +8,9 @@ from cudalint.findings.finding import Finding
 from cudalint.findings.rule import page_url
 from cudalint.reports.frames import location
 from cudalint.reports.hosts import gravest_first, told
+from cudalint.reports.incomplete import listed, paragraph
 from cudalint.reports.report import Report
-from cudalint.reports.style import escaped
+from cudalint.reports.style import Style, escaped
 from cudalint.reports.text import plural, summary
 
 _MOST = 1000
@@ -24,13 +25,14 @@ def render(report: Report) -> str:
     for error in report.errors:
         lines += [f"- cannot lint {_code(error.filename)}: {_marked(error.message)}"]
     lines += [""] if report.errors else []
-    findings = gravest_first(report.active)
+    findings = gravest_first(listed(report))
     if findings:
         lines += ["| severity | rule | place | finding |", "| --- | --- | --- | --- |"]
         lines += [_row(finding, report) for finding in findings[:_MOST]]
         lines += [""]
     if len(findings) > _MOST:
         lines += [f"And {plural(len(findings) - _MOST, 'further finding')}.", ""]
+    lines += [_marked(line.strip()) + "  " for line in paragraph(report, Style()).splitlines()]
     return "\n".join(lines)
 
 

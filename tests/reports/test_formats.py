@@ -238,6 +238,17 @@ def test_a_markdown_table_has_a_row_for_each_finding() -> None:
     assert "And 4000 further findings." in many and len(many.encode()) < 2**20
 
 
+def test_files_in_part_are_summed_up_on_hosts() -> None:
+    lacking = tuple(
+        dataclasses.replace(WIDE, code="GPU002", filename=f"{number}.cu", missing=("a|b.h",))
+        for number in range(12)
+    )
+    report = Report((LEAK, *lacking), sources=ORDINARY.sources)
+    for rendered in (github.render(report), markdown.render(report)):
+        assert "12 files were read only in part" in rendered and "7.cu" not in rendered
+        assert rendered.count("GPU990") == 1
+
+
 # HTML: the browser's view is in test_html_browser.py --------------------------------------------
 
 
