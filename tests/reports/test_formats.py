@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from pathlib import Path
 from typing import Any, get_args
 from xml.etree import ElementTree
 
@@ -14,7 +15,9 @@ import pytest
 from junitparser import JUnitXml
 from samples import HOSTILE, HOSTILE_NAMES, IN_CELLS, LEAK, ORDINARY, SAMPLES, SUPPRESSED, WIDE
 from syrupy.assertion import SnapshotAssertion
+from test_sarif import validators
 
+from cudalint.cli import main
 from cudalint.findings.finding import Severity
 from cudalint.project.settings import OutputFormat
 from cudalint.reports import formats, github, gitlab, html, junit, markdown, schema
@@ -297,3 +300,34 @@ def test_suppressed_ones_are_marked() -> None:
     ]
     assert SUPPRESSED.suppressed in [one.get("suppressed") for one in data["findings"]]
     assert data_of(html.render(IN_CELLS))["findings"][0]["place"] == "train.ipynb:cell 3:1:9"
+
+
+# Real output ------------------------------------------------------------------------------------
+
+
+def test_real_output_is_what_the_schemas_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+) -> None:
+    monkeypatch.chdir(pytestconfig.rootpath / "fixtures")
+    sources = [
+        "GPU102-early-exit-leak/bad_plain_ifs.cu",
+        "GPU102-early-exit-leak/bad_notebook_magics.ipynb",
+        "GPU103-exception-leak/bad_helper_between.py",
+    ]
+    kinds = ("json", "json-lines", "sarif")
+    outputs = [f"--output={kind}={tmp_path / kind}" for kind in kinds]
+    main(["--isolated", "--no-cache", "--footprint", "--quiet", *outputs, *sources])
+    data = json.loads((tmp_path / "json").read_text("utf-8"))
+    validator().validate(data)
+    assert data["summary"]["listed"] == len(data["findings"]) >= 2
+    assert data["footprint"]
+    lines = (tmp_path / "json-lines").read_text("utf-8").splitlines()
+    assert len(lines) == len(data["findings"]) + 1
+    log = json.loads((tmp_path / "sarif").read_text("utf-8"))
+    for one in validators():
+        one.validate(log)
+    places = [
+        result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        for result in log["runs"][0]["results"]
+    ]
+    assert places == [f"fixtures/{finding['filename']}" for finding in data["findings"]]
