@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from cudalint.findings.finding import Finding, Severity
 from cudalint.findings.rule import Rule
 from cudalint.findings.verdict import Outcome
 from cudalint.project.files import FileError
-from cudalint.project.paths import repository_of
+from cudalint.project.paths import relative_name, repository_of, writable
 from cudalint.source import Source
 
 if TYPE_CHECKING:
@@ -37,8 +36,7 @@ class Checkout:
 
     def name(self, filename: str) -> str:
         """A file's name relative to the repository; its absolute name outside."""
-        full = Path(os.path.normpath(self.folder / filename))
-        return (full.relative_to(self.root) if full.is_relative_to(self.root) else full).as_posix()
+        return writable(relative_name(self.folder / filename, self.root))
 
 
 @dataclass(frozen=True)

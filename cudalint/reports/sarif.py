@@ -6,7 +6,6 @@ line, as its lines are those of JSON; the cell is a logical location, and the me
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any
@@ -35,8 +34,6 @@ _PROBLEMS = {
     Severity.WARNING: "warning",
     Severity.INFO: "recommendation",
 }
-_LINK = re.compile(r"\[(?=[^\]]*\]\()")
-"""``[text](target)`` in a message would be a link."""
 
 
 def render(report: Report) -> str:
@@ -234,4 +231,5 @@ def _artifact(filename: str, report: Report) -> dict[str, Any]:
 
 
 def _text(text: str) -> str:
-    return _LINK.sub(r"\\[", escaped(text))
+    """A message on one line, in which ``[text](target)`` is no link."""
+    return escaped(text).replace("](", "\\](")

@@ -99,7 +99,7 @@ def test_read_back(sample: str) -> None:
         assert rules[result["ruleIndex"]] == result["ruleId"] == finding.code
         assert LEVELS[result["level"]] == finding.severity.value
         assert result["properties"]["confidence"] == finding.confidence.value
-        assert result["message"]["text"].replace("\\[", "[") == told(finding, report)
+        assert result["message"]["text"].replace("\\](", "](") == told(finding, report)
         assert place(result["locations"][0], report) == expected(
             finding.filename, finding.span, report
         )
@@ -113,7 +113,7 @@ def test_read_back(sample: str) -> None:
         assert [
             (
                 *place(one["location"], report),
-                one["location"]["message"]["text"].replace("\\[", "["),
+                one["location"]["message"]["text"].replace("\\](", "]("),
             )
             for one in steps
         ] == [(*expected(one.filename, one.span, report), escaped(one.message)) for one in path]
@@ -125,7 +125,7 @@ def test_read_back(sample: str) -> None:
             assert result["properties"]["runtime"]["verdict"] == finding.runtime.outcome.value
     notifications = run["invocations"][0].get("toolExecutionNotifications", [])
     assert [one["message"]["text"] for one in notifications] == [
-        escaped(one.message).replace("[x](", r"\[x](") for one in (*report.errors, *report.notes)
+        escaped(one.message).replace("](", "\\](") for one in (*report.errors, *report.notes)
     ]
     assert run["invocations"][0]["executionSuccessful"] is (not report.errors)
 
@@ -178,9 +178,9 @@ def test_precision_is_measured_where_enough_was_judged(monkeypatch: pytest.Monke
 
 def test_links_in_messages_are_none() -> None:
     texts = [result["message"]["text"] for result in run_of(ORDINARY)["results"]]
-    assert any(r"a\[0](1)" in text for text in texts)
+    assert any(r"a[0\](1)" in text for text in texts)
     assert all(
-        r"\[x](javascript" in one["message"]["text"] for one in run_of(HOSTILE)["results"][9:10]
+        r"[x\](javascript" in one["message"]["text"] for one in run_of(HOSTILE)["results"][9:10]
     )
 
 
