@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
@@ -34,6 +35,15 @@ class _Protocol(LanguageServerProtocol):
     """pygls's, but that documents are kept by us (``documents.py`` says why)."""
 
     _server: Server
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """A request that makes no sense is answered too: whoever asked may be waiting."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=error.to_response_error())
+            raise
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:

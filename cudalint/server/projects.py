@@ -42,7 +42,9 @@ class EditorSettings:
         given = dict(section) if isinstance(section, dict) else {}
         values = {key: value for key, value in given.items() if value is not None}
         run, context = values.pop("run", "onType"), values.pop("context", "project")
-        values.pop("trace", None)  # what clients call `cudalint.trace.server` is their own
+        # What clients keep for themselves in the same section:
+        for key in ("trace", "command"):
+            values.pop(key, None)
         if run not in ("onType", "onSave"):
             raise ConfigurationError(f"{EDITOR}: `run` is onType or onSave")
         if context not in ("project", "open"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import multiprocessing
 import os
 import signal
@@ -26,6 +27,8 @@ def serve(port: int | None) -> int:
     if "forkserver" in multiprocessing.get_all_start_methods():
         multiprocessing.set_start_method("forkserver")
         multiprocessing.set_forkserver_preload([_WARM])
+    # What goes wrong is said in one line by `Server.report_server_error`.
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)
     server = Server()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: _end(server, 128 + number))

@@ -56,8 +56,22 @@ def launch(tmp_path: Path) -> Iterator[Callable[..., Editor]]:
             editor.process.wait()
 
 
-@pytest.fixture
-def editor(launch: Callable[..., Editor]) -> Iterator[Editor]:
-    """A session that has begun, and that ends well."""
-    with launch() as session:
+@pytest.fixture(scope="session")
+def session(tmp_path_factory: pytest.TempPathFactory, one_cache: None) -> Iterator[Editor]:
+    """One session that most tests share, and that ends well."""
+    with Editor(tmp_path_factory.mktemp("workspace")) as session:
         yield session
+        for uri in list(session.versions):
+            session.close(uri)
+
+
+@pytest.fixture
+def editor(session: Editor) -> Iterator[Editor]:
+    """The shared session, with nothing open and nothing said."""
+    session.settle(0.05)
+    session.messages.clear()
+    session.diagnostics.clear()
+    yield session
+    for uri in list(session.versions):
+        session.close(uri)
+        del session.versions[uri]
