@@ -98,7 +98,10 @@ def encode(text: str, language: Language) -> bytes:
         head = "".join(text.splitlines(True)[:2]).encode("utf-8", "replace")
         with contextlib.suppress(SyntaxError):
             encoding = tokenize.detect_encoding(io.BytesIO(head).readline)[0]
-    return text.encode(encoding, "replace")
+    try:
+        return text.encode(encoding, "replace")
+    except (LookupError, ValueError):  # an encoding that is none of texts; `decode` says so
+        return text.encode("utf-8", "replace")
 
 
 def _bad_coding_line(data: bytes, error: Exception) -> str:

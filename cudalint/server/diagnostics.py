@@ -14,6 +14,7 @@ from cudalint.findings.finding import Finding, Severity, Step
 from cudalint.findings.fix import Edit
 from cudalint.findings.rule import page_url
 from cudalint.findings.suppressions import UNUSED_CODE
+from cudalint.project.files import language_of
 from cudalint.project.paths import absolute, display_name
 from cudalint.project.reading import UnreadableError, decode, read_bytes
 from cudalint.reports.report import Report
@@ -95,7 +96,8 @@ class Texts:
         if document is not None:
             return document.text
         with contextlib.suppress(UnreadableError, ValueError):
-            return decode(read_bytes(Path(filename)), "cuda").text
+            path = Path(filename)
+            return decode(read_bytes(path), language_of(path) or "cuda").text
         return ""
 
 

@@ -101,7 +101,7 @@ class Projects:
 
     def forget(self) -> None:
         """Look for the configurations of all folders anew."""
-        self._by_folder.clear()
+        self._by_folder = {folder: ((), known) for folder, (_, known) in self._by_folder.items()}
 
     def project_of(self, document: Document) -> Project:
         """The project of a document. Where its configuration is broken, the last good one holds."""

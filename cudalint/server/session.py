@@ -13,7 +13,7 @@ from pathlib import Path
 from cudalint.grouping.parts import context_of
 from cudalint.linter import linked, lint
 from cudalint.project.cache import Memory, MemoryCache, digest, file_digest
-from cudalint.project.files import SourceFile, discover
+from cudalint.project.files import FileError, SourceFile, discover
 from cudalint.project.paths import display_name
 from cudalint.project.reading import encode
 from cudalint.reports.defects import told_once
@@ -50,6 +50,10 @@ class _Work:
     dirty: bool = False
     stale: bool = True
     """Whether its files have to be looked at again, to know which ones belong together."""
+    files: tuple[SourceFile, ...] | None = None
+    """Its sources on the disk; ``None`` where they have to be looked for."""
+    finding: asyncio.Task[None] | None = None
+    is_large: bool = False
     context: tuple[SourceFile, ...] = ()
 
 
@@ -98,6 +102,7 @@ class Session:
         for document in self.documents.values():
             work = self._work(document)
             work.stale = True
+            work.files = None
             self._soil(work, 0.0)
 
     def _work(self, document: Document) -> _Work:
@@ -136,8 +141,26 @@ class Session:
                 self._wake.clear()
                 continue
             work.stale = False
-            if not await self._once(work, self._look):
-                work.stale = True
+            if work.files is not None or not self._looks_around(work):
+                work.stale = not await self._once(work, self._look)
+            elif work.finding is None or work.finding.done():
+                # Beside the linting: a walk through a large tree takes long.
+                work.finding = asyncio.ensure_future(self._find(work))
+
+    def _looks_around(self, work: _Work) -> bool:
+        wanted = self.projects.settings.context == "project"
+        return wanted and work.project.is_folder and not work.is_large
+
+    async def _find(self, work: _Work) -> None:
+        project = work.project
+        settings = project.plan.settings
+        found = await asyncio.to_thread(discover, [project.root], settings, project.root)
+        work.files = found.files
+        if len(found.files) > _MOST_FILES:
+            work.is_large = True
+            self._log(f"{project.root}: {len(found.files)} sources; only open ones count")
+        work.stale = True
+        self._wake.set()
 
     def close(self) -> None:
         """End what is running, for good."""
@@ -148,20 +171,22 @@ class Session:
         self, work: _Work, job: Callable[[_Work, tuple[Document, ...]], Linted | None]
     ) -> bool:
         """Do a job in the thread; whether it came to its end."""
-        documents = tuple(self._documents_of(work))
+        documents: tuple[Document, ...] = ()
         self._running = work
         self._stop.clear()
         try:
+            documents = tuple(self._documents_of(work))
             linted = await asyncio.to_thread(job, work, documents)
+            if linted is not None and not work.dirty:
+                self._show(linted)
         except Abandoned:
             return False
         except Exception as error:
             self._log(f"internal error: {type(error).__name__}: {error}")
-            return True
+            if job == self._lint and not work.dirty:
+                self._show(_failed(work, documents, error))
         finally:
             self._running = None
-        if linted is not None and not work.dirty:
-            self._show(linted)
         return True
 
     def _documents_of(self, work: _Work) -> Iterator[Document]:
@@ -192,13 +217,9 @@ class Session:
         project, plan = work.project, work.project.plan
         wanted = [document for document in documents if project.lints(document)]
         context: tuple[SourceFile, ...] = ()
-        if wanted and project.is_folder and self.projects.settings.context == "project":
-            found = discover([project.root], plan.settings, project.root).files
-            if len(found) > _MOST_FILES:
-                self._log(f"{project.root}: {len(found)} files; only open ones are read together")
-                found = ()
+        if wanted and work.files and self._looks_around(work):
             contents = _contents(documents)
-            files = {file.filename: file for file in (*found, *map(_file, wanted))}
+            files = {file.filename: file for file in (*work.files, *map(_file, wanted))}
             # In the background: one processor is left to whoever types.
             links = linked(
                 list(files.values()),
@@ -222,6 +243,13 @@ class Session:
     def _progress(self, stage: str, done: int, total: int) -> None:
         if self._closed or self._stop.is_set():
             raise Abandoned
+
+
+def _failed(work: _Work, documents: tuple[Document, ...], error: Exception) -> Linted:
+    """What was not linted must not read as it did before."""
+    message = f"not linted: internal error: {type(error).__name__}: {error}"
+    errors = [FileError(display_name(document.path), message) for document in documents]
+    return Linted(work.project, documents, Report(errors=tuple(errors)))
 
 
 def _file(document: Document) -> SourceFile:

@@ -175,6 +175,26 @@ def _is_alive(process: int) -> bool:
         return False
 
 
+def test_an_error_of_ours_is_shown_and_passes(launch: Start, tmp_path: Path) -> None:
+    script = tmp_path / "broken.py"
+    script.write_text(
+        "import sys, cudalint.server.session as session\n"
+        "lint = session.lint\n"
+        "def broken(files, plan, *, contents, **options):\n"
+        "    if b'broken' in b''.join(contents.values()): raise ValueError('oops')\n"
+        "    return lint(files, plan, contents=contents, **options)\n"
+        "session.lint = broken\n"
+        "from cudalint.cli import main\n"
+        "if __name__ == '__main__': sys.exit(main(['server']))\n"
+    )
+    with launch(command=[sys.executable, str(script)]) as editor:
+        uri = editor.open(tmp_path / "a.cu", LEAK + "// broken\n")
+        (found,) = editor.shown(uri)
+        assert "internal error: ValueError: oops" in found["message"]
+        editor.change(uri, {"text": LEAK})
+        assert [one["code"] for one in editor.shown(uri)] == ["GPU102"]
+
+
 def test_nothing_that_is_linted_is_executed(editor: Editor, tmp_path: Path) -> None:
     mark = tmp_path / "executed"
     text = f"import torch\nopen({str(mark)!r}, 'w')\n"
@@ -183,9 +203,6 @@ def test_nothing_that_is_linted_is_executed(editor: Editor, tmp_path: Path) -> N
 
 
 def test_prints_do_not_reach_the_editor(launch: Start, tmp_path: Path) -> None:
-    plugin = tmp_path / "site" / "sitecustomize.py"
-    plugin.parent.mkdir()
-    plugin.write_text("import os\nprint('early')\n")
     noisy = (
         "import sys, os, cudalint.linter\n"
         "judged = cudalint.linter._judged\n"
