@@ -55,13 +55,13 @@ class Actions:
         finding, language = one.finding, self.document.language
         if finding is None or language is None:
             return
-        edit = ignoring(finding, self.texts.source(self.filename), language)
-        if edit is not None:
+        edits, _ = ignoring([finding], self.texts.source(self.filename), language)
+        if edits:
             yield types.CodeAction(
                 title=f"Ignore this {finding.code} ({finding.name})",
                 kind=types.CodeActionKind.QuickFix,
                 diagnostics=[one.diagnostic],
-                edit=self._workspace_edit((edit,)),
+                edit=self._workspace_edit(edits),
             )
 
     def _fix_all(self) -> Iterator[types.CodeAction]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from cudalint.findings.finding import Finding
 from cudalint.findings.fix import Edit
@@ -14,9 +14,23 @@ from cudalint.source import Source, Span
 _OURS = re.compile(r"\bcudalint\s*:\s*ignore\s*\[[^\]]*(?=\])", re.IGNORECASE)
 
 
-def ignoring(finding: Finding, source: Source, language: Language) -> Edit | None:
-    """A comment at the finding's place that silences it: in one that is there already, at the end
-    of the line, else above it. ``None`` where no comment would do."""
+def ignoring(
+    findings: Iterable[Finding], source: Source, language: Language
+) -> tuple[list[Edit], list[Finding]]:
+    """The comments that silence findings of one file, each tried for itself: in a comment that is
+    there already, at the end of the line, else above it; and the findings that none would."""
+    edits: list[Edit] = []
+    left: list[Finding] = []
+    for finding in findings:
+        edit = _ignoring(finding, source, language)
+        if edit is None:
+            left.append(finding)
+        else:
+            edits.append(edit)
+    return edits, left
+
+
+def _ignoring(finding: Finding, source: Source, language: Language) -> Edit | None:
     for edit, moved in _candidates(finding, source, language):
         start = source.line_starts[edit.span.row - 1] + edit.span.column - 1
         text = source.text[:start] + edit.text + source.text[start:]

@@ -166,8 +166,8 @@ def test_steps_in_files_that_are_not_open(document: Document, tmp_path: Path) ->
 def test_comments_that_ignore(language: Language, line: str, after: str) -> None:
     text = f"zero\n{line}\nlast\n"
     one = dataclasses.replace(finding(2, 3, "a.cu"), span=Span(2, 3, 2, 8))
-    edit = ignoring(one, Source("a.cu", text), language)
-    assert edit is not None
+    ((edit,), left) = ignoring([one], Source("a.cu", text), language)
+    assert not left
     lines = text.split("\n")
     row, column = edit.span.row - 1, edit.span.column - 1
     lines[row] = lines[row][:column] + edit.text + lines[row][column:]
@@ -181,4 +181,4 @@ def test_comments_that_ignore(language: Language, line: str, after: str) -> None
 def test_where_no_comment_can_stand_none_is_offered() -> None:
     text = 's = """\nfirst \\\n"""\n'
     one = dataclasses.replace(finding(2, 1, "a.py"), filename="a.py")
-    assert ignoring(one, Source("a.py", text), "python") is None
+    assert ignoring([one], Source("a.py", text), "python") == ([], [one])
