@@ -115,7 +115,8 @@ class Server(LanguageServer):
         self.projects.folders = tuple(path for path in folders if path is not None)
 
     async def _initialized(self, params: types.InitializedParams) -> None:
-        self._running = asyncio.ensure_future(self.session.run())
+        if self._running is None:
+            self._running = asyncio.ensure_future(self.session.run())
         capabilities = self.client_capabilities.workspace
         if capabilities is None:
             return

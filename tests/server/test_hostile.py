@@ -41,6 +41,7 @@ def still_works(editor: Editor, path: Path) -> bool:
         b'{"jsonrpc": "2.0", "id": 9000, "result": null}',
         b'{"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": 3}}',
         b'{"jsonrpc": "2.0", "method": "textDocument/didOpen"}',
+        b'{"jsonrpc": "2.0", "method": "initialized", "params": {}}',
         b'{"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": 77}}',
         b'{"jsonrpc": "2.0", "method": "workspace/didChangeConfiguration", "params": {}}',
     ],
