@@ -74,11 +74,13 @@ def load(
     config: Sequence[str] = (),
     isolated: bool = False,
     overrides: Mapping[str, Any] | None = None,
+    origin: str = COMMAND_LINE,
 ) -> Configuration:
     """The configuration for linting ``paths``.
 
     ``config`` holds files or ``KEY=VALUE`` pairs (``--config``); ``overrides`` are the command
-    line's own options, which win. ``isolated`` reads no configuration file.
+    line's own options, or those of another ``origin``, which win. ``isolated`` reads no
+    configuration file.
     """
     files, pairs = _split_config(config)
     if isolated and files:
@@ -92,8 +94,8 @@ def load(
         layers.append(_file_layer(file))
     layers += [_pair_layer(pair) for pair in pairs]
     if overrides:
-        values = validated(overrides, COMMAND_LINE)
-        layers.append(Layer(COMMAND_LINE, _located(values, Path.cwd())))
+        values = validated(overrides, origin)
+        layers.append(Layer(origin, _located(values, Path.cwd())))
     root = file.parent if file is not None else repository_of(start) or Path.cwd()
     values, origins = merge(layers)
     return Configuration(msgspec.convert(values, Settings), root, file, origins)
