@@ -52,7 +52,9 @@ def write_history(torch: Any) -> None:
             elif action == "free_completed" and held.pop((device, address), None):
                 recorder.write("release", at=_frames(entry), **values)
             elif action == "oom":
-                values |= {"status": 2, "address": 0}
+                values |= {
+                    "status": 2, "address": 0, "source": int(entry.get("device_free", 0)),
+                }  # fmt: skip
                 recorder.write("call", at=_frames(entry), **values)
     for (device, address), (size, _) in held.items():
         recorder.write(
