@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -34,7 +35,7 @@ def holes_of(blocks: Sequence[Block], exact: bool) -> list[Hole]:
     """The holes between blocks in the order of their addresses. ``exact``: the address space is the
     memory, as on a simulated device; else gaps of the size of a mapping do not count."""
     found: list[Hole] = []
-    for below, above in zip(blocks, blocks[1:], strict=False):
+    for below, above in itertools.pairwise(blocks):
         gap = above.start - below.end
         if gap > 0 and (exact or gap < _FAR):
             found.append(Hole(gap, above))

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import msgspec
 
+from cudalint.doctor.causes.failures import gpu_of
+from cudalint.doctor.causes.machines import taken_by_others
 from cudalint.doctor.episode import enough, failure_of, merged
 from cudalint.doctor.errors import understand
 from cudalint.doctor.record import Failure, Machine
@@ -134,7 +136,13 @@ def _on(device: Device, machine: Machine | None, failure: Failure, product: int 
     held = failure.process if failure.process is not None else failure.live
     if free is None and known is not None and not known.error and held is not None:
         free, notes = max(known.free - held, 0), (*notes, _RECKONED)
-    failure = msgspec.structs.replace(failure, total=total, product=product, free=free, notes=notes)
+    others = failure.others
+    gpu = gpu_of(failure, machine)
+    if others is None and gpu is not None:
+        others = taken_by_others(gpu)
+    failure = msgspec.structs.replace(
+        failure, total=total, product=product, free=free, others=others, notes=notes
+    )
     if not failure.room and failure.asked and free is not None:
         room = enough(failure.sites, failure.asked - free)
         failure = msgspec.structs.replace(failure, room=room)

@@ -17,8 +17,13 @@ OUT_OF_MEMORY = 2
 MOST_SITES = 20
 _DEVICE = frozenset({"device", "managed", "array", "mipmapped-array"})
 _PINNED = frozenset({"pinned", "host-registered"})
-_OBJECTS = ("torch", "cupy", "numba", "pycuda", "jax", "rmm")
+_FRAMEWORKS = {
+    "torch": "PyTorch", "cupy": "CuPy", "numba": "Numba", "pycuda": "PyCUDA", "jax": "JAX",
+    "rmm": "RMM",
+}  # fmt: skip
+_OBJECTS = tuple(_FRAMEWORKS)
 """How the API is called where an object of Python holds the memory."""
+_RAISES = {"torch": "torch.OutOfMemoryError"}
 _PROCESS_END = "end of the program"
 GROWS = 4
 """So many allocations in a row, hardly one of them released, are growth."""
@@ -64,8 +69,8 @@ def failure_of(
     failure = Failure(
         source="command",
         memory="pinned" if pinned else "device",
-        call=failed.api,
-        framework=failed.api.partition(".")[0] if failed.api.startswith(_OBJECTS) else "",
+        call=_RAISES.get(failed.api, failed.api),
+        framework=_framework(failed.api),
         device=failed.device,
         asked=failed.bytes or None,
         total=(memory or None) if not pinned else None,
@@ -80,6 +85,10 @@ def failure_of(
         pid=process,
     )
     return failure if pinned else _placed(failure, live, sites, simulated, memory)
+
+
+def _framework(api: str) -> str:
+    return _FRAMEWORKS.get(api.partition(".")[0], "")
 
 
 def _last_failure(events: Sequence[Event]) -> Event | None:
@@ -242,7 +251,7 @@ def merged(native: Failure | None, hooked: Failure | None) -> Failure | None:
     if native.live is not None and hooked.live is not None and native.memory == "device":
         cached = max(native.live - hooked.live, 0)
     framework = hooked.framework or next(
-        (site.api.partition(".")[0] for site in hooked.sites if site.owner == "object"), ""
+        (_framework(site.api) for site in hooked.sites if site.owner == "object"), ""
     )
     return msgspec.structs.replace(
         hooked,

@@ -124,7 +124,8 @@ _KINDS = (
     _Kind(
         "",
         r"(?P<call>cudaMallocHost|cudaHostAlloc|cudaHostRegister|cuMemHostAlloc|cuMemAllocHost|"
-        r"cuMemHostRegister|pin_memory)\b[^\n]{0,300}(?:out of memory|MemoryAllocation|OUT_OF_MEMORY)"
+        r"cuMemHostRegister|pin_memory)\b[^\n]{0,300}"
+        r"(?:out of memory|MemoryAllocation|OUT_OF_MEMORY)"
         r"|(?:out of memory|MemoryAllocation|OUT_OF_MEMORY)[^\n]{0,300}"
         r"(?P<call_after>cudaMallocHost|cudaHostAlloc|cudaHostRegister|cuMemHostAlloc|pin_memory)\b",
         (),
@@ -132,8 +133,8 @@ _KINDS = (
     ),
     _Kind(
         "",
-        r"(?:slurmstepd[^\n]{0,80})?(?:oom[-_ ]kill(?:er)?|OOM Killed|Exceeded (?:job|step) memory limit|OUT_OF_MEMORY\s+"
-        r"\d+:\d+)[^\n]*|slurmstepd[^\n]*oom",
+        r"(?:slurmstepd[^\n]{0,80})?(?:oom[-_ ]kill(?:er)?|OOM Killed|OUT_OF_MEMORY\s+\d+:\d+"
+        r"|Exceeded (?:job|step) memory limit)[^\n]*",
         (r"StepId=(?P<step>\w+(?:\.\w+)*)",),
         "host",
         ("killed", "slurm"),

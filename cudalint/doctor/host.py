@@ -123,6 +123,25 @@ def process(pid: int, size: int | None, root: Path = Path("/"), ours: Iterable[i
     )
 
 
+def openers(index: int, root: Path = Path("/"), ours: Iterable[int] = ()) -> tuple[Holder, ...]:
+    """The processes here that have a device open: how many bytes, only the driver knows. It helps
+    where the driver tells of processes by the numbers of another PID namespace, or of none."""
+    node = f"/dev/nvidia{index}"
+    found = []
+    for folder in sorted((root / "proc").glob("[0-9]*")):
+        with contextlib.suppress(OSError):
+            if any(_target(link) == node for link in (folder / "fd").iterdir()):
+                found.append(process(int(folder.name), None, root, ours))
+    return tuple(found)
+
+
+def _target(link: Path) -> str:
+    try:
+        return str(link.readlink())
+    except OSError:
+        return ""
+
+
 def container_of(groups: str) -> str:
     """The container that a /proc/PID/cgroup tells of."""
     for pattern, prefix in _CONTAINER:

@@ -113,8 +113,8 @@ def _no_library(library: str, why: str, around: str, root: Path) -> Missing:
         )  # fmt: skip
     if _has_card(root):
         return Missing(
-            "driver", "there is an NVIDIA card, and no /dev/nvidia*: the driver is not installed, or"
-            " its module not loaded", "lsmod | grep nvidia; sudo modprobe nvidia",
+            "driver", "there is an NVIDIA card, and no /dev/nvidia*: the driver is not installed,"
+            " or its module not loaded", "lsmod | grep nvidia; sudo modprobe nvidia",
         )  # fmt: skip
     return Missing(
         "device", f"this machine has no NVIDIA GPU that could be seen: no /dev/nvidia*, no card on"

@@ -9,13 +9,17 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from cudalint.doctor.host import process
+import msgspec
+
+from cudalint.doctor.host import openers, process
 from cudalint.doctor.record import Gpu, Health, Holder, Slice
 
 _MODES: dict[int, Literal["default", "exclusive", "prohibited"]] = {
     0: "default", 1: "exclusive", 2: "prohibited", 3: "exclusive",
 }  # fmt: skip
 _MIG_ON = 1
+_NOTABLE = 768 * 1024**2
+"""More than an idle driver and one context take."""
 
 
 class NvmlError(Exception):
@@ -70,7 +74,7 @@ class Nvml:
             compute_mode=_MODES.get(self._ask("nvmlDeviceGetComputeMode", handle), "unknown"),
             mig=sliced,
             slices=tuple(one for _, one in parts),
-            holders=self._holders(handles, ours),
+            holders=matched(self._holders(handles, ours), openers(index, ours=ours), used),
             health=self._health(handle),
         )
 
@@ -136,6 +140,21 @@ class Nvml:
             return getattr(self._nvml, function)(*arguments)
         except (self._nvml.NVMLError, AttributeError):
             return None
+
+
+def matched(told: tuple[Holder, ...], seen: tuple[Holder, ...], used: int) -> tuple[Holder, ...]:
+    """What the driver tells, with the processes that have the device open here in place of those
+    that it only knows by a number of another PID namespace: where one is left of each, they are
+    the same. Where it tells of nobody, and much is ``used``, they are who may hold it."""
+    foreign = [one for one in told if one.alive is None]
+    known = {one.pid for one in told}
+    local = [one for one in seen if one.pid not in known]
+    mine = [one for one in local if not one.ours]
+    if len(foreign) == 1 and len(mine) == 1:
+        same = msgspec.structs.replace(mine[0], bytes=foreign[0].bytes)
+        return tuple(same if one is foreign[0] else one for one in told)
+    untold = used - sum(one.bytes or 0 for one in told)
+    return (*told, *mine) if not foreign and untold > _NOTABLE else told
 
 
 @contextlib.contextmanager

@@ -68,7 +68,7 @@ def judge(environment: Mapping[str, str]) -> tuple[Setting, ...]:
     if _TORCH_NEW in environment and _TORCH_OLD in environment:
         found.append(
             Setting(
-                _TORCH_OLD, environment[_TORCH_OLD], f"{_TORCH_NEW} is set as well: only one counts",
+                _TORCH_OLD, environment[_TORCH_OLD], f"{_TORCH_NEW} is set too: only one counts",
                 f"PyTorch 2.9 and later prefer {_TORCH_NEW}, earlier ones know only {_TORCH_OLD}",
                 f"unset {_TORCH_OLD}",
             )
@@ -142,9 +142,7 @@ def _split_size(value: str) -> _Judged:
             "", f"max_split_size_mb:{value} is refused: more than {_SMALLEST_SPLIT} is needed",
             "max_split_size_mb:128, or better expandable_segments:True",
         )  # fmt: skip
-    return _Judged(
-        f"blocks above {value} MiB are never split: less fragmentation, more rounding up"
-    )
+    return _Judged(f"blocks above {value} MiB are never split: less fragmentation")
 
 
 def _fraction_of(key: str) -> Callable[[str], _Judged]:
@@ -298,14 +296,14 @@ _KNOWN: dict[str, Callable[[str], Iterator[_Judged]]] = {
         "cuda_async",
         "vmm",
         says={"platform": "JAX gives each array back at once: slow, for debugging"},
-    ),  # fmt: skip
+    ),
     "TF_FORCE_GPU_ALLOW_GROWTH": _one_of(
         *_SWITCH,
         says={
             "true": "TensorFlow takes memory as it needs it",
             "false": "TensorFlow takes nearly all of the device at once",
         },
-    ),  # fmt: skip
+    ),
     "TF_GPU_ALLOCATOR": _one_of("cuda_malloc_async", "cuda_malloc", says={}),
     "CUDA_LAUNCH_BLOCKING": _one_of(
         "0", "1", says={"1": "every launch waits: slow, but an error is told where it happens"}
@@ -319,7 +317,7 @@ _KNOWN: dict[str, Callable[[str], Iterator[_Judged]]] = {
             " each context",
             "LAZY": "kernels are loaded when they are first launched",
         },
-    ),  # fmt: skip
+    ),
     "CUDA_DEVICE_ORDER": _one_of(
         "FASTEST_FIRST",
         "PCI_BUS_ID",
@@ -327,7 +325,7 @@ _KNOWN: dict[str, Callable[[str], Iterator[_Judged]]] = {
             "FASTEST_FIRST": "CUDA's numbers of devices need not be nvidia-smi's",
             "PCI_BUS_ID": "CUDA's numbers of devices are nvidia-smi's",
         },
-    ),  # fmt: skip
+    ),
     "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT": _mps_limit,
     "CUDA_MANAGED_FORCE_DEVICE_ALLOC": _one_of("0", "1", says={}),
 }

@@ -28,4 +28,4 @@ def parsed(text: str) -> int | None:
         return None
     unit = (found["unit"] or "").upper()
     power = _UNITS.get(unit, _UNITS.get(unit[:1], 0))
-    return round(float(found["number"].replace(",", "")) * 1024**power)
+    return int(float(found["number"].replace(",", "")) * float(1024**power) + 0.5)

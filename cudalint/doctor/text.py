@@ -31,8 +31,9 @@ def unknown(failure: Failure) -> tuple[str, ...]:
     """What the source does not tell, in words."""
     if failure.memory == "host":
         return ("what held the host's memory",)
-    names = [text for name, text in _NUMBERS if getattr(failure, name) is None]
-    if not failure.sites:
+    numbers = _NUMBERS if failure.memory != "pinned" else _NUMBERS[:1]
+    names = [text for name, text in numbers if getattr(failure, name) is None]
+    if not failure.sites and failure.live != 0:
         names.append("which lines hold it")
     return tuple(names)
 
@@ -49,7 +50,7 @@ def _failure(failure: Failure) -> Iterator[str]:
     else:
         yield f"Out of memory: {failure.call}{by}, {kind}"
     if failure.device_name:
-        yield f"    on             {failure.device_name}"
+        yield f"    on              {failure.device_name}"
     for name, value in (
         ("asked for", failure.asked), ("device", failure.total),
         ("whole product", failure.product), ("free", failure.free),
@@ -59,10 +60,10 @@ def _failure(failure: Failure) -> Iterator[str]:
         ("peak", failure.peak), ("grew by", failure.growth),
     ):  # fmt: skip
         if value is not None:
-            yield f"    {name:<15}{size(value)}"
+            yield f"    {name:<16}{size(value)}"
     if failure.holes:
-        yield f"    {'holes':<15}{failure.holes} free ranges between blocks"
-    yield from (f"    at             {line}" for line in failure.stack[:_MOST])
+        yield f"    {'holes':<16}{failure.holes} free ranges between blocks"
+    yield from (f"    at              {line}" for line in failure.stack[:_MOST])
     if failure.sites:
         yield ""
         yield "What lived then, by where it was allocated"
@@ -105,7 +106,7 @@ def _machine(machine: Machine) -> Iterator[str]:
     for one in machine.measured:
         if one.ordinal not in told:
             yield f"Device {one.ordinal}: {one.name} {one.uuid}".rstrip()
-            yield f"    {'total':<15}{size(one.total)}"
+            yield f"    {'total':<16}{size(one.total)}"
             yield from _measured(one)
     yield from _grant(machine)
     yield from _host(machine)
@@ -126,26 +127,26 @@ def _machine(machine: Machine) -> Iterator[str]:
 def _gpu(gpu: Gpu, seen: Measured | None) -> Iterator[str]:
     yield f"GPU {gpu.index}: {gpu.name} ({gpu.uuid})"
     reserved = f", {size(gpu.reserved)} reserved by the driver" if gpu.reserved is not None else ""
-    yield f"    {'total':<15}{size(gpu.total)}{reserved}"
-    yield f"    {'free':<15}{size(gpu.free)}, {size(gpu.used)} used"
+    yield f"    {'total':<16}{size(gpu.total)}{reserved}"
+    yield f"    {'free':<16}{size(gpu.free)}, {size(gpu.used)} used"
     if seen is not None:
         yield from _measured(seen)
     others = [one for one in gpu.holders if not one.ours]
     for number, holder in enumerate(others[:_MOST]):
-        yield f"    {'held by' if not number else '':<15}{holder_text(holder)}"
+        yield f"    {'held by' if not number else '':<16}{holder_text(holder)}"
     if not others:
-        yield f"    {'held by':<15}no other process that can be seen"
+        yield f"    {'held by':<16}no other process that can be seen"
     mode = gpu.compute_mode
     if mode != "default":
-        yield f"    {'compute mode':<15}{mode}"
+        yield f"    {'compute mode':<16}{mode}"
     if gpu.mig:
-        yield f"    {'MIG':<15}on, {len(gpu.slices)} instances"
+        yield f"    {'MIG':<16}on, {len(gpu.slices)} instances"
         for part in gpu.slices:
-            yield f"    {'':<15}{part.profile} {part.uuid}: {size(part.free)} of {size(part.total)}"
+            yield f"    {'':<16}{part.profile} {part.uuid}: {size(part.free)} of {size(part.total)}"
     health = gpu.health
     if health.ecc is not None:
         yield (
-            f"    {'memory errors':<15}{health.uncorrected} uncorrectable, {health.corrected}"
+            f"    {'memory errors':<16}{health.uncorrected} uncorrectable, {health.corrected}"
             f" corrected, {health.remapped} rows remapped"
             f"{', a remapping waits for a reset' if health.pending else ''}"
             f"{', a remapping failed' if health.failed else ''}"
@@ -155,17 +156,17 @@ def _gpu(gpu: Gpu, seen: Measured | None) -> Iterator[str]:
 
 def _measured(one: Measured) -> Iterator[str]:
     if one.error:
-        yield f"    {'to CUDA':<15}device {one.ordinal}: {one.error}"
+        yield f"    {'to CUDA':<16}device {one.ordinal}: {one.error}"
         return
-    yield f"    {'to CUDA':<15}device {one.ordinal}: a process of its own finds {size(one.free)} free"
+    yield f"    {'to CUDA':<16}device {one.ordinal}, on which a new process finds {size(one.free)}"
     if one.largest is not None:
-        yield f"    {'largest block':<15}{size(one.largest)} ({one.largest:,} bytes), probed"
+        yield f"    {'largest block':<16}{size(one.largest)} ({one.largest:,} bytes), probed"
     if one.context is not None:
-        yield f"    {'a context':<15}{size(one.context)}, measured"
+        yield f"    {'a context':<16}{size(one.context)}, measured"
     if one.pool is not None:
         keeps = "everything" if one.pool.threshold > 1 << 60 else size(one.pool.threshold)
         yield (
-            f"    {'default pool':<15}{size(one.pool.used)} used of {size(one.pool.reserved)} held;"
+            f"    {'default pool':<16}{size(one.pool.used)} used of {size(one.pool.reserved)} held;"
             f" after synchronising it keeps {keeps}"
         )
 
@@ -189,16 +190,17 @@ def _host(machine: Machine) -> Iterator[str]:
     if host.total is None:
         return
     yield "Host"
-    yield f"    {'memory':<15}{size(host.available)} available of {size(host.total)}"
+    yield f"    {'memory':<16}{size(host.available)} available of {size(host.total)}"
     if host.cgroup_limit is not None:
-        yield f"    {'cgroup':<15}{size(host.cgroup_used)} used of {size(host.cgroup_limit)} granted"
+        granted = size(host.cgroup_limit)
+        yield f"    {'cgroup':<16}{size(host.cgroup_used)} used of {granted} granted"
     locked = "unlimited" if host.locked is None else size(host.locked)
-    yield f"    {'page-locked':<15}`ulimit -l` is {locked}; CUDA's own driver does not heed it, RDMA does"
+    yield f"    {'page-locked':<16}`ulimit -l` is {locked}: RDMA heeds it, CUDA does not"
     if host.shared is not None:
-        yield f"    {'/dev/shm':<15}{size(host.shared_used)} used of {size(host.shared)}"
+        yield f"    {'/dev/shm':<16}{size(host.shared_used)} used of {size(host.shared)}"
     for name, value in (("`ulimit -v`", host.address_space), ("`ulimit -d`", host.data)):
         if value is not None:
-            yield f"    {name:<15}{size(value)}"
+            yield f"    {name:<16}{size(value)}"
 
 
 # The causes -------------------------------------------------------------------------------------

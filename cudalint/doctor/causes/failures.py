@@ -10,7 +10,7 @@ from cudalint.doctor.record import Failure, Gpu, Machine, Site
 from cudalint.doctor.sizes import size
 
 _MOST = 5
-_LOCKSTEP = 0.2
+_OFF = 0.2
 _EXPAND = (
     "`export PYTORCH_ALLOC_CONF=expandable_segments:True` (before PyTorch 2.9:"
     " PYTORCH_CUDA_ALLOC_CONF)"
@@ -88,7 +88,7 @@ def fragmentation(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
              *(f"between them: {_site(site)}" for site in failure.between[:_MOST])),
             ("allocate what lives long first, and what is of one size from a pool",
              "reuse buffers instead of freeing and allocating them (GPU503)",
-             *([_EXPAND] if failure.framework in ("PyTorch", "torch") else [])),
+             *([_EXPAND] if failure.framework == "PyTorch" else [])),
         )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def cached(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
     short = asked - free
     if kept * 10 < max(short, 1) * 9 or kept < 32 * 1024**2:
         return
-    holder = failure.framework if failure.framework not in ("", "cuda") else "an allocator"
+    holder = failure.framework or "an allocator"
     foreign = (
         failure.source == "command" and failure.call.startswith("cu") and "." not in failure.call
     )
@@ -130,11 +130,9 @@ def another_process(failure: Failure, machine: Machine | None) -> Iterator[Cause
     """Somebody else holds what is missing."""
     if failure.memory != "device":
         return
-    gpu = _gpu(failure, machine)
+    gpu = gpu_of(failure, machine)
     holders = others_of(gpu) if gpu is not None else []
     others = failure.others
-    if others is None and holders:
-        others = sum(one.bytes or 0 for one in holders) or None
     if not others:
         return
     total = failure.total or (gpu.total if gpu else None)
@@ -194,17 +192,18 @@ def growing_list(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
 def kept_graph(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
     """Autograd's graph of each pass lives on."""
     growing = [site for site in _growing(failure, 0.0) if site.owner == "object"]
-    graphs = [site for site in growing if site.graph]
-    for first in graphs[:1]:
-        alike = [
-            site for site in growing if abs(site.count - first.count) <= first.count * _LOCKSTEP
-        ]
-        held = sum(site.bytes for site in alike)
-        if len(alike) < 2 or not failure.live or held * 4 < failure.live:
-            continue
+    passes, alike, held = 0, [], 0
+    for count in {site.count for site in growing}:
+        # Each pass adds a whole number of blocks to each line of the model.
+        step = [one for one in growing if abs(one.count / count - round(one.count / count)) <= _OFF]
+        step = [one for one in step if one.count >= count]
+        total = sum(one.bytes for one in step)
+        if total > held and any(one.graph for one in step):
+            passes, alike, held = count, step, total
+    if len(alike) >= 2 and failure.live and held * 4 >= failure.live:
         yield Cause(
             "kept-graph",
-            f"autograd's graphs of about {first.count} passes live on, with {size(held)} of"
+            f"autograd's graphs of about {passes} passes live on, with {size(held)} of"
             " intermediate results", min(93.0, 70 + 40 * held / failure.live),
             (f"{len(alike)} lines of the model grew in step:",
              *(_site(site) for site in alike[:_MOST])),
@@ -340,8 +339,8 @@ def preallocated(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
     if failure.framework != "JAX" or settings.get("XLA_PYTHON_CLIENT_PREALLOCATE") == "false":
         return
     yield Cause(
-        "preallocation", "JAX takes 75 % of what the device has at its first operation, and keeps to"
-        " it", 45, ("XLA_PYTHON_CLIENT_PREALLOCATE is not false",),
+        "preallocation", "JAX takes 75 % of the device at its first operation, and keeps to it", 45,
+        ("XLA_PYTHON_CLIENT_PREALLOCATE is not false",),
         ("`export XLA_PYTHON_CLIENT_PREALLOCATE=false`, or XLA_PYTHON_CLIENT_MEM_FRACTION=.90 for"
          " more",),
     )  # fmt: skip
@@ -359,7 +358,7 @@ def _weight(most: float, site: Site, failure: Failure) -> float:
     return most * min(1.0, 0.6 + 0.6 * share)
 
 
-def _gpu(failure: Failure, machine: Machine | None) -> Gpu | None:
+def gpu_of(failure: Failure, machine: Machine | None) -> Gpu | None:
     """The device that failed. CUDA's numbers need not be the driver's, the UUIDs are one."""
     if machine is None or failure.source != "command":
         return None
@@ -368,7 +367,7 @@ def _gpu(failure: Failure, machine: Machine | None) -> Gpu | None:
     for gpu in machine.gpus:
         if gpu.uuid == uuid or any(part.uuid == uuid for part in gpu.slices):
             return gpu
-    return None
+    return machine.gpus[0] if len(machine.gpus) == 1 else None
 
 
 def _site(site: Site) -> str:
@@ -378,7 +377,9 @@ def _site(site: Site) -> str:
 
 
 def _stack(site: Site) -> Sequence[str]:
-    return tuple(f"called from {line}" for line in site.stack[1:3])
+    """Who called it."""
+    at = site.stack.index(site.place) + 1 if site.place in site.stack else 1
+    return tuple(f"called from {line}" for line in site.stack[at : at + 2])
 
 
 def _at(failure: Failure) -> Sequence[str]:

@@ -15,10 +15,7 @@ _LITTLE = 64 * 1024**2
 def held_by_others(machine: Machine) -> Iterator[Cause]:
     """Other processes hold a large part of a device."""
     for gpu in machine.gpus:
-        others = others_of(gpu)
-        known = sum(one.bytes or 0 for one in others)
-        context = next((one.context for one in machine.measured if one.uuid == gpu.uuid), None)
-        taken = max(known, gpu.used - (context or 0) if others else 0)
+        others, taken = others_of(gpu), taken_by_others(gpu)
         if not others or not gpu.total or taken * 4 < gpu.total:
             continue
         share = taken / gpu.total
@@ -28,7 +25,8 @@ def held_by_others(machine: Machine) -> Iterator[Cause]:
             min(60 + 35 * share, 95),
             tuple(holder_text(one) for one in others),
             (
-                f"`nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv -i {gpu.index}`",
+                f"`nvidia-smi -i {gpu.index} --query-compute-apps=pid,name,used_memory"
+                " --format=csv`",
                 *([f"`ps -o pid,user,etime,args -p {others[0].pid}`"] if others[0].name else []),
                 *_another_device(machine, gpu),
             ),
@@ -111,8 +109,10 @@ def exclusive(machine: Machine) -> Iterator[Cause]:
             yield Cause("compute-mode", f"GPU {gpu.index} is in compute mode Prohibited", 95,
                         ("no process may make a context on it",), (reset,))  # fmt: skip
         elif gpu.compute_mode == "exclusive" and (others := others_of(gpu)):
-            yield Cause("compute-mode", f"GPU {gpu.index} is for one process, and one has it", 92,
-                        tuple(map(holder_text, others)), (reset, "or wait for it to end"))  # fmt: skip
+            yield Cause(
+                "compute-mode", f"GPU {gpu.index} is for one process, and one has it", 92,
+                tuple(map(holder_text, others)), (reset, "or wait for it to end"),
+            )  # fmt: skip
 
 
 def mig_without_instances(machine: Machine) -> Iterator[Cause]:
@@ -122,7 +122,8 @@ def mig_without_instances(machine: Machine) -> Iterator[Cause]:
             yield Cause(
                 "mig", f"MIG is on on GPU {gpu.index}, and it has no instance", 94,
                 ("CUDA sees instances only, and there is none",),
-                ("`sudo nvidia-smi mig -cgi 9,9 -C`", f"or `sudo nvidia-smi -i {gpu.index} -mig 0`"),
+                ("`sudo nvidia-smi mig -cgi 9,9 -C`",
+                 f"or `sudo nvidia-smi -i {gpu.index} -mig 0`"),
             )  # fmt: skip
 
 
@@ -222,11 +223,22 @@ def others_of(gpu: Gpu) -> list[Holder]:
     return [one for one in gpu.holders if not one.ours]
 
 
+def taken_by_others(gpu: Gpu) -> int:
+    """What they hold; all that is used, where the driver does not tell of one of them."""
+    others = others_of(gpu)
+    known = sum(one.bytes or 0 for one in others)
+    return max(known, gpu.used) if any(one.bytes is None for one in others) else known
+
+
 def holder_text(one: Holder) -> str:
     """A process in words: ``pid 4242 (python train.py) of ada holds 10.00 GiB, Slurm job 17``."""
     words = f"pid {one.pid}" + (f" ({one.name})" if one.name else "")
     words += f" of {one.user}" if one.user else ""
-    words += f" holds {size(one.bytes)}" if one.bytes is not None else " holds memory"
+    words += (
+        f" holds {size(one.bytes)}"
+        if one.bytes is not None
+        else " has it open (how much it holds, the driver does not tell)"
+    )
     words += f", Slurm job {one.job}" if one.job else ""
     words += f", in {one.container}" if one.container else ""
     if one.alive is False:
@@ -238,7 +250,9 @@ def holder_text(one: Holder) -> str:
 
 def measured_of(machine: Machine, gpu: Gpu) -> Measured | None:
     """What was measured of a device."""
-    return next((one for one in machine.measured if one.uuid and one.uuid == gpu.uuid), None)
+    named = next((one for one in machine.measured if one.uuid and one.uuid == gpu.uuid), None)
+    alone = len(machine.gpus) == len(machine.measured) == 1 and not machine.measured[0].uuid
+    return machine.measured[0] if alone else named
 
 
 def _another_device(machine: Machine, full: Gpu) -> list[str]:
