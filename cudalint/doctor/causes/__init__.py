@@ -13,6 +13,8 @@ __all__ = ["Cause", "causes"]
 
 _ASIDE = 0.4
 """What is odd about the machine weighs less beside what a failure shows itself."""
+_OF_HOST = frozenset({"host-memory", "shared-memory"})
+"""What says nothing about a failure of the device."""
 
 
 def causes(case: Case) -> tuple[Cause, ...]:
@@ -30,4 +32,7 @@ def _all(case: Case) -> Iterator[Cause]:
     if case.machine is not None:
         for look in MACHINE_CAUSES:
             for cause in look(case.machine):
-                yield cause if case.failure is None else cause.scaled(_ASIDE)
+                if case.failure is None:
+                    yield cause
+                elif case.failure.memory != "device" or cause.name not in _OF_HOST:
+                    yield cause.scaled(_ASIDE)

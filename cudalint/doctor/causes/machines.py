@@ -41,7 +41,7 @@ def orphaned(machine: Machine) -> Iterator[Cause]:
             held = sum(one.bytes or 0 for one in dead)
             yield Cause(
                 "dead-process", f"GPU {gpu.index} counts {size(held)} for processes that are gone",
-                85, tuple(holder_text(one) for one in dead),
+                96, tuple(holder_text(one) for one in dead),
                 (f"`sudo fuser -v /dev/nvidia{gpu.index}` shows who still has it open",
                  "end their children and debuggers; else reset the device when it is idle"),
             )  # fmt: skip

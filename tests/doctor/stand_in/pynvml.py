@@ -45,7 +45,8 @@ def nvmlDeviceGetComputeRunningProcesses(handle: object) -> list[object]:  # noq
 def __getattr__(name: str) -> Any:
     known = {
         "nvmlDeviceGetCount": 1, "nvmlDeviceGetHandleByIndex": 0, "nvmlDeviceGetHandleByUUID": 0,
-        "nvmlDeviceGetName": "Stand-in", "nvmlDeviceGetUUID": "GPU-0", "nvmlDeviceGetMigMode": (0, 0),
+        "nvmlDeviceGetName": "Stand-in", "nvmlDeviceGetUUID": "GPU-0",
+        "nvmlDeviceGetMigMode": (0, 0),
         "nvmlDeviceGetComputeMode": 0, "nvmlDeviceGetEccMode": (1, 1),
         "nvmlDeviceGetTotalEccErrors": 0, "nvmlDeviceGetRemappedRows": (0, 0, 0, 0),
         "nvmlSystemGetDriverVersion": "580.1", "nvmlSystemGetCudaDriverVersion_v2": 13000,
