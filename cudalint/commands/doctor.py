@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ from cudalint.project.config import Configuration, ConfigurationError
 from cudalint.reports.style import ColorChoice, Style, escaped, use_color
 
 CLEAN, FOUND, FAILED = 0, 1, 2
-_MOST_TEXT = 64 * 1024**2
+_MOST = 1024**3
 
 
 @dataclass(frozen=True)
@@ -86,11 +88,11 @@ def _explained(name: str) -> Case:
 
 
 def _snapshot(name: str) -> Case:
-    from cudalint.doctor.pickles import PickleError
+    from cudalint.doctor.pickles import PROTOCOL, PickleError
     from cudalint.doctor.snapshot import read_snapshot
 
     try:
-        return Case(failure=read_snapshot(_read(name, most=None)))
+        return Case(failure=read_snapshot(_read(name, begins=PROTOCOL)))
     except PickleError as error:
         raise ConfigurationError(f"doctor: {name}: {error}") from None
 
@@ -162,12 +164,17 @@ def _without_users(case: Case) -> Case:
     return msgspec.structs.replace(case, machine=msgspec.structs.replace(machine, gpus=gpus))
 
 
-def _read(name: str, most: int | None = _MOST_TEXT) -> bytes:
+def _read(name: str, begins: bytes = b"") -> bytes:
+    """A file, or its end where it is very large; what does not begin as it must is not read on."""
     try:
-        if name == "-":
-            return sys.stdin.buffer.read(-1 if most is None else most)
-        with Path(name).open("rb") as file:
-            return file.read(-1 if most is None else most)
+        with contextlib.ExitStack() as stack:
+            file = sys.stdin.buffer if name == "-" else stack.enter_context(Path(name).open("rb"))
+            start = file.read(len(begins))
+            if start != begins:
+                return start
+            if not begins and file.seekable():
+                file.seek(max(file.seek(0, os.SEEK_END) - _MOST, 0))
+            return start + file.read(_MOST)
     except OSError as error:
         raise ConfigurationError(f"doctor: {name}: {error.strerror or error}") from None
 

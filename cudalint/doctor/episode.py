@@ -248,8 +248,9 @@ def merged(native: Failure | None, hooked: Failure | None) -> Failure | None:
     if native is None or hooked is None:
         return hooked or native
     cached = None
-    if native.live is not None and hooked.live is not None and native.memory == "device":
-        cached = max(native.live - hooked.live, 0)
+    if native.memory == "device" and (native.live or 0) >= (hooked.live or 0):
+        # Less, where an allocator maps memory by calls that are not followed.
+        cached = (native.live or 0) - (hooked.live or 0)
     framework = hooked.framework or next(
         (_framework(site.api) for site in hooked.sites if site.owner == "object"), ""
     )

@@ -179,11 +179,9 @@ def children_of(pid: int, root: Path = Path("/")) -> set[int]:
 
 
 def _nested(root: Path) -> bool:
-    """Whether this is a PID namespace of its own: then pids of the driver are not ours."""
-    found = re.search(r"^NSpid:(.*)$", _text(root / "proc/self/status"), re.MULTILINE)
-    if found and len(found[1].split()) > 1:
-        return True
-    return bool(surroundings(root))
+    """Whether not all processes can be seen, as in a PID namespace of its own: only the first one
+    has the kernel's own threads."""
+    return _text(root / "proc/2/comm").strip() != "kthreadd"
 
 
 def _name(folder: Path) -> str:

@@ -10,6 +10,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+PROTOCOL = b"\x80"
+"""How each pickle of protocol 2 or later begins."""
 _LARGEST_INTEGER = 16
 _MARK = object()
 _SIZES = {1: struct.Struct("<B"), 4: struct.Struct("<I"), 8: struct.Struct("<Q")}
@@ -55,7 +57,7 @@ class _Reader:
 
     def read(self) -> Any:
         data, stack = self._data, self._stack
-        if data[:1] != b"\x80" or not 2 <= data[1] <= 5:
+        if data[:1] != PROTOCOL or not 2 <= data[1] <= 5:
             raise PickleError("this is no pickle of protocol 2 to 5")
         self._at = 2
         while True:

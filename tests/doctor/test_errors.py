@@ -32,7 +32,8 @@ NEW = (
     " capacity of 80.00 GiB of which 1.00 GiB is free. Process 4242 has 60.00 GiB memory in use."
     " Including non-PyTorch memory, this process has 19.00 GiB memory in use. Of the allocated"
     " memory 18.00 GiB is allocated by PyTorch, and 500.00 MiB is reserved by PyTorch but"
-    " unallocated. If reserved but unallocated memory is large try PYTORCH_ALLOC_CONF=expandable_segments:True"
+    " unallocated. If reserved but unallocated memory is large try setting"
+    " PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation."
 )
 
 

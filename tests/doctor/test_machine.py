@@ -247,10 +247,10 @@ def test_a_process_of_slurm(root: Path) -> None:
 
 
 def test_a_process_that_is_gone_or_elsewhere(root: Path) -> None:
-    assert process(7, GIB, root).alive is False
-    (root / "proc/self").mkdir()
-    (root / "proc/self/status").write_text("NSpid:\t100\t7\n")
     assert process(7, GIB, root).alive is None
+    (root / "proc/2").mkdir()
+    (root / "proc/2/comm").write_text("kthreadd\n")
+    assert process(7, GIB, root).alive is False
 
 
 def test_limits_of_cgroups(root: Path) -> None:

@@ -14,7 +14,7 @@ def block(size: int) -> torch.Tensor:
 
 
 if len(sys.argv) > 1:
-    torch.cuda.memory._record_memory_history(max_entries=100_000)
+    torch.cuda.memory._record_memory_history(max_entries=100_000, stacks="python")
 while torch.cuda.mem_get_info()[0] >= 5 * GIB:
     whole = block(4 * GIB)
     del whole
