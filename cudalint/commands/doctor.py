@@ -15,6 +15,7 @@ import msgspec
 from cudalint.commands.runtime import RuntimeMode, choose_device
 from cudalint.doctor.causes import Cause, causes
 from cudalint.doctor.record import Case, Machine, RecordError, decode, encode
+from cudalint.doctor.rescue import rescue
 from cudalint.doctor.text import render, unknown
 from cudalint.plan import make_plan
 from cudalint.project.config import Configuration, ConfigurationError
@@ -22,6 +23,7 @@ from cudalint.reports.style import ColorChoice, Style, escaped, use_color
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 _MOST = 1024**3
+_MOST_TEXT = 64 * 1024**2
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def run_doctor(command: Sequence[str], configuration: Configuration, options: Do
 def _explained(name: str) -> Case:
     from cudalint.doctor.errors import understand
 
-    text = _read(name).decode("utf-8", "replace")
+    text = _read(name, most=_MOST_TEXT).decode("utf-8", "replace")
     failure = understand(text)
     if failure is None:
         raise ConfigurationError(
@@ -164,7 +166,7 @@ def _without_users(case: Case) -> Case:
     return msgspec.structs.replace(case, machine=msgspec.structs.replace(machine, gpus=gpus))
 
 
-def _read(name: str, begins: bytes = b"") -> bytes:
+def _read(name: str, most: int = _MOST, begins: bytes = b"") -> bytes:
     """A file, or its end where it is very large; what does not begin as it must is not read on."""
     try:
         with contextlib.ExitStack() as stack:
@@ -173,8 +175,8 @@ def _read(name: str, begins: bytes = b"") -> bytes:
             if start != begins:
                 return start
             if not begins and file.seekable():
-                file.seek(max(file.seek(0, os.SEEK_END) - _MOST, 0))
-            return start + file.read(_MOST)
+                file.seek(max(file.seek(0, os.SEEK_END) - most, 0))
+            return start + file.read(most)
     except OSError as error:
         raise ConfigurationError(f"doctor: {name}: {error.strerror or error}") from None
 
@@ -185,6 +187,7 @@ def _show(case: Case, found: Sequence[Cause], options: DoctorOptions) -> None:
             "schema_version": 1,
             "machine": case.machine,
             "failure": case.failure,
+            "would_make_room": () if case.failure is None else rescue(case.failure),
             "unknown": () if case.failure is None else unknown(case.failure),
             "causes": [
                 {

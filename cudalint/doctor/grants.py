@@ -58,7 +58,9 @@ def _named(entry: str, gpus: Sequence[Gpu]) -> str | None:
     as they are unique."""
     if entry.isdigit():
         return next((one.uuid for one in gpus if one.index == int(entry)), None)
-    if entry.startswith("MIG-"):
+    if entry.startswith("MIG-GPU-"):  # As drivers before 470 name them: MIG-GPU-UUID/1/0.
+        found = [one for one in gpus if entry[4:].partition("/")[0] == one.uuid]
+    elif entry.startswith("MIG-"):
         found = [one for one in gpus for part in one.slices if part.uuid.startswith(entry)]
     elif entry.startswith("GPU-"):
         found = [one for one in gpus if one.uuid.startswith(entry)]

@@ -181,7 +181,7 @@ def children_of(pid: int, root: Path = Path("/")) -> set[int]:
 def _nested(root: Path) -> bool:
     """Whether not all processes can be seen, as in a PID namespace of its own: only the first one
     has the kernel's own threads."""
-    return _text(root / "proc/2/comm").strip() != "kthreadd"
+    return _text(root / "proc/2/comm").strip() != "kthreadd" or bool(surroundings(root))
 
 
 def _name(folder: Path) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from cudalint.doctor.causes import Cause
 from cudalint.doctor.causes.machines import holder_text, measured_of
-from cudalint.doctor.record import Case, Failure, Gpu, Machine, Measured, Site
+from cudalint.doctor.record import Case, Failure, Gpu, Machine, Measured
+from cudalint.doctor.rescue import rescue, site_text
 from cudalint.doctor.sizes import size
 
 _NUMBERS = (
@@ -67,27 +68,19 @@ def _failure(failure: Failure) -> Iterator[str]:
     if failure.sites:
         yield ""
         yield "What lived then, by where it was allocated"
-        yield from map(_site, failure.sites[:_MOST])
+        yield from (f"    {site_text(site)}" for site in failure.sites[:_MOST])
         if len(failure.sites) > _MOST:
             rest = failure.sites[_MOST:]
-            yield f"    {size(sum(one.bytes for one in rest)):>12}  from {len(rest)} other places"
-    if failure.room:
+            yield f"    {size(sum(one.bytes for one in rest))} from {len(rest)} other places"
+    if ways := rescue(failure):
         yield ""
         yield "What would have made room"
-        yield from map(_site, failure.room[:_MOST])
-    if failure.asked and failure.largest and failure.largest < failure.asked:
-        yield f"    a request of at most {size(failure.largest)} would have been served"
+        yield from (f"    {way}" for way in ways)
     yield from (f"    note: {note}" for note in failure.notes)
     if lacking := unknown(failure):
         yield ""
         yield f"Not known: {', '.join(lacking)}."
     yield ""
-
-
-def _site(site: Site) -> str:
-    times = f" in {site.count} allocations" if site.count > 1 else ""
-    by = f", by {site.library}" if site.library and site.library != site.place else ""
-    return f"    {size(site.bytes):>12}{times} from {site.place}{by}"
 
 
 # The machine ------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 from cudalint.doctor.causes import causes
 from cudalint.doctor.episode import enough, failure_of, merged
 from cudalint.doctor.record import Case, Failure, Host, Machine, Setting, Site
+from cudalint.doctor.rescue import rescue
 from cudalint.runtime.events import Event, EventKind, Frame
 
 GIB = 1 << 30
@@ -150,3 +151,16 @@ def test_the_fewest_sites_that_make_room() -> None:
     assert [one.place for one in enough(sites, 6)] == ["b", "c"]
     assert enough(sites, 10) == ()
     assert enough(sites, 0) == ()
+
+
+def test_what_would_have_made_room() -> None:
+    failure = msgspec.structs.replace(
+        FULL, room=(Site("a.py:3", 2 * GIB),), largest=GIB, cached=3 * GIB, others=9 * GIB,
+        framework="PyTorch", product=100 * GIB, call="torch.OutOfMemoryError",
+    )  # fmt: skip
+    assert [line.partition(":")[0] for line in rescue(failure)] == [
+        "the release of 2.00 GiB", "a request of at most 1.00 GiB",
+        "giving back the 3.00 GiB that allocators hold without use", "segments that grow",
+        "the end of the other processes, which hold 9.00 GiB", "the whole device, of 100.00 GiB",
+    ]  # fmt: skip
+    assert rescue(msgspec.structs.replace(failure, asked=None)) == ()

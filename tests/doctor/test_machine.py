@@ -287,6 +287,7 @@ def test_a_process_known_by_the_number_of_another_namespace() -> None:
         ("GPU-a", ("GPU-a",), ("GPU 0", "GPU 1")),
         ("MIG-77", (), ("GPU 1",)),
         ("MIG-78", ("MIG-78",), ("GPU 0", "GPU 1")),
+        ("MIG-GPU-aa/1/0", (), ("GPU 1",)),
         ("-1", ("-1",), ("GPU 0", "GPU 1")),
         ("zero", ("zero",), ("GPU 0", "GPU 1")),
     ],

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from cudalint.doctor.causes.cause import Cause
 from cudalint.doctor.causes.machines import holder_text, others_of
 from cudalint.doctor.record import Failure, Gpu, Machine, Site
+from cudalint.doctor.rescue import site_text
 from cudalint.doctor.sizes import size
 
 _MOST = 5
@@ -85,7 +86,7 @@ def fragmentation(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
             f"{size(free)} are free, but the largest piece has {size(largest)}:"
             f" {size(asked)} do not fit", 96,
             (*([f"{failure.holes} free ranges lie between blocks"] if failure.holes else []),
-             *(f"between them: {_site(site)}" for site in failure.between[:_MOST])),
+             *(f"between them: {site_text(site)}" for site in failure.between[:_MOST])),
             ("allocate what lives long first, and what is of one size from a pool",
              "reuse buffers instead of freeing and allocating them (GPU503)",
              *([_EXPAND] if failure.framework == "PyTorch" else [])),
@@ -121,7 +122,7 @@ def cached(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
         f"{size(kept)} are held by {holder} without use, in pieces too small for {size(asked)}", 91,
         (f"used {size(failure.live)}, held without use {size(kept)}",
          *([f"the largest piece has {size(failure.largest)}"] if failure.largest else []),
-         *(f"between them: {_site(site)}" for site in failure.between[:_MOST])),
+         *(f"between them: {site_text(site)}" for site in failure.between[:_MOST])),
         (_EXPAND, "keep shapes alike: sizes that vary each step leave pieces that fit nothing"),
     )  # fmt: skip
 
@@ -161,7 +162,7 @@ def leak(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
         yield Cause(
             "leak", f"memory from {site.place} is allocated again and again, and not released",
             _weight(90 if sure else 76, site, failure),
-            (_site(site), *_stack(site),
+            (site_text(site), *_stack(site),
              "none of it was released before the end" if sure else
              "the program did not live on: whether it would have released it is not known"),
             ("`cudalint check .` (GPU101 to GPU105) finds leaks without a run",
@@ -183,7 +184,7 @@ def growing_list(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
             "growing-collection",
             f"what {site.place} allocates is kept, pass after pass: a list, a dict, a cache",
             _weight(89, site, failure),
-            (_site(site), *_stack(site), f"{how}: something still refers to each of them"),
+            (site_text(site), *_stack(site), f"{how}: something still refers to each of them"),
             ("keep what you need on the host (`.cpu()`, `cupy.asnumpy`), or a sum in place of a"
              " list", "`cudalint check .` (GPU603, GPU608) finds such lists without a run"),
         )  # fmt: skip
@@ -206,7 +207,7 @@ def kept_graph(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
             f"autograd's graphs of about {passes} passes live on, with {size(held)} of"
             " intermediate results", min(93.0, 70 + 40 * held / failure.live),
             (f"{len(alike)} lines of the model grew in step:",
-             *(_site(site) for site in alike[:_MOST])),
+             *(site_text(site) for site in alike[:_MOST])),
             ("keep numbers, not tensors: `total += loss.item()`, or `loss.detach()`",
              "evaluate under `torch.no_grad()`; no `retain_graph=True` in the loop",
              "`cudalint check .` (GPU601, GPU602, GPU606)"),
@@ -225,7 +226,7 @@ def library(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
             yield Cause(
                 "library", f"{name} took {size(held)} of its own accord",
                 min(94.0, 60 + 60 * held / failure.live),
-                tuple(_site(site) for site in sites[:_MOST]),
+                tuple(site_text(site) for site in sites[:_MOST]),
                 ("release its handles and workspaces, or give it a smaller workspace; a handle that"
                  " is made in a loop takes its memory each time (GPU107)",),
             )  # fmt: skip
@@ -317,7 +318,7 @@ def too_much(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
         "working-set",
         f"the program itself holds {size(live)} of {size(total)}, and asks for {size(asked)} more",
         20 + 55 * min(share, 1.0),
-        tuple(_site(site) for site in failure.sites[:_MOST]),
+        tuple(site_text(site) for site in failure.sites[:_MOST]),
         ("a smaller batch or precision, gradient checkpointing, or work in pieces",
          "`cudalint check --device-memory "
          f"{total // 1024**2}MiB .` tells the peak by line (GPU502)"),
@@ -368,12 +369,6 @@ def gpu_of(failure: Failure, machine: Machine | None) -> Gpu | None:
         if gpu.uuid == uuid or any(part.uuid == uuid for part in gpu.slices):
             return gpu
     return machine.gpus[0] if len(machine.gpus) == 1 else None
-
-
-def _site(site: Site) -> str:
-    times = f" in {site.count} allocations" if site.count > 1 else ""
-    by = f" ({site.library})" if site.library and site.library != site.place else ""
-    return f"{size(site.bytes)}{times} from {site.place}{by}"
 
 
 def _stack(site: Site) -> Sequence[str]:
