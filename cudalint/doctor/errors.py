@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from cudalint.doctor.record import Failure
-from cudalint.doctor.sizes import parsed
+from cudalint.doctor.sizes import parsed, size
 
 MOST = 16 * 1024**2
 """Characters of a text that are read, from its end."""
@@ -17,6 +17,8 @@ _NEAR = 6000
 _LINE, _FOLLOWING, _CONDENSED = 4000, 24, 200_000
 """How much of a line is looked at, how many lines after one that matters, how much in all: no
 text can hold a report up."""
+_CONTEXT = 2 * 1024**3
+"""More than a context and the libraries in it take."""
 _MATTERS = re.compile(
     r"(?i)memory|alloc|kill|exhausted|oom|ecc error|xid|code 137|status 137|signal: 9|/shm"
     r"|not_initialized|enomem"
@@ -227,10 +229,13 @@ def _failure(kind: _Kind, values: dict[str, str], near: str, said: str) -> Failu
         sizes["cached"] = _difference(parsed(values["reserved"]), sizes["live"])
     if "process_kb" in values:
         sizes["process"] = int(values["process_kb"]) * 1024
-    others = _others(near) if kind.framework == "PyTorch" and kind.memory == "device" else None
-    if others is None and kind.framework == "PyTorch":
-        others = _rest(sizes)
+    others: int | None = None
     notes = []
+    if kind.framework == "PyTorch" and kind.memory == "device":
+        listed = _listed(near, sizes)
+        others = _others(listed, sizes)
+        if listed:
+            notes.append("it names " + ", ".join(f"pid {pid}: {size(n)}" for pid, n in listed))
     if "private" in values:
         notes.append(f"{values['private']} are in private pools: CUDA graphs keep them")
     if "step" in values:
@@ -258,17 +263,27 @@ def _difference(whole: int | None, part: int | None) -> int | None:
     return None if whole is None or part is None else max(whole - part, 0)
 
 
-def _others(text: str) -> int | None:
-    found = [parsed(one["bytes"].strip()) for one in _OTHERS.finditer(text)]
-    return sum(value or 0 for value in found) if found else None
+def _listed(text: str, sizes: dict[str, int | None]) -> list[tuple[str, int]]:
+    """The other processes that it names. Before it told "this process" apart, its own was one of
+    them: the one that holds about what its allocator does."""
+    found = [(one["pid"], parsed(one["bytes"].strip()) or 0) for one in _OTHERS.finditer(text)]
+    own = (sizes["live"] or 0) + (sizes["cached"] or 0)
+    if sizes["process"] is None and own:
+        for pid, held in found:
+            if own <= held <= own + _CONTEXT:
+                sizes["process"] = held
+                return [other for other in found if other[0] != pid]
+    return found
 
 
-def _rest(sizes: dict[str, int | None]) -> int | None:
-    """What is neither free nor this process's: only a text that tells all three says it."""
+def _others(listed: list[tuple[str, int]], sizes: dict[str, int | None]) -> int | None:
+    """What others hold: those that are named, or all that is neither free nor this process's, as
+    processes of other containers are not named."""
     total, free, process = sizes["total"], sizes["free"], sizes["process"]
+    named = sum(held for _, held in listed) if listed else None
     if total is None or free is None or process is None:
-        return None
-    return max(total - free - process, 0)
+        return named
+    return max(named or 0, total - free - process)
 
 
 def _short(said: str) -> str:

@@ -137,9 +137,9 @@ def _flag(on: str, off: str = "") -> Callable[[str], _Judged]:
 def _split_size(value: str) -> _Judged:
     if not value.isdigit():
         return _Judged("", f"max_split_size_mb:{value} is no whole number of MiB", "write 128")
-    if int(value) <= _SMALLEST_SPLIT:
+    if int(value) < _SMALLEST_SPLIT:
         return _Judged(
-            "", f"max_split_size_mb:{value} is refused: more than {_SMALLEST_SPLIT} is needed",
+            "", f"max_split_size_mb:{value} is refused: at least {_SMALLEST_SPLIT} is needed",
             "max_split_size_mb:128, or better expandable_segments:True",
         )  # fmt: skip
     return _Judged(f"blocks above {value} MiB are never split: less fragmentation")
@@ -148,7 +148,8 @@ def _split_size(value: str) -> _Judged:
 def _fraction_of(key: str) -> Callable[[str], _Judged]:
     def read(value: str) -> _Judged:
         number = _number(value)
-        if number is None or not 0 < number <= 1:
+        whole = key == "garbage_collection_threshold" and number == 1
+        if number is None or not 0 < number <= 1 or whole:
             return _Judged("", f"{key}:{value} is no fraction between 0 and 1", f"{key}:0.8")
         if key == "garbage_collection_threshold":
             return _Judged(f"cached blocks are given back above {number:.0%} of the memory")

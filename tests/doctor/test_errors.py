@@ -64,6 +64,25 @@ def test_pytorch_of_today() -> None:
     assert causes(Case(failure=failure))[0].name == "another-process"
 
 
+def test_others_that_it_does_not_name() -> None:
+    text = NEW.replace("4242 has 60.00 GiB", "4242 has 2.00 GiB")
+    failure = understand(text)
+    assert numbers(failure)["others"] == 60 * GIB
+    assert causes(Case(failure=failure))[0].name == "another-process"
+
+
+def test_its_own_process_is_no_other() -> None:
+    text = NEW.replace("4242 has 60.00 GiB", "4242 has 19.00 GiB").replace(
+        " Including non-PyTorch memory, this process has 19.00 GiB memory in use.", ""
+    ).replace("80.00 GiB", "20.00 GiB")  # fmt: skip
+    found = numbers(understand(text))
+    assert (found["process"], found["others"]) == (19 * GIB, 0)
+
+
+def test_broken_over_lines() -> None:
+    assert numbers(understand(NEW.replace(". ", ".\n"))) == numbers(understand(NEW))
+
+
 def test_its_misspelling_and_its_own_limit() -> None:
     text = NEW.replace("capacity", "capacty").replace(
         "is free.", "is free. 4.00 GiB allowed; Process"
