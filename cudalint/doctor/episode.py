@@ -29,6 +29,12 @@ GROWS = 4
 """So many allocations in a row, hardly one of them released, are growth."""
 _INSTALLED = ("/site-packages/", "/dist-packages/", "/usr/lib/python", "/torch/")
 MODEL = ("torch/nn/", "torch/autograd/")
+_BINDINGS = (".cpython-", ".abi3.", "libpython")
+"""Modules of Python: they allocate what they are told to."""
+_ALLOCATORS = (
+    "libc10", "libtorch", "libtensorflow", "_pywrap_tensorflow", "xla_", "libjax", "pjrt", "librmm",
+)  # fmt: skip
+"""Libraries that take memory for a framework's allocator: what is in it, only hooks tell."""
 _CUDA = ("libcudalint_", "libcudart.", "libcuda.", "libcupti.")
 _Key = tuple[str, str, tuple[str, ...]]
 
@@ -130,7 +136,7 @@ def _library(event: Event) -> str:
     """The library that allocated of its own accord: no line of source is nearer than its code."""
     for frame in event.stack:
         name = frame.module.rpartition("/")[2]
-        if frame.line or (name and ".so" not in name):
+        if frame.line or (name and ".so" not in name) or any(part in name for part in _BINDINGS):
             return ""
         if name and not name.startswith(_CUDA):
             return name
@@ -141,15 +147,16 @@ def _told(key: _Key, site: _Site, complete: bool) -> Site:
     api, library, stack = key
     count = len(site.live)
     files = [frame.filename for frame in site.event.stack]
-    grows = count >= GROWS and site.given * 5 <= site.taken
+    allocator = library.startswith(_ALLOCATORS)
+    grows = not allocator and count >= GROWS and site.given * 5 <= site.taken
     return Site(
         place=place_of(site.event, stack, library),
         bytes=sum(event.bytes for event in site.live.values()),
         count=count,
         api=api,
         stack=stack,
-        library=library,
-        owner="object" if api.startswith(_OBJECTS) else "pointer",
+        library="" if allocator else library,
+        owner="object" if allocator or api.startswith(_OBJECTS) else "pointer",
         growth=count if grows else 0,
         released_later=(site.later * 10 >= count * 9) if complete or site.later else None,
         graph=any(part in name for name in files for part in MODEL),

@@ -164,3 +164,20 @@ def test_what_would_have_made_room() -> None:
         "the end of the other processes, which hold 9.00 GiB", "the whole device, of 100.00 GiB",
     ]  # fmt: skip
     assert rescue(msgspec.structs.replace(failure, asked=None)) == ()
+
+
+@pytest.mark.parametrize(
+    ("module", "library"),
+    [
+        ("/opt/vendor/libvendor.so.2", "libvendor.so.2"),
+        ("/v/cuda/bindings/runtime.cpython-312-x86_64-linux-gnu.so", ""),
+        ("/v/torch/lib/libc10_cuda.so", ""),
+        ("/w/program", ""),
+    ],
+)
+def test_whose_memory_it_is(module: str, library: str) -> None:
+    stack = (Frame("/usr/lib/libcudart.so.13", 1), Frame(module, 2), Frame("/w/program", 3))
+    events = [event(EventKind.ACQUIRE, n, GIB, n << 30, stack=stack) for n in range(1, 9)]
+    failure = failure_of([*events, event(EventKind.CALL, 9, GIB, 0, status=2)])
+    assert failure is not None
+    assert failure.sites[0].library == library
