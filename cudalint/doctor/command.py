@@ -23,6 +23,7 @@ from cudalint.runtime.frameworks.told import peak_of, watched
 from cudalint.runtime.injection import watching_environment
 from cudalint.runtime.processes import ProcessLimits
 from cudalint.runtime.python_programs import STACKS, read_stacks, script_environment
+from cudalint.runtime.toolkit import ToolkitError
 from cudalint.runtime.trace import Mode, Trace
 
 _OUTPUT = 64 * 1024**2
@@ -54,7 +55,7 @@ def watch(
     simulated = device.mode is Mode.SIMULATE
     with watched(device) as hooks, tempfile.TemporaryDirectory(prefix="cudalint-stacks-") as folder:
         stacks = Path(folder) / "stacks"
-        environment = hooks.environment | watching_environment(device, say)
+        environment = hooks.environment | _watching(device, say)
         if simulated:
             environment |= script_environment() | {STACKS: str(stacks)}
         limits = ProcessLimits(seconds=seconds or float("inf"), output=_OUTPUT, file=None)
@@ -81,6 +82,17 @@ def watch(
     peaks = [peak_of(tuple(events))[0] for events in native.values()]
     seen = any(event.api for events in native.values() for event in events)
     return Watched(result, failure, seen or bool(hooked), max(peaks, default=0))
+
+
+def _watching(device: Device, say: Callable[[str], None]) -> dict[str, str]:
+    """On a GPU, hooks in Python's frameworks are something, too."""
+    try:
+        return watching_environment(device, say)
+    except ToolkitError as error:
+        if device.mode is Mode.SIMULATE:
+            raise
+        say(f"note: only Python frameworks are watched: {error}")
+        return {}
 
 
 def _events(trace: Trace, stacks: Path, resolver: Resolver) -> tuple[Event, ...]:

@@ -24,6 +24,7 @@ _FRAMEWORKS = {
 _OBJECTS = tuple(_FRAMEWORKS)
 """How the API is called where an object of Python holds the memory."""
 _RAISES = {"torch": "torch.OutOfMemoryError"}
+_SEGMENT = "segment"
 _PROCESS_END = "end of the program"
 GROWS = 4
 """So many allocations in a row, hardly one of them released, are growth."""
@@ -85,7 +86,7 @@ def failure_of(
         live=held,
         stack=stack_text(failed.stack),
         sites=tuple(told[:MOST_SITES]),
-        cached=0 if simulated and not pinned else None,
+        cached=0 if simulated and not pinned else _cached(events, failed),
         others=0 if simulated and not pinned else None,
         peak=_peak(events, _PINNED if pinned else _DEVICE),
         pid=process,
@@ -130,6 +131,23 @@ def _followed(
             for site in sites.values():
                 site.live.clear()
     return sites
+
+
+def _cached(events: Iterable[Event], failed: Event) -> int | None:
+    """What PyTorch's allocator had taken and not handed out; ``None`` where its hook saw none."""
+    taken: dict[tuple[int, int], int] = {}
+    used: dict[tuple[int, int], int] = {}
+    seen = False
+    for event in events:
+        if event.api != "torch" or event.sequence >= failed.sequence:
+            continue
+        held = taken if event.family == _SEGMENT else used
+        seen |= event.family == _SEGMENT
+        if event.kind is EventKind.ACQUIRE:
+            held[event.device, event.address] = event.bytes
+        elif event.kind is EventKind.RELEASE:
+            held.pop((event.device, event.address), None)
+    return max(sum(taken.values()) - sum(used.values()), 0) if seen else None
 
 
 def _library(event: Event) -> str:
@@ -254,7 +272,7 @@ def merged(native: Failure | None, hooked: Failure | None) -> Failure | None:
     gave and no object holds is the frameworks' caches."""
     if native is None or hooked is None:
         return hooked or native
-    cached = None
+    cached = hooked.cached
     if native.memory == "device" and (native.live or 0) >= (hooked.live or 0):
         # Less, where an allocator maps memory by calls that are not followed.
         cached = (native.live or 0) - (hooked.live or 0)

@@ -181,3 +181,17 @@ def test_whose_memory_it_is(module: str, library: str) -> None:
     failure = failure_of([*events, event(EventKind.CALL, 9, GIB, 0, status=2)])
     assert failure is not None
     assert failure.sites[0].library == library
+
+
+def test_what_pytorch_took_and_did_not_hand_out() -> None:
+    torch = {"api": "torch", "stack": ()}
+    events = [
+        event(EventKind.ACQUIRE, 1, 8 * GIB, 1 << 40, family="segment", **torch),
+        event(EventKind.ACQUIRE, 2, 2 * GIB, 1 << 40, **torch),
+        event(EventKind.ACQUIRE, 3, GIB, 2 << 40, family="segment", **torch),
+        event(EventKind.RELEASE, 4, GIB, 2 << 40, family="segment", **torch),
+        event(EventKind.CALL, 5, 7 * GIB, 0, status=2),
+    ]
+    failure = failure_of(events)
+    assert failure is not None
+    assert (failure.live, failure.cached) == (2 * GIB, 6 * GIB)
