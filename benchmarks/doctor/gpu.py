@@ -76,8 +76,19 @@ class Bench:
         if not done.stdout.lstrip().startswith("{"):
             raise RuntimeError(f"status {done.returncode}: {done.stderr[-600:]}")
         report: dict[str, Any] = json.loads(done.stdout)
+        if record:
+            self.render(record)
         self.results.setdefault("stderr", {})[record or " ".join(arguments)] = done.stderr[-1500:]
         return report
+
+    def render(self, record: str) -> None:
+        """The same report as text, beside the record."""
+        path = self.out / f"{record}.json"
+        text = subprocess.run(
+            [sys.executable, "-m", "cudalint", "doctor", "--isolated", "--machine", str(path)],
+            capture_output=True, text=True, timeout=30, check=False,
+        ).stdout  # fmt: skip
+        path.with_suffix(".txt").write_text(text)
 
     @contextlib.contextmanager
     def holding(self, program: str, *arguments: str) -> Iterator[tuple[int, int]]:
@@ -130,11 +141,6 @@ def _smi(query: str) -> list[list[str]]:
 
 def _machine(bench: Bench) -> tuple[bool, str]:
     report = bench.doctor(record="machine")
-    text = subprocess.run(
-        [sys.executable, "-m", "cudalint", "doctor", "--machine", str(bench.out / "machine.json")],
-        capture_output=True, text=True, timeout=30, check=False,
-    ).stdout  # fmt: skip
-    (bench.out / "machine.txt").write_text(text)
     machine = report["machine"]
     one = machine["measured"][0]
     return not machine["missing"], (

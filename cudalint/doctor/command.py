@@ -79,7 +79,8 @@ def watch(
         failure = _filled(failure, told)
     if failure is not None:
         failure = _on(device, machine, failure, product)
-    peaks = [peak_of(tuple(events))[0] for events in native.values()]
+    traces_of = [*native.values(), *(one.events for one in hooked.values())]
+    peaks = [peak_of(tuple(events))[0] for events in traces_of]
     seen = any(event.api for events in native.values() for event in events)
     return Watched(result, failure, seen or bool(hooked), max(peaks, default=0))
 
