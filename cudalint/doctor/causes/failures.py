@@ -305,9 +305,9 @@ def too_much(failure: Failure, machine: Machine | None) -> Iterator[Cause]:
         return
     live = failure.live if failure.live is not None else failure.process
     asked, total = failure.asked, failure.total
-    if live is None or total is None:
+    if live is None or total is None or live * 20 < total:
         yield Cause(
-            "working-set", "the device has no room for what was asked for", 30,
+            "working-set", "the device had no room for what was asked for", 30,
             ("what else held memory, this does not tell",),
             ("`cudalint doctor` on that machine", "`cudalint doctor -- COMMAND` runs it again and"
              " tells what lives when it fails"),
