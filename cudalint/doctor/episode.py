@@ -72,7 +72,7 @@ def failure_of(
     held = sum(event.bytes for event in live)
     told = [_told(key, site, complete) for key, site in sites.items() if site.live]
     told.sort(key=lambda site: -site.bytes)
-    known = not pinned and (simulated or failed.source > 0)
+    known = failed.source > 0 or (simulated and failed.family == "device")
     failure = Failure(
         source="command",
         memory="pinned" if pinned else "device",

@@ -195,3 +195,10 @@ def test_what_pytorch_took_and_did_not_hand_out() -> None:
     failure = failure_of(events)
     assert failure is not None
     assert (failure.live, failure.cached) == (2 * GIB, 6 * GIB)
+
+
+def test_a_call_that_does_not_say_what_it_asked_for() -> None:
+    events = [event(EventKind.CALL, 1, 0, 0, status=2, family="", api="cudaMallocArray")]
+    failure = failure_of(events, memory=GIB, simulated=True)
+    assert failure is not None
+    assert (failure.asked, failure.free, failure.largest) == (None, None, None)
