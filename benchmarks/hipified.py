@@ -40,9 +40,11 @@ def pairs(names: Sequence[str]) -> list[str]:
     return sorted(name for name, both in forms.items() if len(both) == 2)
 
 
-def found(root: Path, folder: str) -> Counter[str]:
-    """How many findings each rule has in a folder."""
-    document = lint(root, [folder], 1, ["--no-cache"])
+def found(root: Path, program: str, form: str) -> Counter[str]:
+    """How many findings each rule has in one form of a program. The makefiles of the HIP forms take
+    headers from the CUDA forms."""
+    shared = f"src/{program}-cuda"
+    document = lint(root, [f"src/{program}-{form}"], 1, ["--no-cache", "-I", shared])
     return Counter(finding["code"] for finding in each_part(document))
 
 
@@ -84,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         def both(program: str) -> Forms | None:
             try:
-                cuda, hip = (found(root, f"src/{program}-{form}") for form in ("cuda", "hip"))
+                cuda, hip = (found(root, program, form) for form in ("cuda", "hip"))
             except RepositoryError as error:
                 print(f"{program}: not compared: {error}", file=sys.stderr)
                 return None
