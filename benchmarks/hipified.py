@@ -44,7 +44,9 @@ def found(root: Path, program: str, form: str) -> Counter[str]:
     """How many findings each rule has in one form of a program. The makefiles of the HIP forms take
     headers from the CUDA forms."""
     shared = f"src/{program}-cuda"
-    document = lint(root, [f"src/{program}-{form}"], 1, ["--no-cache", "-I", shared])
+    document = lint(
+        root, [f"src/{program}-{form}"], 1, ["--no-cache", "--time-limit", "300", "-I", shared]
+    )
     return Counter(finding["code"] for finding in each_part(document))
 
 
