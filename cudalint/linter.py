@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,14 +22,15 @@ from cudalint.findings.suppressions import (
     suppress,
     unused_suppressions,
 )
-from cudalint.loading import load, text_of
+from cudalint.loading import text_of
 from cudalint.plan import Plan
 from cudalint.project.cache import Cache, digest
 from cudalint.project.files import FileError, SourceFile
 from cudalint.project.paths import relative_name
 from cudalint.project.reading import UnreadableError, read_bytes
 from cudalint.reports.report import Report
-from cudalint.source import Source, Span
+from cudalint.selection import ReadFile, Selection, select
+from cudalint.source import Span
 
 # What workers do is imported when there is work: most runs of a hook have none.
 if TYPE_CHECKING:
@@ -44,17 +44,6 @@ Progress = Callable[[str, int, int], None]
 """Told the stage, how much of it is done, and of how much."""
 
 _SECONDS_PER_LINKED_FILE = 2.0
-_SOURCES = frozenset({".c", ".cc", ".cpp", ".cxx"})
-_THROWS = re.compile(rb"\bthrow\b")
-
-
-@dataclass(frozen=True)
-class ReadFile:
-    """A file that was read and mentions CUDA."""
-
-    file: SourceFile
-    data: bytes
-    source: Source
 
 
 @dataclass
@@ -67,10 +56,10 @@ class _Run:
     errors: list[FileError] = field(default_factory=list)
     notes: list[FileError] = field(default_factory=list)
     unread: dict[str, list[Span]] = field(default_factory=dict)
+    blank: set[str] = field(default_factory=set)
+    """Files of which nothing could be read."""
     together: frozenset[str] = frozenset()
     """Macros that files of the run need to have any CUDA."""
-    passed_over: list[SourceFile] = field(default_factory=list)
-    """C and C++ files without CUDA whose functions may throw."""
     cache: Cache | None = None
     footprint: bool = False
     footprints: list[Footprint] = field(default_factory=list)
@@ -116,12 +105,14 @@ def lint(
     run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
     run.footprint = footprint
     run.cache = Cache(plan.cache_folder) if plan.cache_folder else None
-    read = list(_read(sorted(files), contents or {}, run))
+    selection = select(sorted(files), plan, contents or {}, run.progress)
+    read, run.errors, run.notes = selection.read, selection.errors, selection.notes
     if not read:
         return Report(
             errors=tuple(sorted(set(run.errors))),
             notes=tuple(sorted(set(run.notes))),
             footprints=() if footprint else None,
+            fates=tuple(selection.fates),
         )
     from cudalint.frontends.cuda.conditional import asked_together
     from cudalint.lowering import header_folder
@@ -129,11 +120,21 @@ def lint(
     run.together = asked_together(one.source.text for one in read if one.file.language == "cuda")
     with header_folder(plan) as headers:
         lowered = _lowered(read, run, headers)
-        companions = _companions(lowered, run)
+        companions = _companions(lowered, selection, plan)
         lowered |= _lowered(companions, run, headers)
-    findings = _analysed(lowered, run)
+        findings = _analysed(lowered, run)
+        if near := _neighbours(findings, files, selection, plan, contents or {}):
+            companions += near
+            lowered |= _lowered(near, run, headers)
+            run.unread, run.footprints, run.blank = {}, [], set()
+            findings = _analysed(lowered, run)
     _forget({one.file.filename for one in companions}, findings, run)
     failed = {error.filename for error in run.errors}
+    run.errors += [
+        FileError(one.file.filename, "nothing of it could be read")
+        for one in read
+        if one.file.explicit and one.file.filename in run.blank
+    ]
     analysed = [one for one in read if one.file.filename not in failed]
     sources = {one.file.filename: one.source for one in analysed}
     findings = [in_cells(finding, sources) for finding in _judged(findings, analysed, run)]
@@ -144,43 +145,47 @@ def lint(
         files=len(analysed),
         footprints=_footprints(run) if footprint else None,
         sources=sources,
+        fates=tuple(selection.fates),
     )
 
 
-# Reading ----------------------------------------------------------------------------------------
+# Context ---------------------------------------------------------------------------------------
 
 
-def _read(
-    files: Sequence[SourceFile], contents: Mapping[Path, bytes], run: _Run
-) -> Iterator[ReadFile]:
-    for number, file in enumerate(files):
-        run.progress("reading", number, len(files))
-        try:
-            data = contents[file.path] if file.path in contents else read_bytes(file.path)
-            loaded = load(file, data, run.plan.max_file_size)
-        except UnreadableError as error:
-            run.errors.append(FileError(file.filename, str(error)))
-            continue
-        if loaded is None:
-            if file.path.suffix.lower() in _SOURCES and _THROWS.search(data):
-                run.passed_over.append(file)
-            continue
-        if loaded.note:
-            run.notes.append(FileError(file.filename, loaded.note))
-        yield ReadFile(file, loaded.data, loaded.source)
-
-
-def _companions(lowered: Mapping[str, Lowered], run: _Run) -> list[ReadFile]:
+def _companions(lowered: Mapping[str, Lowered], selection: Selection, plan: Plan) -> list[ReadFile]:
     """Of the files without CUDA, those that define what an included header declares: only they
     say whether it throws. Nothing is told of them."""
     declared = {Path(name).stem for one in lowered.values() for name in one.includes}
     found = []
-    for file in run.passed_over:
+    for file in selection.passed_over:
         if file.path.stem in declared:
             with contextlib.suppress(UnreadableError):
-                loaded = text_of(file, read_bytes(file.path), run.plan.max_file_size)
+                loaded = text_of(file, read_bytes(file.path), plan.max_file_size)
                 found.append(ReadFile(file, loaded.data, loaded.source))
     return found
+
+
+def _neighbours(
+    findings: Sequence[Finding],
+    files: Sequence[SourceFile],
+    selection: Selection,
+    plan: Plan,
+    contents: Mapping[Path, bytes],
+) -> list[ReadFile]:
+    """What stands near the files that somebody named, where a class is accused of what another file
+    may do, or where a comment may answer such a finding."""
+    from cudalint.analysis.rules import ClassRule
+    from cudalint.neighbours import neighbours
+
+    accused = {one.filename for one in findings if issubclass(plan.known[one.code], ClassRule)}
+    asking = [
+        one.file
+        for one in selection.read
+        if one.file.explicit
+        and one.file.language == "cuda"
+        and (one.file.filename in accused or b"cudalint" in one.data or b"NOLINT" in one.data)
+    ]
+    return neighbours(asking, files, plan, contents) if asking else []
 
 
 def _forget(companions: set[str], findings: list[Finding], run: _Run) -> None:
@@ -268,6 +273,7 @@ def _analysed(lowered: Mapping[str, Lowered], run: _Run) -> list[Finding]:
         findings += result.findings
         run.unread.update(result.unread)
         run.footprints += result.footprint
+        run.blank.update(result.blank)
     return findings
 
 

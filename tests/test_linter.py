@@ -108,7 +108,6 @@ def test_bad_input_is_named_and_the_rest_is_linted() -> None:
     assert places(report) == ["a.cu:5 GPU101"]
     assert errors(report) == [
         "binary.cu: is binary (it contains NUL bytes)",
-        "empty.cu: is empty",
         "hidden.py: is not valid UTF-8 (line 2)",
         "huge.cu: is enormous (2.7 KiB; `max-file-size` is 2.0 KiB)",
     ]
@@ -117,11 +116,14 @@ def test_bad_input_is_named_and_the_rest_is_linted() -> None:
 def test_explicit_files_are_named_too() -> None:
     write(empty_py="", __init___py="", binary_py=b"\0\1", plain_py="x = 1\n")
     report = run("empty.py", "__init__.py", "binary.py", "plain.py")
-    assert errors(report) == [
-        "binary.py: is binary (it contains NUL bytes)",
-        "empty.py: is empty",
-    ]
+    assert errors(report) == ["binary.py: is binary (it contains NUL bytes)"]
     assert report.files == 0
+    assert [(fate.filename, fate.reason) for fate in report.fates if not fate.linted] == [
+        ("__init__.py", "is empty"),
+        ("binary.py", "is binary (it contains NUL bytes)"),
+        ("empty.py", "is empty"),
+        ("plain.py", "does not mention CUDA"),
+    ]
 
 
 def test_unreadable_files_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

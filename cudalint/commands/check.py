@@ -17,6 +17,7 @@ from cudalint.linter import Progress, lint
 from cudalint.plan import Plan, make_plan
 from cudalint.project.config import Configuration, ConfigurationError
 from cudalint.project.files import (
+    NO_SOURCE,
     STDIN_NAME,
     Discovery,
     FileError,
@@ -29,8 +30,10 @@ from cudalint.project.reading import Language, reason_of
 from cudalint.reports.defects import told_once
 from cudalint.reports.report import Report
 from cudalint.reports.style import ColorChoice, Style, escaped, use_color
+from cudalint.reports.text import plural
+from cudalint.selection import EMPTY
 
-CLEAN, FOUND, FAILED = 0, 1, 2
+CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 _MACHINE_FORMATS = frozenset({"json", "sarif", "github", "gitlab", "junit", "html"})
 _PROGRESS_AFTER = 0.8
 _CUDA_SIGNS = (b"#include", b"__global__", b"<<<", b";\n", b"//")
@@ -52,6 +55,7 @@ class CheckOptions:
     color: ColorChoice = "auto"
     quiet: bool = False
     verbose: bool = False
+    show_files: bool = False
 
 
 def run_check(paths: Sequence[str], configuration: Configuration, options: CheckOptions) -> int:
@@ -64,14 +68,17 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
         _say(f"configuration: {configuration.file or 'none found'}; project: {plan.root}")
         _say(f"rules: {', '.join(rule.code for rule in plan.rules)}")
         _say(f"files found: {len(found.files)}; workers: {plan.jobs}")
+    if options.show_files:
+        from cudalint.commands.show_files import show_files
+
+        return show_files(found, plan, contents)
     with _progress(options) as progress:
         report = lint(
             found.files, plan, contents=contents, progress=progress, footprint=options.footprint
         )
-        if options.runtime_mode is not None:
+        if options.runtime_mode is not None and not report.interrupted:
             report = _confirmed(report, found.files, plan, options, progress)
     errors = {*report.errors, *found.errors}
-    errors |= {FileError(name, "does not exist") for name in found.missing}
     report = dataclasses.replace(
         report,
         errors=tuple(sorted(errors)),
@@ -86,7 +93,12 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
     if not found.files and not errors and not options.quiet:
         _say("no CUDA C++ or Python files found")
     if options.verbose:
-        _say(f"{report.files} files analysed in {time.monotonic() - started:.2f} s")
+        for fate in report.fates:
+            if fate.reason == EMPTY:
+                _say(f"note: {fate.filename}: {EMPTY}")
+        _say(f"{plural(report.files, 'file')} analysed in {time.monotonic() - started:.2f} s")
+    if report.interrupted:
+        _say("interrupted: what was found until then is shown, the rest was not analysed")
     return exit_status(report, plan, options)
 
 
@@ -114,8 +126,11 @@ def _confirmed(
 
 
 def exit_status(report: Report, plan: Plan, options: CheckOptions) -> int:
-    """2 where anything could not be linted, 1 where a finding counts, else 0."""
-    if report.errors:
+    """130 where somebody stopped it, 2 where something that was asked for could not be linted, 1
+    where a finding counts, else 0."""
+    if report.interrupted:
+        return INTERRUPTED
+    if any(error.fatal for error in report.errors):
         return FAILED
     return FOUND if report.fails(plan.fail_level) and not options.exit_zero else CLEAN
 
@@ -146,12 +161,15 @@ def _find(
         return found
     data = sys.stdin.buffer.read()
     file = _stdin_file(options.stdin_filename, data)
+    if file is None:
+        refused = FileError(options.stdin_filename or STDIN_NAME, NO_SOURCE)
+        return dataclasses.replace(found, errors=(*found.errors, refused))
     contents[file.path] = data
     others = tuple(other for other in found.files if other.path != file.path)
-    return Discovery((*others, file), found.errors, found.missing)
+    return dataclasses.replace(found, files=(*others, file))
 
 
-def _stdin_file(name: str | None, data: bytes) -> SourceFile:
+def _stdin_file(name: str | None, data: bytes) -> SourceFile | None:
     if name is None:
         notebook = data.lstrip().startswith(b"{") and b'"nbformat"' in data
         is_cuda = not notebook and any(sign in data for sign in _CUDA_SIGNS)
@@ -159,7 +177,8 @@ def _stdin_file(name: str | None, data: bytes) -> SourceFile:
         suffix = ".cu" if is_cuda else ".ipynb" if notebook else ".py"
         return SourceFile(STDIN_NAME, absolute(f"stdin{suffix}"), language, explicit=True)
     path = absolute(name)
-    return SourceFile(display_name(path), path, language_of(path) or "cuda", explicit=True)
+    known = language_of(path)
+    return SourceFile(display_name(path), path, known, explicit=True) if known else None
 
 
 # Output -----------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cudalint.findings.finding import Finding, Severity
-from cudalint.project.files import FileError
+from cudalint.findings.verdict import Outcome
+from cudalint.project.files import Fate, FileError
 from cudalint.source import Source
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ class Report:
     """What should be known of a file although it was linted (its encoding)."""
     files: int = 0
     """Files that were analysed; files that do not mention CUDA are not."""
+    interrupted: bool = False
+    """Whether somebody stopped the run: what was found until then is all there is."""
+    fates: tuple[Fate, ...] = ()
+    """Of each file that was found, whether it was linted, and why."""
     sources: Mapping[str, Source] = field(default_factory=dict)
     """The texts of the files that findings and their steps point at."""
 
@@ -44,6 +49,17 @@ class Report:
         """How many active findings of each severity, the gravest first."""
         counts = Counter(finding.severity for finding in self.active)
         return {severity: counts[severity] for severity in reversed(Severity)}
+
+    @property
+    def left_out_counts(self) -> dict[str, int]:
+        """How many findings are not shown, or no longer there, by why."""
+        return {"suppressed": len(self.findings) - len(self.active)}
+
+    @property
+    def verdict_counts(self) -> dict[str, int]:
+        """How many active findings running the program confirmed, refuted, ..."""
+        counts = Counter(one.runtime.outcome for one in self.active if one.runtime is not None)
+        return {outcome.value: counts[outcome] for outcome in Outcome}
 
     def fails(self, level: Severity) -> bool:
         """Whether any active finding is at or above a level."""
