@@ -169,7 +169,12 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
 
 def _is_blank(program: Program) -> bool:
     """Whether nothing of a file could be read: a header that is missing is no such part."""
-    read = program.functions or program.records or program.kernels or program.variables
+    functions = [
+        one
+        for one in program.functions
+        if one.kind != "module" or any(block.operations for block in one.blocks)
+    ]
+    read = functions or program.records or program.kernels or program.variables
     return not read and any(part.reason != MISSING_HEADER for part in program.dropped)
 
 

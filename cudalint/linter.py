@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from cudalint.executor import Executor, Handler, Outcome, run_here
+from cudalint.executor import Executor, Handler, Outcome, run_here, took_longer
 from cudalint.findings.cells import in_cells
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.fingerprint import fingerprinted
@@ -61,6 +61,7 @@ class _Run:
     together: frozenset[str] = frozenset()
     """Macros that files of the run need to have any CUDA."""
     cache: Cache | None = None
+    interrupted: bool = False
     footprint: bool = False
     footprints: list[Footprint] = field(default_factory=list)
 
@@ -68,16 +69,30 @@ class _Run:
         self, stage: str, handler: Handler, payloads: Sequence[bytes], seconds: Sequence[float] = ()
     ) -> Iterator[tuple[int, Outcome]]:
         """The outcomes of some jobs, in workers (or here: for tests and debuggers)."""
-        if not payloads:
+        if not payloads or self.interrupted:
             return
         if not self.supervised:
             yield from run_here(handler, payloads)
             return
         workers = min(self.plan.jobs, len(payloads))
-        with Executor(handler, workers=workers, bounds=self.plan.bounds) as executor:
-            for done, outcome in enumerate(executor.run(payloads, seconds)):
-                self.progress(stage, done, len(payloads))
-                yield outcome
+        try:
+            with Executor(handler, workers=workers, bounds=self.plan.bounds) as executor:
+                for done, outcome in enumerate(executor.run(payloads, seconds)):
+                    self.progress(stage, done, len(payloads))
+                    yield outcome
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+    def timed_out(self, key: str, seconds: float) -> str:
+        """What is said of a job that has come to this limit or a higher one before; else empty."""
+        limit = self.kept(digest("timed out", key), float) or 0
+        return f"{took_longer(limit)}, when it was last tried" if limit >= seconds else ""
+
+    def remember(self, key: str, seconds: float, dependencies: Sequence[str]) -> None:
+        """That a job came to its limit: the next run need not wait for it."""
+        if self.cache:
+            payload = msgspec.msgpack.encode(seconds)
+            self.cache.store(digest("timed out", key), payload, dependencies)
 
     def kept(self, key: str, kind: type[_Kept]) -> _Kept | None:
         """What the cache holds under a key."""
@@ -123,7 +138,9 @@ def lint(
         companions = _companions(lowered, selection, plan)
         lowered |= _lowered(companions, run, headers)
         findings = _analysed(lowered, run)
-        if near := _neighbours(findings, files, selection, plan, contents or {}):
+        if not run.interrupted and (
+            near := _neighbours(findings, files, selection, plan, contents or {})
+        ):
             companions += near
             lowered |= _lowered(near, run, headers)
             run.unread, run.footprints, run.blank = {}, [], set()
@@ -146,6 +163,7 @@ def lint(
         footprints=_footprints(run) if footprint else None,
         sources=sources,
         fates=tuple(selection.fates),
+        interrupted=run.interrupted,
     )
 
 
@@ -210,10 +228,12 @@ def _lowered(read: Sequence[ReadFile], run: _Run, headers: Path | None) -> dict[
     for one in read:
         lowering = preparer.prepare(one.file, one.data, one.source)
         kept = run.kept(lowering.key, Lowered)
-        if kept is None:
-            pending.append(lowering)
-        else:
+        if kept is not None:
             lowered[one.file.filename] = kept
+        elif failure := run.timed_out(lowering.key, run.plan.bounds.seconds):
+            run.errors.append(FileError(one.file.filename, f"not read: {failure}"))
+        else:
+            pending.append(lowering)
     run.notes += preparer.notes
     # Large files first, so that no worker is left with the largest at the end:
     pending.sort(key=lambda lowering: -len(lowering.job.text))
@@ -244,6 +264,8 @@ def _lower_all(
         elif outcome.result is None:
             failure = f"not read: {outcome.failure}"
             run.errors.append(FileError(lowering.job.filename, failure))
+            if outcome.timed_out:
+                run.remember(lowering.key, run.plan.bounds.seconds, lowering.dependencies([]))
         else:
             result = msgspec.msgpack.decode(outcome.result, type=Lowered)
             lowered[lowering.job.filename] = result
@@ -286,7 +308,12 @@ def _analyse_parts(
 
     plan = run.plan
     results: dict[int, AnalysisResult] = {}
+    failed: dict[int, str] = {}
     pending: list[tuple[int, str, bytes]] = []
+    seconds = [
+        plan.bounds.seconds + _SECONDS_PER_LINKED_FILE * (len(part.files) + len(part.context) - 1)
+        for part in parts
+    ]
     of_programs = {name for one in lowered.values() if one.has_main for name in one.includes}
     for number, part in enumerate(parts):
         named = (name for file in part.files for name in (file, *lowered[file].includes))
@@ -301,23 +328,22 @@ def _analyse_parts(
         )
         key = _analysis_key(order, plan)
         kept = run.kept(key, AnalysisResult)
-        if kept is None:
-            pending.append((number, key, msgspec.msgpack.encode(order)))
-        else:
+        if kept is not None:
             results[number] = kept
+        elif failure := run.timed_out(key, seconds[number]):
+            failed[number] = f"not analysed: {failure}"
+        else:
+            pending.append((number, key, msgspec.msgpack.encode(order)))
     # Large parts first, as above; each with the time that its files need.
     pending.sort(key=lambda one: -len(one[2]))
     payloads = [payload for _, _, payload in pending]
-    seconds = [
-        plan.bounds.seconds
-        + _SECONDS_PER_LINKED_FILE * (len(parts[number].files) + len(parts[number].context) - 1)
-        for number, _, _ in pending
-    ]
-    failed: dict[int, str] = {}
-    for position, outcome in run.execute("following paths", jobs.analyze, payloads, seconds):
+    limits = [seconds[number] for number, _, _ in pending]
+    for position, outcome in run.execute("following paths", jobs.analyze, payloads, limits):
         number, key, _ = pending[position]
         if outcome.result is None:
             failed[number] = f"not analysed: {outcome.failure}"
+            if outcome.timed_out:
+                run.remember(key, seconds[number], [str(path) for path in plan.models])
             continue
         results[number] = msgspec.msgpack.decode(outcome.result, type=AnalysisResult)
         if run.cache:
@@ -358,7 +384,8 @@ def _judged(findings: Sequence[Finding], read: Sequence[ReadFile], run: _Run) ->
         one.file.filename: parse_suppressions(one.source, one.file.language) for one in read
     }
     kept = suppress(_configured(_ordered(findings), plan), suppressions)
-    if any(rule.code == UNUSED_CODE for rule in plan.rules):
+    # Of what was stopped nobody knows which comments it needs.
+    if any(rule.code == UNUSED_CODE for rule in plan.rules) and not run.interrupted:
         unused = list(_unused(read, suppressions, run))
         kept += suppress(_configured(unused, plan), suppressions)
     return _ordered(kept)

@@ -162,29 +162,68 @@ def test_an_internal_error_is_2_without_a_traceback(
     assert "Traceback" in cudalint("a.py").err
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-def test_an_interrupt_is_130_and_leaves_no_worker() -> None:
+def signalled(number: signal.Signals, stage: str, body: str) -> subprocess.CompletedProcess[str]:
+    """A run that gets a signal once the replaced handler of a stage has made the file `started`;
+    none of its processes is left."""
     script = (
         "import os, signal, time, cudalint.jobs as jobs\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it\n"
-        "def slow(job):\n    open('started', 'w').close()\n    time.sleep(60)\n"
-        "jobs.lower = slow\n"
+        f"original = jobs.{stage}\n"
+        f"def slow(job):\n{body}    open('started', 'w').close()\n    time.sleep(60)\n"
+        f"jobs.{stage} = slow\n"
         "from cudalint.cli import main\n"
-        "raise SystemExit(main(['a.py', '--no-cache']))\n"
+        "raise SystemExit(main(['.', '--no-cache', '-j', '1']))\n"
     )
-    Path("a.py").write_text(LEAK)
     running = subprocess.Popen(
-        [sys.executable, "-c", script], stderr=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
     )
     deadline = time.monotonic() + 30
     while not Path("started").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
-    os.killpg(running.pid, signal.SIGINT)
-    _, err = running.communicate(timeout=30)
-    assert running.returncode == 130
-    assert b"Traceback" not in err
+    if number is signal.SIGINT:
+        os.killpg(running.pid, number)
+    else:
+        running.send_signal(number)
+    out, err = running.communicate(timeout=30)
+    assert "Traceback" not in err
     with pytest.raises(ProcessLookupError):
         os.killpg(running.pid, 0)
+    return subprocess.CompletedProcess([], running.returncode, out, err)
+
+
+INTERRUPTED = (
+    "cudalint: interrupted: what was found until then is shown, the rest was not analysed\n"
+)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_an_interrupt_is_130_and_leaves_no_worker() -> None:
+    Path("a.py").write_text(LEAK)
+    done = signalled(signal.SIGINT, "lower", "")
+    assert (done.returncode, done.stderr) == (130, INTERRUPTED)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_an_interrupt_keeps_what_was_found() -> None:
+    # The larger file is analysed first.
+    Path("a.py").write_text(LEAK + "# cudalint: ignore[GPU201]\n" + "unused = 1\n" * 50)
+    Path("b.py").write_text(LEAK)
+    body = "    if b'a.py' in job: return original(job)\n"
+    done = signalled(signal.SIGINT, "analyze", body)
+    assert (done.returncode, done.stderr) == (130, INTERRUPTED)
+    assert [line.split(" ")[:2] for line in done.stdout.splitlines()[:-1]] == [
+        ["a.py:5:18:", "GPU101"]
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_a_termination_leaves_no_worker() -> None:
+    Path("a.py").write_text(LEAK)
+    assert signalled(signal.SIGTERM, "lower", "").returncode == 143
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")

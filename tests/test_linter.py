@@ -192,7 +192,7 @@ def test_crashes_hangs_and_bugs_cost_their_file_only() -> None:
     assert errors(report) == [
         "bug.cu: not read: internal error: ValueError: oops",
         "crash.cu: not read: the worker crashed (SIGSEGV)",
-        "hang.cu: not read: it took longer than 10 s",
+        "hang.cu: not read: it took longer than 10 s (`--time-limit`)",
     ]
 
 
@@ -214,6 +214,29 @@ def test_an_analysis_that_fails_costs_its_file_only(monkeypatch: pytest.MonkeyPa
     report = run(cache=False)
     assert errors(report) == ["crash.cu: not analysed: the worker crashed (SIGABRT)"]
     assert places(report) == ["a.cu:7 GPU101", "b.cu:7 GPU101"]
+
+
+@forks
+@pytest.mark.parametrize(("stage", "verb"), [("lower", "read"), ("analyze", "analysed")])
+def test_a_time_out_is_remembered_for_its_limit(
+    stage: str, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(a_cu=LEAK)
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, stage, lambda job: time.sleep(60))
+        assert errors(run(time_limit=1)) == [
+            f"a.cu: not {verb}: it took longer than 1 s (`--time-limit`)"
+        ]
+    remembered = (
+        f"a.cu: not {verb}: it took longer than 1 s (`--time-limit`), when it was last tried"
+    )
+    assert errors(run(time_limit=1)) == [remembered]
+    assert errors(run(time_limit=0.5)) == [remembered]
+    # More time, no cache or another text: another try.
+    assert places(run(time_limit=30, cache=False)) == ["a.cu:5 GPU101"]
+    assert places(run(time_limit=30)) == ["a.cu:5 GPU101"]
+    write(a_cu=CLEAN)
+    assert errors(run(time_limit=29)) == []
 
 
 def test_output_does_not_depend_on_workers_cache_or_order() -> None:

@@ -83,7 +83,10 @@ def test_what_a_folder_holds_and_cannot_be_read_is_named_and_summed() -> None:
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("a.cu", "This is not a program )))\n"), ("a.py", "import cupy this is ((( no\n")],
+    [
+        ("a.cu", "#define MODE\nMODE is not defined\n)))\n"),
+        ("a.py", "import cupy this is ((( no\n"),
+    ],
 )
 def test_a_source_of_which_nothing_can_be_read_is_2_where_it_was_named(
     name: str, text: str
@@ -110,6 +113,7 @@ def test_files_that_include_cuda_through_their_own_headers_are_linted() -> None:
     assert status == 1
     assert "main.c:4:12: GPU101 `state.a` (state_init) is never released" in out
     assert cudalint("--show-files")[1].splitlines() == [
+        ".cudalint_cache/: left out: excluded by the pattern `.cudalint_cache` of `exclude`",
         "init.c: linted: mentions CUDA",
         "main.c: linted: includes CUDA through state.h",
         "other.c: left out: does not mention CUDA",
@@ -147,7 +151,11 @@ def test_a_hook_still_finds_what_no_file_releases() -> None:
 def test_a_comment_is_used_where_the_whole_project_needs_it() -> None:
     """What is suppressed with all files in sight is no unused suppression with one."""
     header = "#include <cuda_runtime.h>\nstruct Pool { Pool(); ~Pool(); float* p_; };\n"
-    make = '#include "pool.hpp"\nPool::Pool() {\n    cudaMalloc(&p_, 8);  // cudalint: ignore[GPU105]\n}\n'
+    make = """#include "pool.hpp"
+Pool::Pool() {
+    cudaMalloc(&p_, 8);  // cudalint: ignore[GPU105]
+}
+"""
     write(pool_hpp=header, make_cpp=make, end_cpp='#include "pool.hpp"\nPool::~Pool() {}\n')
     for arguments in ((".",), ("make.cpp",)):
         assert "GPU001" not in cudalint(*arguments, "--ignore", "GPU506")[1]

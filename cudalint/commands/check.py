@@ -77,7 +77,10 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
             found.files, plan, contents=contents, progress=progress, footprint=options.footprint
         )
         if options.runtime_mode is not None and not report.interrupted:
-            report = _confirmed(report, found.files, plan, options, progress)
+            try:
+                report = _confirmed(report, found.files, plan, options, progress)
+            except KeyboardInterrupt:
+                report = dataclasses.replace(report, interrupted=True)
     errors = {*report.errors, *found.errors}
     report = dataclasses.replace(
         report,
