@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from cudalint.executor import Executor, Handler, Outcome, run_here, took_longer
 from cudalint.findings.cells import in_cells
-from cudalint.findings.finding import Confidence, Finding, Severity
+from cudalint.findings.finding import Finding
 from cudalint.findings.fingerprint import fingerprinted
-from cudalint.findings.suppressions import (
-    UNUSED_CODE,
-    FileSuppressions,
-    parse_suppressions,
-    suppress,
-    unused_suppressions,
-)
+from cudalint.judging import judged
 from cudalint.loading import text_of
 from cudalint.plan import Plan
 from cudalint.project.cache import Cache, digest
@@ -154,7 +147,9 @@ def lint(
     ]
     analysed = [one for one in read if one.file.filename not in failed]
     sources = {one.file.filename: one.source for one in analysed}
-    findings = [in_cells(finding, sources) for finding in _judged(findings, analysed, run)]
+    # Of what was stopped nobody knows which comments it needs.
+    unread = None if run.interrupted else run.unread
+    findings = [in_cells(finding, sources) for finding in judged(findings, analysed, plan, unread)]
     return Report(
         findings=tuple(fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))),
         errors=tuple(sorted(set(run.errors))),
@@ -372,65 +367,3 @@ def _footprints(run: _Run) -> tuple[Footprint, ...]:
     """By place; what several groups of files say of a header is said once."""
     unique = {(one.filename, one.span, one.function): one for one in run.footprints}
     return tuple(unique[key] for key in sorted(unique))
-
-
-# Judging ----------------------------------------------------------------------------------------
-
-
-def _judged(findings: Sequence[Finding], read: Sequence[ReadFile], run: _Run) -> list[Finding]:
-    """What the settings and the comments leave of the findings, in order."""
-    plan = run.plan
-    suppressions = {
-        one.file.filename: parse_suppressions(one.source, one.file.language) for one in read
-    }
-    kept = suppress(_configured(_ordered(findings), plan), suppressions)
-    # Of what was stopped nobody knows which comments it needs.
-    if any(rule.code == UNUSED_CODE for rule in plan.rules) and not run.interrupted:
-        unused = list(_unused(read, suppressions, run))
-        kept += suppress(_configured(unused, plan), suppressions)
-    return _ordered(kept)
-
-
-def _configured(findings: Sequence[Finding], plan: Plan) -> Iterator[Finding]:
-    """Per-file ignores, severities, tests, and confidence."""
-    ignored: dict[str, frozenset[str]] = {}
-    for finding in findings:
-        name = finding.filename
-        if name not in ignored:
-            ignored[name] = plan.ignored_in(name)
-        if finding.code in ignored[name]:
-            continue
-        if finding.confidence is Confidence.LOW and not plan.settings.preview:
-            continue
-        severity = plan.severities.get(finding.code)
-        if severity is None and finding.severity is Severity.WARNING and plan.is_test(name):
-            severity = Severity.INFO
-        yield dataclasses.replace(finding, severity=severity) if severity else finding
-
-
-def _unused(
-    read: Sequence[ReadFile], suppressions: Mapping[str, FileSuppressions], run: _Run
-) -> Iterator[Finding]:
-    from cudalint.analysis.facts import FileFacts
-
-    plan = run.plan
-    rule: Any = plan.known[UNUSED_CODE](plan.limits)
-    known = {code: rule.name for code, rule in plan.known.items()}
-    for one in read:
-        name = one.file.filename
-        ran = {rule.code for rule in plan.rules} - plan.ignored_in(name)
-        found = unused_suppressions(
-            suppressions[name], known=known, ran=ran, unread=run.unread.get(name, ())
-        )
-        facts = FileFacts(name, one.file.language, unused_suppressions=tuple(found))
-        if facts.unused_suppressions:
-            yield from rule.check(facts)
-
-
-def _ordered(findings: Sequence[Finding]) -> list[Finding]:
-    """By place, then by code. What several groups of files say of a header is said once."""
-    unique: dict[tuple[str, Span, str, str, str], Finding] = {}
-    for finding in findings:
-        key = (finding.filename, finding.span, finding.code, finding.function, finding.subject)
-        unique.setdefault(key, finding)
-    return [unique[key] for key in sorted(unique)]

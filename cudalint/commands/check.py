@@ -64,6 +64,8 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
     plan = make_plan(configuration)
     contents: dict[Path, bytes] = {}
     found = _find(paths, plan, options, contents)
+    for warning in plan.warnings if not options.quiet else ():
+        _say(f"warning: {warning}")
     if options.verbose:
         _say(f"configuration: {configuration.file or 'none found'}; project: {plan.root}")
         _say(f"rules: {', '.join(rule.code for rule in plan.rules)}")
@@ -96,6 +98,8 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
     if not found.files and not errors and not options.quiet:
         _say("no CUDA C++ or Python files found")
     if options.verbose:
+        for pattern in plan.idle_patterns(file.filename for file in found.files):
+            _say(f"note: `per-file-ignores`: no file matches `{pattern}`")
         for fate in report.fates:
             if fate.reason == EMPTY:
                 _say(f"note: {fate.filename}: {EMPTY}")

@@ -30,6 +30,7 @@ COMMAND_LINE = "command line"
 
 _ADDED = ("ignore", "extend-select", "extend-exclude", "defines", "include-folders", "models")
 _TABLES = ("per-file-ignores", "severity")
+_OFF = frozenset({"off", "none", "no", "ignore", "disable", "disabled", "false"})
 _MAP_KEY = re.compile(r"\[\.\.\.\]")
 
 
@@ -203,6 +204,7 @@ def validated(values: Mapping[str, Any], origin: str, prefix: str = "") -> dict[
                 pattern: [rules] if isinstance(rules, str) else rules
                 for pattern, rules in value.items()
             }
+    _check_severities(result.get("severity"), origin, prefix)
     for key, value in result.items():
         try:
             msgspec.convert({key: value}, Settings)
@@ -214,6 +216,18 @@ def validated(values: Mapping[str, Any], origin: str, prefix: str = "") -> dict[
                 message += f"; it is one of {', '.join(CHOICES[key])}"
             raise ConfigurationError(f"{origin}: `{prefix}{place}`: {message}") from None
     return result
+
+
+def _check_severities(table: Any, origin: str, prefix: str) -> None:
+    """Refuse an unknown severity by the rule that it is for."""
+    choices = CHOICES["severity"]
+    for rule, level in table.items() if isinstance(table, dict) else ():
+        if isinstance(level, str) and level not in choices:
+            hint = "; `ignore` turns a rule off" if level.lower() in _OFF else ""
+            raise ConfigurationError(
+                f"{origin}: `{prefix}severity.{rule}`: there is no severity `{level}`; "
+                f"it is one of {', '.join(choices)}{hint}"
+            )
 
 
 def _check_runtime(table: Any, origin: str, prefix: str) -> None:
