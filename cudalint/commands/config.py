@@ -12,8 +12,8 @@ import msgspec
 from cudalint.plan import Plan, make_plan
 from cudalint.project.cache import FOLDER_NAME
 from cudalint.project.config import Configuration, ConfigurationError
-from cudalint.project.reading import size_text
 from cudalint.project.settings import FIELDS, KEYS, Settings, nearest
+from cudalint.project.units import size_text
 
 
 def run_config(key: str | None, configuration: Configuration) -> int:
