@@ -10,6 +10,8 @@ from cudalint.project.units import size_text
 from cudalint.source import Span
 
 _CLOSE = 0.01
+_IN_WORDS = ("the result of ", "a temporary")
+"""How facts call what has no name."""
 
 
 def format_against(size: int, limit: int) -> tuple[str, str]:
@@ -22,6 +24,8 @@ def format_against(size: int, limit: int) -> tuple[str, str]:
 
 def quoted(name: str, otherwise: str = "a temporary") -> str:
     """A name of the code, in backquotes; ``otherwise`` for what has no name."""
+    if name.startswith(_IN_WORDS):
+        return name
     return f"`{name}`" if is_shown(name) else otherwise
 
 

@@ -77,9 +77,10 @@ class OversizeStaticShared(FileRule):
             if total <= limit:
                 continue
             size, offered = format_against(total, limit)
+            shown = quoted(f"{kernel.name}{kernel.instance}")
             yield self.finding(
-                f"{quoted(kernel.name)} declares {size} of static shared memory; no architecture "
-                f"allows more than {offered}",
+                f"{shown} declares {size} of static shared memory; no architecture allows more "
+                f"than {offered}",
                 filename=kernel.filename,
                 span=kernel.span,
                 function=kernel.name,

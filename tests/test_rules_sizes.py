@@ -196,8 +196,8 @@ def test_a_large_copy() -> None:
     steps = (Step(FILE, at(3), "size is 10000"),)
     (found,) = transfers(UnchunkedTransfer, transfer(endpoint(), HOST, 800_000_000, steps=steps))
     assert found.message == (
-        "cudaMemcpy copies 762.94 MiB of `h_in` to the device at once; copy it in chunks of at most "
-        "256 MiB"
+        "cudaMemcpy copies 762.94 MiB of `h_in` to the device at once; copy it in chunks of at "
+        "most 256 MiB"
     )
     assert (found.severity, found.steps) == (Severity.INFO, steps)
 
