@@ -73,7 +73,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     """Lint files and folders; by default this one.
 
     `-` reads standard input. Exit status: 0 clean, 1 findings at or above the fail level, 2 a
-    problem with the usage, the configuration or a file.
+    problem with the usage, the configuration or a file that was named, or a crash, 130 interrupted.
     """
     from cudalint.commands.check import CheckOptions, run_check
 

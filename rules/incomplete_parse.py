@@ -30,6 +30,9 @@ class IncompleteParse(FileRule):
     that have more paths than are followed. One finding for each file, with every lost part as a
     step.
 
+    Alone it does not change the exit status. It is 2 where nothing at all could be read of a file
+    that was named on the command line; what a folder holds was asked for by nobody.
+
     In the text reports, findings for want of headers are summed up where there are many: `--select
     GPU002` lists them, and the JSON report always does.
 

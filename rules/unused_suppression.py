@@ -52,8 +52,9 @@ class UnusedSuppressionRule(FileRule):
 
     ## Known problems
 
-    A finding that needs several files, such as a class whose destructor lives in another one, is
-    missing when only one of them is linted; its suppression then counts as unused.
+    A finding that needs several files may be missing where only one of them is linted; its
+    suppression then counts as unused. For a C or C++ file that is named, sources that share headers
+    with it are read too, but not all of a large project.
     """
 
     code, name = "GPU001", "unused-suppression"

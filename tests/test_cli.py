@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -368,6 +369,43 @@ def test_config(cudalint: Any) -> None:
         one.out
         == f'# The budget of one allocation: ``16GiB``.\ndevice-memory = "16GiB"  # {origin}\n'
     )
+
+
+def test_config_shows_what_counts_where_nothing_is_set(cudalint: Any) -> None:
+    out = cudalint("config", "--isolated", "-j", "3").out
+    assert "# max-transfer: 256 MiB  # default\n" in out
+    assert "# target: every device there is  # default\n" in out
+    assert "jobs = 3  # command line\n" in out
+    assert "not set" not in out
+
+
+def test_rules_of_a_prefix(cudalint: Any) -> None:
+    pages = cudalint("rule", "GPU40").out
+    assert re.findall(r"^\*(GPU\d+) ·", pages, re.MULTILINE) == [
+        f"GPU{number}" for number in range(401, 409)
+    ]
+    assert cudalint("rule", "GPU9").err == "cudalint: no rule is called GPU9\n"
+
+
+def test_settings_that_cannot_be_meant_are_told(cudalint: Any) -> None:
+    Path("a.py").write_text(CLEAN)
+    config = Path("cudalint.toml")
+    config.write_text("device-memory = 40\n")
+    assert cudalint("a.py").err == (
+        f"cudalint: {config.absolute()}: `device-memory`: 40 bytes cannot be meant; did you mean "
+        "`40GiB`?\n"
+    )
+    assert cudalint("a.py", "--isolated", "--standard", "c++99").err == (
+        "cudalint: --standard: `c++99` is no standard, such as c++17 or c11\n"
+    )
+    config.write_text('include-folders = ["nope"]\n[per-file-ignores]\n"none/**" = ["GPU1"]\n')
+    found = cudalint("a.py", "-v")
+    assert (found.status, found.err.splitlines()[0]) == (
+        0,
+        f"cudalint: warning: {config.absolute()}: `include-folders`: there is no folder `nope`",
+    )
+    assert "cudalint: note: `per-file-ignores`: no file matches `none/**`\n" in found.err
+    assert cudalint("a.py", "--quiet").err == ""
 
 
 def test_clean(cudalint: Any) -> None:
