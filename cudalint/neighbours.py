@@ -33,7 +33,7 @@ def neighbours(
     folders = [absolute(folder) for folder in plan.settings.include_folders]
     searched = list(itertools.islice(_near(asking, plan), _MOST_SEARCHED))
     headers = OwnHeaders((file.path for file in searched), folders, contents)
-    own = frozenset[Path]().union(*(headers.of(file.path) for file in asking))
+    own = frozenset[str]().union(*(headers.of(file.path) for file in asking))
     sharing = {
         file: headers.of(file.path) & own
         for file in searched
