@@ -109,7 +109,7 @@ def test_bad_input_is_named_and_the_rest_is_linted() -> None:
     assert errors(report) == [
         "binary.cu: is binary (it contains NUL bytes)",
         "hidden.py: is not valid UTF-8 (line 2)",
-        "huge.cu: is enormous (2.73 KiB; `max-file-size` is 2 KiB)",
+        "huge.cu: is enormous (2800 bytes; `max-file-size` is 2 KiB)",
     ]
 
 
