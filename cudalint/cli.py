@@ -159,6 +159,27 @@ def config(key: str | None, **options: Any) -> int:
 
 
 @cudalint.command()
+@click.option(
+    "--tcp",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Listen on a port of this machine (0: any) [default: the standard streams].",
+)
+def server(tcp: int | None) -> int:
+    """Serve an editor: the Language Server Protocol.
+
+    Needs `pip install 'cudalint[server]'`. Set-ups for editors: docs/editors.md.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("pygls") is None:
+        raise click.ClickException("the server needs pygls: pip install 'cudalint[server]'")
+    from cudalint.server.wires import serve
+
+    return serve(tcp)
+
+
+@cudalint.command()
 @config_options
 @click.option("--cache-dir", metavar="FOLDER", help="The cache to delete.")
 def clean(**options: Any) -> int:

@@ -17,20 +17,21 @@ from cudalint.findings.fingerprint import fingerprinted
 from cudalint.judging import judged
 from cudalint.loading import text_of
 from cudalint.plan import Plan
-from cudalint.project.cache import Cache, digest
+from cudalint.project.cache import Cache, digest, file_digest
 from cudalint.project.files import FileError, SourceFile
 from cudalint.project.paths import relative_name
-from cudalint.project.reading import UnreadableError, read_bytes
+from cudalint.project.reading import UnreadableError, decode, read_bytes
 from cudalint.reports.report import Report
 from cudalint.selection import ReadFile, Selection, select
-from cudalint.source import Span
+from cudalint.source import Span, is_header
 
 # What workers do is imported when there is work: most runs of a hook have none.
 if TYPE_CHECKING:
     from cudalint.analysis.facts.capacity import Footprint
+    from cudalint.grouping.groups import Links
     from cudalint.grouping.parts import Part
     from cudalint.jobs import AnalysisJob, AnalysisResult, Lowered
-    from cudalint.lowering import Lowering
+    from cudalint.lowering import Lowering, Preparer
 
 _Kept = TypeVar("_Kept")
 Progress = Callable[[str, int, int], None]
@@ -51,8 +52,8 @@ class _Run:
     unread: dict[str, list[Span]] = field(default_factory=dict)
     blank: set[str] = field(default_factory=set)
     """Files of which nothing could be read."""
-    together: frozenset[str] = frozenset()
-    """Macros that files of the run need to have any CUDA."""
+    passed_over: list[SourceFile] = field(default_factory=list)
+    """C and C++ files without CUDA whose functions may throw."""
     cache: Cache | None = None
     interrupted: bool = False
     footprint: bool = False
@@ -68,13 +69,28 @@ class _Run:
             yield from run_here(handler, payloads)
             return
         workers = min(self.plan.jobs, len(payloads))
+        done = 0
+
+        def pulse() -> None:
+            self.progress(stage, done, len(payloads))
+
+        bounds = self.plan.bounds
         try:
-            with Executor(handler, workers=workers, bounds=self.plan.bounds) as executor:
-                for done, outcome in enumerate(executor.run(payloads, seconds)):
-                    self.progress(stage, done, len(payloads))
+            with Executor(handler, workers=workers, bounds=bounds, pulse=pulse) as executor:
+                for outcome in executor.run(payloads, seconds):
+                    pulse()
+                    done += 1
                     yield outcome
         except KeyboardInterrupt:
             self.interrupted = True
+
+    def select(self, files: Sequence[SourceFile], contents: Mapping[Path, bytes]) -> Selection:
+        """What is read of some files."""
+        found = select(sorted(files), self.plan, contents, self.progress)
+        self.errors += found.errors
+        self.notes += found.notes
+        self.passed_over += found.passed_over
+        return found
 
     def timed_out(self, key: str, seconds: float) -> str:
         """What is said of a job that has come to this limit or a higher one before; else empty."""
@@ -101,20 +117,24 @@ def lint(
     plan: Plan,
     *,
     contents: Mapping[Path, bytes] | None = None,
+    context: Sequence[SourceFile] = (),
+    cache: Cache | None = None,
     progress: Progress | None = None,
     supervised: bool = True,
     footprint: bool = False,
 ) -> Report:
     """Lint files together: what one of them says of another's functions and classes counts.
 
-    ``contents`` stands for what is on the disk (standard input, an editor's buffer). The result
-    does not depend on the number of workers, on the cache or on the order of ``files``.
+    ``contents`` stands for what is on the disk (standard input, an editor's buffer). What
+    ``context`` says counts too, but nothing is told of it. The result does not depend on the number
+    of workers, on the cache or on the order of ``files``. What ``progress`` raises ends the run.
     """
     run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
     run.footprint = footprint
-    run.cache = Cache(plan.cache_folder) if plan.cache_folder else None
-    selection = select(sorted(files), plan, contents or {}, run.progress)
-    read, run.errors, run.notes = selection.read, selection.errors, selection.notes
+    run.cache = cache or _cache(plan)
+    contents = contents or {}
+    selection = run.select(files, contents)
+    read = selection.read
     if not read:
         return Report(
             errors=tuple(sorted(set(run.errors))),
@@ -122,23 +142,19 @@ def lint(
             footprints=() if footprint else None,
             fates=tuple(selection.fates),
         )
-    from cudalint.frontends.cuda.conditional import asked_together
-    from cudalint.lowering import header_folder
-
-    run.together = asked_together(one.source.text for one in read if one.file.language == "cuda")
-    with header_folder(plan) as headers:
-        lowered = _lowered(read, run, headers)
-        companions = _companions(lowered, selection, plan)
-        lowered |= _lowered(companions, run, headers)
-        findings = _analysed(lowered, run)
-        if not run.interrupted and (
-            near := _neighbours(findings, files, selection, plan, contents or {})
-        ):
-            companions += near
-            lowered |= _lowered(near, run, headers)
-            run.unread, run.footprints, run.blank = {}, [], set()
-            findings = _analysed(lowered, run)
-    _forget({one.file.filename for one in companions}, findings, run)
+    told = {one.file.filename for one in read}
+    others = [file for file in context if file.filename not in told]
+    unsaved = _unsaved(contents)
+    lowered = _lowered([*read, *run.select(others, contents).read], run, unsaved)
+    findings = _analysed(lowered, told, run)
+    if not (run.interrupted or context) and (
+        near := _neighbours(findings, files, read, plan, contents)
+    ):
+        others = [one.file for one in near]
+        lowered |= _lowered(near, run, unsaved)
+        run.unread, run.footprints, run.blank = {}, [], set()
+        findings = _analysed(lowered, told, run)
+    _forget({file.filename for file in (*others, *run.passed_over)}, findings, run)
     failed = {error.filename for error in run.errors}
     run.errors += [
         FileError(one.file.filename, "nothing of it could be read")
@@ -162,18 +178,47 @@ def lint(
     )
 
 
-# Context ---------------------------------------------------------------------------------------
+def linked(
+    files: Sequence[SourceFile],
+    plan: Plan,
+    *,
+    contents: Mapping[Path, bytes] | None = None,
+    cache: Cache | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Links]:
+    """What links each of the files to others: ``context_of`` says which ones count for some."""
+    run = _Run(plan, progress or (lambda stage, done, total: None), supervised=True)
+    run.cache = cache or _cache(plan)
+    contents = contents or {}
+    lowered = _lowered(run.select(files, contents).read, run, _unsaved(contents))
+    return {name: one.links for name, one in lowered.items()}
 
 
-def _companions(lowered: Mapping[str, Lowered], selection: Selection, plan: Plan) -> list[ReadFile]:
+def _cache(plan: Plan) -> Cache | None:
+    return Cache(plan.cache_folder) if plan.cache_folder else None
+
+
+# Context ----------------------------------------------------------------------------------------
+
+
+def _unsaved(contents: Mapping[Path, bytes]) -> tuple[tuple[str, str], ...]:
+    """Headers whose text is not what the disk holds."""
+    found = []
+    for path, data in sorted(contents.items()):
+        if is_header(path.name) and file_digest(str(path)) not in ("", digest(data)):
+            found.append((str(path), decode(data, "cuda").text))
+    return tuple(found)
+
+
+def _companions(lowered: Mapping[str, Lowered], run: _Run) -> list[ReadFile]:
     """Of the files without CUDA, those that define what an included header declares: only they
     say whether it throws. Nothing is told of them."""
     declared = {Path(name).stem for one in lowered.values() for name in one.includes}
     found = []
-    for file in selection.passed_over:
+    for file in run.passed_over:
         if file.path.stem in declared:
             with contextlib.suppress(UnreadableError):
-                loaded = text_of(file, read_bytes(file.path), plan.max_file_size)
+                loaded = text_of(file, read_bytes(file.path), run.plan.max_file_size)
                 found.append(ReadFile(file, loaded.data, loaded.source))
     return found
 
@@ -181,7 +226,7 @@ def _companions(lowered: Mapping[str, Lowered], selection: Selection, plan: Plan
 def _neighbours(
     findings: Sequence[Finding],
     files: Sequence[SourceFile],
-    selection: Selection,
+    read: Sequence[ReadFile],
     plan: Plan,
     contents: Mapping[Path, bytes],
 ) -> list[ReadFile]:
@@ -193,7 +238,7 @@ def _neighbours(
     accused = {one.filename for one in findings if issubclass(plan.known[one.code], ClassRule)}
     asking = [
         one.file
-        for one in selection.read
+        for one in read
         if one.file.explicit
         and one.file.language == "cuda"
         and (one.file.filename in accused or b"cudalint" in one.data or b"NOLINT" in one.data)
@@ -201,25 +246,39 @@ def _neighbours(
     return neighbours(asking, files, plan, contents) if asking else []
 
 
-def _forget(companions: set[str], findings: list[Finding], run: _Run) -> None:
-    findings[:] = [one for one in findings if one.filename not in companions]
-    run.errors = [one for one in run.errors if one.filename not in companions]
-    run.notes = [one for one in run.notes if one.filename not in companions]
-    run.footprints = [one for one in run.footprints if one.filename not in companions]
+def _forget(untold: set[str], findings: list[Finding], run: _Run) -> None:
+    findings[:] = [one for one in findings if one.filename not in untold]
+    run.errors = [one for one in run.errors if one.filename not in untold]
+    run.notes = [one for one in run.notes if one.filename not in untold]
+    run.footprints = [one for one in run.footprints if one.filename not in untold]
 
 
 # Lowering ---------------------------------------------------------------------------------------
 
 
-def _lowered(read: Sequence[ReadFile], run: _Run, headers: Path | None) -> dict[str, Lowered]:
+def _lowered(
+    read: Sequence[ReadFile], run: _Run, unsaved: tuple[tuple[str, str], ...]
+) -> dict[str, Lowered]:
+    """Each file that could be lowered, and their companions."""
+    from cudalint.frontends.cuda.conditional import asked_together
+    from cudalint.lowering import Preparer, header_folder
+
+    together = asked_together(one.source.text for one in read if one.file.language == "cuda")
+    with header_folder(run.plan) as headers:
+        preparer = Preparer(run.plan, headers, together, unsaved)
+        lowered = _lower(read, run, preparer)
+        lowered |= _lower(_companions(lowered, run), run, preparer)
+    run.notes += preparer.notes
+    return lowered
+
+
+def _lower(read: Sequence[ReadFile], run: _Run, preparer: Preparer) -> dict[str, Lowered]:
     """Each file that could be lowered, from the cache where it is there."""
     from cudalint import jobs
     from cudalint.jobs import Lowered
-    from cudalint.lowering import Preparer
 
     lowered: dict[str, Lowered] = {}
     pending: list[Lowering] = []
-    preparer = Preparer(run.plan, headers, run.together)
     for one in read:
         lowering = preparer.prepare(one.file, one.data, one.source)
         kept = run.kept(lowering.key, Lowered)
@@ -229,7 +288,6 @@ def _lowered(read: Sequence[ReadFile], run: _Run, headers: Path | None) -> dict[
             run.errors.append(FileError(one.file.filename, f"not read: {failure}"))
         else:
             pending.append(lowering)
-    run.notes += preparer.notes
     # Large files first, so that no worker is left with the largest at the end:
     pending.sort(key=lambda lowering: -len(lowering.job.text))
     if pending:
@@ -273,12 +331,13 @@ def _lower_all(
 # Analysis ---------------------------------------------------------------------------------------
 
 
-def _analysed(lowered: Mapping[str, Lowered], run: _Run) -> list[Finding]:
-    """The findings of all rules. Files that belong together are analysed together; where that
-    fails, each alone, so that only the culprit is lost."""
+def _analysed(lowered: Mapping[str, Lowered], told: set[str], run: _Run) -> list[Finding]:
+    """The findings of all rules, where anything is told. Files that belong together are analysed
+    together; where that fails, each alone, so that only the culprit is lost."""
     from cudalint.grouping.parts import Part, parts_of
 
     parts = parts_of({name: one.links for name, one in lowered.items()})
+    parts = [part for part in parts if told.intersection(part.files)]
     results, failed = _analyse_parts(parts, lowered, run)
     together = [part for part, _ in failed if len(part.files) + len(part.context) > 1]
     alone = [Part((name,)) for part in together for name in part.files]

@@ -45,6 +45,8 @@ class Step:
     filename: str
     span: Span
     message: str
+    aside: bool = False
+    """It is not on the path: told for comparison, as where a sibling is released."""
 
 
 def from_the_top(path: Iterable[Step], more: Iterable[Step]) -> tuple[Step, ...]:

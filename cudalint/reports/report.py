@@ -5,15 +5,38 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.rule import Rule
 from cudalint.findings.verdict import Outcome
 from cudalint.project.files import Fate, FileError
+from cudalint.project.paths import relative_name, repository_of, writable
 from cudalint.source import Source
 
 if TYPE_CHECKING:
     from cudalint.analysis.facts.capacity import Footprint
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """Where the names of files count from: what hosts show is relative to the repository."""
+
+    root: Path
+    """The repository's folder."""
+    folder: Path
+    """The working directory, which the names in a report are relative to."""
+
+    @classmethod
+    def here(cls) -> Checkout:
+        """That of the working directory, which stands for the repository where there is none."""
+        folder = Path.cwd()
+        return cls(repository_of(folder) or folder, folder)
+
+    def name(self, filename: str) -> str:
+        """A file's name relative to the repository; its absolute name outside."""
+        return writable(relative_name(self.folder / filename, self.root))
 
 
 @dataclass(frozen=True)
@@ -37,8 +60,27 @@ class Report:
     """The address below which the rules' pages are published, where there is one."""
     named: frozenset[str] = frozenset()
     """Codes that the settings select by name: however many their findings, each is listed."""
+    fail_level: Severity = Severity.WARNING
+    """The least severity that makes the exit status 1."""
+    rules: tuple[type[Rule], ...] = ()
+    """The rules that ran."""
+    checkout: Checkout | None = None
     footprints: tuple[Footprint, ...] | None = None
     """The peaks of all functions, where they were asked for."""
+
+    def repository_name(self, filename: str) -> str:
+        """What hosts call a file."""
+        return self.checkout.name(filename) if self.checkout else filename
+
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """The findings that reports for programs list: suppressed ones too."""
+        return self.findings
+
+    @property
+    def suppressed(self) -> int:
+        """How many findings comments suppress."""
+        return sum(finding.suppressed is not None for finding in self.findings)
 
     @property
     def active(self) -> tuple[Finding, ...]:
@@ -53,13 +95,12 @@ class Report:
     @property
     def left_out_counts(self) -> dict[str, int]:
         """How many findings are not shown, or no longer there, by why."""
-        return {"suppressed": len(self.findings) - len(self.active)}
+        return {"suppressed": self.suppressed}
 
-    @property
-    def verdict_counts(self) -> dict[str, int]:
-        """How many active findings running the program confirmed, refuted, ..."""
-        counts = Counter(one.runtime.outcome for one in self.active if one.runtime is not None)
-        return {outcome.value: counts[outcome] for outcome in Outcome}
+    def by_outcome(self) -> dict[Outcome, int]:
+        """How many active findings running the program said what of, where it was run."""
+        counts = Counter(finding.runtime.outcome for finding in self.active if finding.runtime)
+        return {outcome: counts[outcome] for outcome in Outcome if counts[outcome]}
 
     def fails(self, level: Severity) -> bool:
         """Whether any active finding is at or above a level."""
