@@ -94,6 +94,6 @@ def test_lost_code_reads_from_left_to_right(
     (tmp_path / "b.py").write_text("import cupy\nx = (\n")
     main([str(tmp_path), "--isolated", "--no-cache", "--output-format", "full"])
     out = capsys.readouterr().out
-    assert "GPU002 the header `none.h` was not found: what needs it was not read; nor was 1" in out
+    assert "info: the header `none.h` was not found: what needs it was not read; nor was 1" in out
     assert "`MODE is not defined` was not read: unknown type name 'is'" in out
-    assert "GPU002 `x = (` was not read: invalid syntax (1 function read)" in out
+    assert "info: `x = (` was not read: invalid syntax (1 function read)" in out
