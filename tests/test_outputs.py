@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cudalint.cli import main
@@ -117,6 +117,7 @@ def test_settings_name_their_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         load()
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.sampled_from(KINDS), st.none() | st.text(min_size=1).filter(lambda text: text != "-"))
 def test_entries_read_back(kind: str, file: str | None) -> None:
     output = Output(kind, file)
