@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from cudalint.project.config import Configuration
     from cudalint.reports.style import ColorChoice
 
-CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
+CLEAN, FOUND, FAILED, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
 class _DefaultCommand(click.Group):
@@ -71,7 +73,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     """Lint files and folders; by default this one.
 
     `-` reads standard input. Exit status: 0 clean, 1 findings at or above the fail level, 2 a
-    problem with the usage, the configuration or a file.
+    problem with the usage, the configuration or a file that was named, or a crash, 130 interrupted.
     """
     from cudalint.commands.check import CheckOptions, run_check
 
@@ -251,6 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    _end_in_order()
     try:
         given = None if arguments is None else list(arguments)
         status = cudalint.main(given, "cudalint", standalone_mode=False)
@@ -258,6 +261,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         return _refused(error)
     except (click.Abort, KeyboardInterrupt):
+        click.echo("cudalint: interrupted", err=True)
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read the output has seen enough; Python must not complain of it on its way out.
@@ -266,6 +270,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         return _failed(error)
     return status if isinstance(status, int) else CLEAN
+
+
+def _end_in_order() -> None:
+    """SIGTERM (a cancelled CI job, `timeout`) stops the workers too, and what they have started."""
+
+    def end(*_: object) -> None:
+        sys.exit(TERMINATED)
+
+    with contextlib.suppress(ValueError):  # not the main thread: whoever has it decides
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, end)
 
 
 def _refused(error: click.ClickException) -> int:

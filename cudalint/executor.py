@@ -28,6 +28,7 @@ Handler = Callable[[bytes], bytes]
 _DONE, _FAILED, _BROKEN = b"d", b"f", b"b"
 _LIMIT = struct.Struct("<d")
 _GRACE_SECONDS = 5.0
+_PR_SET_PDEATHSIG = 1
 _STACK_BYTES = 256 * 1024**2
 _MOST_JOBS = 500
 """A worker is replaced after so many jobs: native memory that leaked goes with it."""
@@ -46,6 +47,7 @@ class Outcome:
 
     result: bytes | None
     failure: str = ""
+    timed_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,13 @@ class Executor:
         process = self._context.Process(
             target=_serve,
             # A forked child must not hold the parent's ends, or it would outlive the parent.
-            args=(self._handler, theirs, self._bounds, [ours, *inherited] if self._forked else []),
+            args=(
+                self._handler,
+                theirs,
+                self._bounds,
+                [ours, *inherited] if self._forked else [],
+                os.getpid(),
+            ),
             daemon=True,
         )
         process.start()
@@ -175,7 +183,7 @@ class Executor:
         try:
             if not worker.connection.poll():
                 self._replace(worker)
-                return Outcome(None, f"it took longer than {self._seconds[job]:g} s"), False
+                return Outcome(None, took_longer(self._seconds[job]), timed_out=True), False
             message = worker.connection.recv_bytes()
         except (EOFError, OSError):
             reason = self._death(worker)
@@ -208,6 +216,11 @@ class Executor:
         worker.process.join(5)
 
 
+def took_longer(seconds: float) -> str:
+    """What is said of a job that came to its time limit."""
+    return f"it took longer than {seconds:g} s (`--time-limit`)"
+
+
 def run_here(handler: Handler, jobs: Sequence[bytes]) -> Iterator[tuple[int, Outcome]]:
     """The same without child processes and without limits: for tests and debuggers."""
     for number, job in enumerate(jobs):
@@ -218,11 +231,16 @@ def run_here(handler: Handler, jobs: Sequence[bytes]) -> Iterator[tuple[int, Out
 
 
 def _serve(
-    handler: Handler, connection: Connection, bounds: Bounds, foreign: Sequence[Connection]
+    handler: Handler,
+    connection: Connection,
+    bounds: Bounds,
+    foreign: Sequence[Connection],
+    parent: int,
 ) -> None:
     """The life of a worker."""
     for other in foreign:
         other.close()
+    _die_with(parent)
     _isolate(bounds)
     gc.freeze()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
@@ -235,6 +253,17 @@ def _serve(
         with contextlib.suppress(BrokenPipeError):
             connection.send_bytes(_answer(handler, message[_LIMIT.size :], bounds))
         _limit_time(0)
+
+
+def _die_with(parent: int) -> None:
+    """No worker computes on for a parent that was killed. Elsewhere than on Linux its time limit
+    ends it, and what ends the parent by anything but SIGKILL lets it stop its workers."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
 
 
 def _limit_time(seconds: float) -> None:
@@ -264,6 +293,7 @@ def _answer(handler: Handler, job: bytes, bounds: Bounds) -> bytes:
 def _isolate(bounds: Bounds) -> None:
     """Limits, and no voice: the parent alone speaks, and decides when to stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     faulthandler.disable()
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):

@@ -109,20 +109,22 @@ def test_bad_input_is_named_and_the_rest_is_linted() -> None:
     assert places(report) == ["a.cu:5 GPU101"]
     assert errors(report) == [
         "binary.cu: is binary (it contains NUL bytes)",
-        "empty.cu: is empty",
         "hidden.py: is not valid UTF-8 (line 2)",
-        "huge.cu: is enormous (2.7 KiB; `max-file-size` is 2.0 KiB)",
+        "huge.cu: is enormous (2800 bytes; `max-file-size` is 2 KiB)",
     ]
 
 
 def test_explicit_files_are_named_too() -> None:
     write(empty_py="", __init___py="", binary_py=b"\0\1", plain_py="x = 1\n")
     report = run("empty.py", "__init__.py", "binary.py", "plain.py")
-    assert errors(report) == [
-        "binary.py: is binary (it contains NUL bytes)",
-        "empty.py: is empty",
-    ]
+    assert errors(report) == ["binary.py: is binary (it contains NUL bytes)"]
     assert report.files == 0
+    assert [(fate.filename, fate.reason) for fate in report.fates if not fate.linted] == [
+        ("__init__.py", "is empty"),
+        ("binary.py", "is binary (it contains NUL bytes)"),
+        ("empty.py", "is empty"),
+        ("plain.py", "does not mention CUDA"),
+    ]
 
 
 def test_unreadable_files_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +193,7 @@ def test_crashes_hangs_and_bugs_cost_their_file_only() -> None:
     assert errors(report) == [
         "bug.cu: not read: internal error: ValueError: oops",
         "crash.cu: not read: the worker crashed (SIGSEGV)",
-        "hang.cu: not read: it took longer than 10 s",
+        "hang.cu: not read: it took longer than 10 s (`--time-limit`)",
     ]
 
 
@@ -213,6 +215,29 @@ def test_an_analysis_that_fails_costs_its_file_only(monkeypatch: pytest.MonkeyPa
     report = run(cache=False)
     assert errors(report) == ["crash.cu: not analysed: the worker crashed (SIGABRT)"]
     assert places(report) == ["a.cu:7 GPU101", "b.cu:7 GPU101"]
+
+
+@forks
+@pytest.mark.parametrize(("stage", "verb"), [("lower", "read"), ("analyze", "analysed")])
+def test_a_time_out_is_remembered_for_its_limit(
+    stage: str, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(a_cu=LEAK)
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, stage, lambda job: time.sleep(60))
+        assert errors(run(time_limit=1)) == [
+            f"a.cu: not {verb}: it took longer than 1 s (`--time-limit`)"
+        ]
+    remembered = (
+        f"a.cu: not {verb}: it took longer than 1 s (`--time-limit`), when it was last tried"
+    )
+    assert errors(run(time_limit=1)) == [remembered]
+    assert errors(run(time_limit=0.5)) == [remembered]
+    # More time, no cache or another text: another try.
+    assert places(run(time_limit=30, cache=False)) == ["a.cu:5 GPU101"]
+    assert places(run(time_limit=30)) == ["a.cu:5 GPU101"]
+    write(a_cu=CLEAN)
+    assert errors(run(time_limit=29)) == []
 
 
 def test_output_does_not_depend_on_workers_cache_or_order() -> None:

@@ -136,7 +136,7 @@ class Editor:
         """Close a document."""
         self.tell("textDocument/didClose", {"textDocument": {"uri": uri}})
 
-    def shown(self, uri: str, seconds: float = 60) -> list[dict[str, Any]]:
+    def shown(self, uri: str, seconds: float = 240) -> list[dict[str, Any]]:
         """The diagnostics of a document's present version, once they are there."""
         self.until(
             lambda: self.diagnostics.get(uri, {}).get("version") == self.versions[uri], seconds
@@ -146,7 +146,7 @@ class Editor:
 
     # The wires -----------------------------------------------------------------------------------
 
-    def ask(self, method: str, parameters: Any, seconds: float = 60) -> Any:
+    def ask(self, method: str, parameters: Any, seconds: float = 240) -> Any:
         """A request's result; ``LookupError`` where the server refuses."""
         self._number += 1
         number = self._number
@@ -174,7 +174,7 @@ class Editor:
         self._writing.write(data)
         self._writing.flush()
 
-    def until(self, happened: Callable[[], bool], seconds: float = 60) -> None:
+    def until(self, happened: Callable[[], bool], seconds: float = 240) -> None:
         """Take messages until something has happened. Raises ``TimeoutError``."""
         deadline = time.monotonic() + seconds
         while not happened():

@@ -17,6 +17,7 @@ from cudalint.linter import Progress, lint
 from cudalint.plan import Plan, make_plan
 from cudalint.project.config import Configuration, ConfigurationError
 from cudalint.project.files import (
+    NO_SOURCE,
     STDIN_NAME,
     Discovery,
     FileError,
@@ -30,8 +31,9 @@ from cudalint.reports.defects import told_once
 from cudalint.reports.report import Checkout, Report
 from cudalint.reports.style import ColorChoice, escaped
 from cudalint.reports.text import plural
+from cudalint.selection import EMPTY
 
-CLEAN, FOUND, FAILED = 0, 1, 2
+CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 _PROGRESS_AFTER = 0.8
 _CUDA_SIGNS = (b"#include", b"__global__", b"<<<", b";\n", b"//")
 
@@ -52,6 +54,7 @@ class CheckOptions:
     color: ColorChoice = "auto"
     quiet: bool = False
     verbose: bool = False
+    show_files: bool = False
 
 
 def run_check(paths: Sequence[str], configuration: Configuration, options: CheckOptions) -> int:
@@ -62,18 +65,26 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
     outputs = chosen_outputs(configuration, options.output_file, presentation)
     contents: dict[Path, bytes] = {}
     found = _find(paths, plan, options, contents)
+    for warning in plan.warnings if not options.quiet else ():
+        _say(f"warning: {warning}")
     if options.verbose:
         _say(f"configuration: {configuration.file or 'none found'}; project: {plan.root}")
         _say(f"rules: {', '.join(rule.code for rule in plan.rules)}")
         _say(f"files found: {len(found.files)}; workers: {plan.jobs}")
+    if options.show_files:
+        from cudalint.commands.show_files import show_files
+
+        return show_files(found, plan, contents)
     with _progress(options) as progress:
         report = lint(
             found.files, plan, contents=contents, progress=progress, footprint=options.footprint
         )
-        if options.runtime_mode is not None:
-            report = _confirmed(report, found.files, plan, options, progress)
+        if options.runtime_mode is not None and not report.interrupted:
+            try:
+                report = _confirmed(report, found.files, plan, options, progress)
+            except KeyboardInterrupt:
+                report = dataclasses.replace(report, interrupted=True)
     errors = {*report.errors, *found.errors}
-    errors |= {FileError(name, "does not exist") for name in found.missing}
     report = dataclasses.replace(
         report,
         errors=tuple(sorted(errors)),
@@ -91,7 +102,14 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
     if not found.files and not errors and not options.quiet:
         _say("no CUDA C++ or Python files found")
     if options.verbose:
+        for pattern in plan.idle_patterns(file.filename for file in found.files):
+            _say(f"note: `per-file-ignores`: no file matches `{pattern}`")
+        for fate in report.fates:
+            if fate.reason == EMPTY:
+                _say(f"note: {fate.filename}: {EMPTY}")
         _say(f"{plural(report.files, 'file')} analysed in {time.monotonic() - started:.2f} s")
+    if report.interrupted:
+        _say("interrupted: what was found until then is shown, the rest was not analysed")
     return exit_status(report, plan, options)
 
 
@@ -119,8 +137,11 @@ def _confirmed(
 
 
 def exit_status(report: Report, plan: Plan, options: CheckOptions) -> int:
-    """2 where anything could not be linted, 1 where a finding counts, else 0."""
-    if report.errors:
+    """130 where somebody stopped it, 2 where something that was asked for could not be linted, 1
+    where a finding counts, else 0."""
+    if report.interrupted:
+        return INTERRUPTED
+    if any(error.fatal for error in report.errors):
         return FAILED
     return FOUND if report.fails(plan.fail_level) and not options.exit_zero else CLEAN
 
@@ -151,12 +172,15 @@ def _find(
         return found
     data = sys.stdin.buffer.read()
     file = _stdin_file(options.stdin_filename, data)
+    if file is None:
+        refused = FileError(options.stdin_filename or STDIN_NAME, NO_SOURCE)
+        return dataclasses.replace(found, errors=(*found.errors, refused))
     contents[file.path] = data
     others = tuple(other for other in found.files if other.path != file.path)
-    return Discovery((*others, file), found.errors, found.missing)
+    return dataclasses.replace(found, files=(*others, file))
 
 
-def _stdin_file(name: str | None, data: bytes) -> SourceFile:
+def _stdin_file(name: str | None, data: bytes) -> SourceFile | None:
     if name is None:
         notebook = data.lstrip().startswith(b"{") and b'"nbformat"' in data
         is_cuda = not notebook and any(sign in data for sign in _CUDA_SIGNS)
@@ -164,7 +188,8 @@ def _stdin_file(name: str | None, data: bytes) -> SourceFile:
         suffix = ".cu" if is_cuda else ".ipynb" if notebook else ".py"
         return SourceFile(STDIN_NAME, absolute(f"stdin{suffix}"), language, explicit=True)
     path = absolute(name)
-    return SourceFile(display_name(path), path, language_of(path) or "cuda", explicit=True)
+    known = language_of(path)
+    return SourceFile(display_name(path), path, known, explicit=True) if known else None
 
 
 # Notes ------------------------------------------------------------------------------------------

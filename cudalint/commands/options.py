@@ -13,7 +13,7 @@ _SECTIONS = {
     ),
     "Files": (
         "exclude", "extend_exclude", "force_exclude", "respect_gitignore", "max_file_size",
-        "stdin_filename",
+        "stdin_filename", "show_files",
     ),
     "Devices": ("target", "device_memory", "max_transfer", "large_allocation"),
     "Code": ("include_folders", "defines", "standard", "compile_commands", "models"),
@@ -196,6 +196,9 @@ timeline_option = click.option(
 
 run_options = _options(
     click.option("--stdin-filename", metavar="NAME", help="What to take standard input (-) for."),
+    click.option(
+        "--show-files", is_flag=True, help="Show which files are linted, and why or why not."
+    ),
     click.option(
         "--runtime",
         "runtime_mode",

@@ -37,6 +37,7 @@ _ANEW = {
 }
 """A key, and those of earlier layers that it makes void."""
 _TABLES = ("per-file-ignores", "severity")
+_OFF = frozenset({"off", "none", "no", "ignore", "disable", "disabled", "false"})
 _MAP_KEY = re.compile(r"\[\.\.\.\]")
 
 
@@ -215,6 +216,7 @@ def validated(values: Mapping[str, Any], origin: str, prefix: str = "") -> dict[
                 pattern: [rules] if isinstance(rules, str) else rules
                 for pattern, rules in value.items()
             }
+    _check_severities(result.get("severity"), origin, prefix)
     for key, value in result.items():
         try:
             msgspec.convert({key: value}, Settings)
@@ -229,6 +231,18 @@ def validated(values: Mapping[str, Any], origin: str, prefix: str = "") -> dict[
             raise ConfigurationError(f"{origin}: `{prefix}{place}`: {message}") from None
     _check_output(result, origin, prefix)
     return result
+
+
+def _check_severities(table: Any, origin: str, prefix: str) -> None:
+    """Refuse an unknown severity by the rule that it is for."""
+    choices = CHOICES["severity"]
+    for rule, level in table.items() if isinstance(table, dict) else ():
+        if isinstance(level, str) and level not in choices:
+            hint = "; `ignore` turns a rule off" if level.lower() in _OFF else ""
+            raise ConfigurationError(
+                f"{origin}: `{prefix}severity.{rule}`: there is no severity `{level}`; "
+                f"it is one of {', '.join(choices)}{hint}"
+            )
 
 
 def _check_output(values: Mapping[str, Any], origin: str, prefix: str) -> None:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from cudalint.project.units import size_text
+
 Language = Literal["cuda", "python"]
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -48,16 +50,6 @@ def read_bytes(path: Path) -> bytes:
 def reason_of(error: OSError) -> str:
     """What went wrong, without the path that Python's message repeats."""
     return error.strerror or (os.strerror(error.errno) if error.errno else str(error))
-
-
-def size_text(size: int) -> str:
-    """A size for people: ``12.3 MiB``."""
-    amount = float(size)
-    for unit in ("bytes", "KiB", "MiB"):
-        if amount < 1024:
-            return f"{amount:.0f} bytes" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1024
-    return f"{amount:.1f} GiB"
 
 
 def check_content(data: bytes, limit: int) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cudalint.findings.finding import Finding, Severity
 from cudalint.findings.rule import Rule
 from cudalint.findings.verdict import Outcome
-from cudalint.project.files import FileError
+from cudalint.project.files import Fate, FileError
 from cudalint.project.paths import relative_name, repository_of, writable
 from cudalint.source import Source
 
@@ -49,6 +49,10 @@ class Report:
     """What should be known of a file although it was linted (its encoding)."""
     files: int = 0
     """Files that were analysed; files that do not mention CUDA are not."""
+    interrupted: bool = False
+    """Whether somebody stopped the run: what was found until then is all there is."""
+    fates: tuple[Fate, ...] = ()
+    """Of each file that was found, whether it was linted, and why."""
     sources: Mapping[str, Source] = field(default_factory=dict)
     """The texts of the files that findings and their steps point at."""
 
@@ -87,6 +91,11 @@ class Report:
         """How many active findings of each severity, the gravest first."""
         counts = Counter(finding.severity for finding in self.active)
         return {severity: counts[severity] for severity in reversed(Severity)}
+
+    @property
+    def left_out_counts(self) -> dict[str, int]:
+        """How many findings are not shown, or no longer there, by why."""
+        return {"suppressed": self.suppressed}
 
     def by_outcome(self) -> dict[Outcome, int]:
         """How many active findings running the program said what of, where it was run."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from cudalint.findings.finding import Finding, Severity, Step
 from cudalint.findings.rule import page_url
@@ -130,20 +130,24 @@ def summary(report: Report, style: Style | None = None) -> str:
         for severity, count in report.by_severity().items()
         if count
     ]
-    hidden = f" ({report.suppressed} suppressed)" if report.suppressed else ""
+    hidden = _told(report.left_out_counts, " ({})")
+    unread = len({error.filename for error in report.errors if not error.fatal})
+    hidden += f"; {plural(unread, 'file')} could not be read" if unread else ""
     if not counts:
         if not report.files:
-            return f"No file to analyse mentions CUDA.{hidden}"
+            return f"No file to analyse mentions CUDA{hidden}."
         return f"{style.paint('No CUDA memory misuse found', 'green')} in {files}{hidden}."
     part = files_in_part(report)
     partly = f", {part} of them checked only in part" if part else ""
-    return f"Found {listing(counts)} in {files}{partly}{hidden}{_verdicts(report)}."
+    outcomes = {outcome.value: count for outcome, count in report.by_outcome().items()}
+    verdicts = _told(outcomes, ": {}")
+    return f"Found {listing(counts)} in {files}{partly}{hidden}{verdicts}."
 
 
-def _verdicts(report: Report) -> str:
-    """``: 2 confirmed, 1 not-reached``, where anything was run."""
-    told = [f"{count} {outcome.value}" for outcome, count in report.by_outcome().items()]
-    return f": {', '.join(told)}" if told else ""
+def _told(counts: Mapping[str, int], frame: str) -> str:
+    """``2 confirmed, 1 not-reached`` in a frame; empty where there is nothing to count."""
+    told = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    return frame.format(told) if told else ""
 
 
 def plural(count: int, noun: str) -> str:
