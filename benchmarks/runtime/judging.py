@@ -43,7 +43,9 @@ class Row:
     a good one ``silent``, or what it reports."""
 
 
-_WORST = (Outcome.NOT_RUNNABLE, Outcome.REFUTED, Outcome.NOT_REACHED, Outcome.CONFIRMED)
+_WORST = (
+    Outcome.NOT_RUNNABLE, Outcome.REFUTED, Outcome.KEPT, Outcome.NOT_REACHED, Outcome.CONFIRMED,
+)  # fmt: skip
 
 
 def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: float) -> Row:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from cudalint.commands.timeline import check_page, recorded_targets, write_page
-from cudalint.findings.finding import Finding
+from cudalint.findings.finding import Finding, Severity
 from cudalint.findings.fingerprint import fingerprinted
 from cudalint.findings.suppressions import parse_suppressions, suppress
 from cudalint.findings.verdict import Outcome
@@ -76,7 +76,7 @@ def confirm_report(
         if target.key in result.failed:
             say(f"not run: {relative_name(Path(target.name), Path.cwd())}: "
                 f"{result.failed[target.key]}")  # fmt: skip
-    findings = [*result.findings, *_kept(result.seen, report, plan)]
+    findings = [*map(_harmless, result.findings), *_kept(result.seen, report, plan)]
     if timeline is not None:
         write_page(timeline, *recorded_targets(targets, result, device), findings)
     if only_confirmed:
@@ -88,6 +88,13 @@ def confirm_report(
     findings.sort(key=lambda finding: (finding.filename, finding.span, finding.code))
     named = fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))
     return dataclasses.replace(report, findings=tuple(named))
+
+
+def _harmless(finding: Finding) -> Finding:
+    """What a run showed to be kept on purpose is worth a word, not a warning."""
+    if finding.runtime is None or finding.runtime.outcome is not Outcome.KEPT:
+        return finding
+    return dataclasses.replace(finding, severity=Severity.INFO)
 
 
 def choose_device(mode: RuntimeMode, plan: Plan, say: Callable[[str], None]) -> Device:

@@ -19,6 +19,7 @@ _MOST_FRAMES = 4
 _OUTCOME_COLOR = {
     Outcome.CONFIRMED: "red",
     Outcome.REFUTED: "green",
+    Outcome.KEPT: "green",
     Outcome.NOT_REACHED: "yellow",
     Outcome.NOT_RUNNABLE: "dim",
 }
@@ -132,7 +133,8 @@ def summary(report: Report, style: Style | None = None) -> str:
     if not counts:
         if not report.files:
             return f"No file to analyse mentions CUDA.{hidden}"
-        return f"{style.paint('No CUDA memory misuse found', 'green')} in {files}{hidden}."
+        clean = style.paint("No CUDA memory misuse found", "green")
+        return f"{clean} in {files}{hidden}{_verdicts(report)}."
     part = files_in_part(report)
     partly = f", {part} of them checked only in part" if part else ""
     return f"Found {listing(counts)} in {files}{partly}{hidden}{_verdicts(report)}."

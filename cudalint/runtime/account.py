@@ -13,7 +13,9 @@ class Account:
     """The sum of a run."""
 
     leaks: tuple[Event, ...]
-    """Acquisitions that nothing released, in their order."""
+    """Acquisitions that nothing released and nothing leads to at the end, in their order."""
+    kept: tuple[Event, ...]
+    """Acquisitions that nothing released, and that the program's own memory still points at."""
     reset: tuple[Event, ...]
     """Acquisitions that only ``cudaDeviceReset`` took away."""
     violations: tuple[Event, ...]
@@ -41,6 +43,7 @@ def account(events: Iterable[Event]) -> Account:
     notes: list[str] = []
     tainted: list[Event] = []
     injected: Event | None = None
+    kept: set[tuple[str, int]] = set()
     used = peak = 0
     for event in events:
         kind = event.kind
@@ -65,6 +68,8 @@ def account(events: Iterable[Event]) -> Account:
             reset += (owner for owners in live.values() for owner in owners)
             live.clear()
             used = 0
+        elif kind is EventKind.KEPT:
+            kept.add((event.family, event.address))
         elif kind is EventKind.VIOLATION:
             violations.append(event)
         elif kind is EventKind.NOTE:
@@ -73,11 +78,13 @@ def account(events: Iterable[Event]) -> Account:
             tainted.append(event)
         if event.status and kind is EventKind.CALL:
             failures.append(event)
-    leaks = sorted(
+    left = sorted(
         (owner for owners in live.values() for owner in owners), key=lambda owner: owner.sequence
     )
     return Account(
-        tuple(leaks), tuple(sorted(reset, key=lambda owner: owner.sequence)), tuple(violations),
+        tuple(owner for owner in left if (owner.family, owner.address) not in kept),
+        tuple(owner for owner in left if (owner.family, owner.address) in kept),
+        tuple(sorted(reset, key=lambda owner: owner.sequence)), tuple(violations),
         tuple(failures), tuple(notes), tuple(tainted), peak, injected,
     )  # fmt: skip
 

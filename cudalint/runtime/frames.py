@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from cudalint.runtime.demangle import function_name
 from cudalint.runtime.events import Event, Frame
 
 
@@ -154,7 +155,7 @@ class _Binary:
         if at < 0:
             return ""
         start, end, name = self._symbols[at]
-        return name if start <= address < max(end, start + 1) else ""
+        return function_name(name) if start <= address < max(end, start + 1) else ""
 
     def _unit(self, address: int) -> _Unit | None:
         if self._dwarf is None:
@@ -308,15 +309,17 @@ def _scopes(die: Any, kept: _Unit, files: dict[int, str]) -> Iterable[_Scope]:
 
 
 def _name(die: Any) -> str:
+    """Its own name; where only its clone is named, as for constructors, that name demangled."""
+    linkage = ""
     for _ in range(4):
-        for attribute in ("DW_AT_name", "DW_AT_linkage_name"):
-            name = _text(die, attribute)
-            if name:
-                return name
+        name = _text(die, "DW_AT_name")
+        if name:
+            return name
+        linkage = linkage or _text(die, "DW_AT_linkage_name")
         for reference in ("DW_AT_abstract_origin", "DW_AT_specification"):
             if reference in die.attributes:
                 die = die.get_DIE_from_attribute(reference)
                 break
         else:
             break
-    return ""
+    return function_name(linkage).rpartition("::")[2]

@@ -85,10 +85,9 @@ def _compile(compiler: Path, include: Path, library: Path) -> None:
             built.mkdir()
             command = [
                 str(compiler), "-std=c++17", "-O1", "-fPIC", "-shared", "-pthread", "-w",
-                "-fno-exceptions",
                 "-fvisibility=hidden", "-fno-omit-frame-pointer", "-isystem", str(include),
                 f"-I{generated}", str(NATIVE / "ledger.cpp"), "-o", str(built / LIBRARY),
-                f"-Wl,-soname,{LIBRARY}", "-ldl",
+                f"-Wl,-soname,{LIBRARY}", f"-Wl,--version-script={NATIVE / 'ledger.map'}", "-ldl",
             ]  # fmt: skip
             done = subprocess.run(
                 command, capture_output=True, timeout=_SECONDS, check=False, text=True

@@ -9,6 +9,7 @@ from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.verdict import Evidence, Outcome, Verdict
 from cudalint.runtime.events import Event, Frame, Violation
 from cudalint.runtime.evidence import (
+    KEPT,
     evidence_of,
     leaked,
     run_name,
@@ -54,7 +55,7 @@ def seen_findings(
     explained = seen.hooked and any(
         one.finding.code in _LAUNCHES and evidence_of(one, seen) for one in questions
     )
-    for code, name, event, message in _events(seen, folders):
+    for code, name, event, message, outcome in _events(seen, folders):
         frame = own_frame(event.stack, folders)
         if frame is None or _covered(event, questions):
             continue
@@ -70,15 +71,17 @@ def seen_findings(
         yield Finding(
             code,
             name,
-            Severity.ERROR if event.violation is not None else Severity.WARNING,
+            Severity.ERROR if event.violation is not None
+            else Severity.INFO if outcome is Outcome.KEPT
+            else Severity.WARNING,
             Confidence.HIGH,
             f"{message} (seen at run time)",
             shown(frame.filename),
             Span(frame.line, 1, frame.line, 1),
             function=frame.function,
             subject=event.api,
-            runtime=Verdict(Outcome.CONFIRMED, device, (evidence,)),
-        )
+            runtime=Verdict(outcome, device, (evidence,)),
+        )  # fmt: skip
 
 
 def own_frame(stack: Sequence[Frame], folders: tuple[str, ...]) -> Frame | None:
@@ -100,21 +103,32 @@ def library_of(event: Event, folders: tuple[str, ...]) -> str:
     return ""
 
 
-def _events(seen: Observation, folders: tuple[str, ...]) -> Iterator[tuple[str, str, Event, str]]:
+def _events(
+    seen: Observation, folders: tuple[str, ...]
+) -> Iterator[tuple[str, str, Event, str, Outcome]]:
     for event in leaked(seen):
-        if _alive_at_exit(event, folders, seen):
-            continue
-        what = f"{event.bytes:,} bytes of {event.family} memory" if event.bytes else event.family
-        library = library_of(event, folders)
-        if library:
-            yield *LIBRARY_LEAK, event, f"{what} that {library} acquired are never released"
-        else:
-            code, name = _MEMORY if event.bytes else _HANDLE
-            yield code, name, event, f"{what} from {event.api} is never released"
+        if not _alive_at_exit(event, folders, seen):
+            library = library_of(event, folders)
+            by = f"that {library} acquired are" if library else f"from {event.api} is"
+            message = f"{_held(event)} {by} never released"
+            yield *_leak_code(event, library), event, message, Outcome.CONFIRMED
+    for event in seen.account.kept if seen.ended else ():
+        message = f"{_held(event)} from {event.api} is {KEPT}"
+        yield *_leak_code(event, library_of(event, folders)), event, message, Outcome.KEPT
     for event in seen.account.violations:
         if event.violation in _MISUSE:
-            code, name = _MISUSE[event.violation]
-            yield code, name, event, f"{event.violation.label}: {event.text}"
+            text = f"{event.violation.label}: {event.text}"
+            yield *_MISUSE[event.violation], event, text, Outcome.CONFIRMED
+
+
+def _held(event: Event) -> str:
+    return f"{event.bytes:,} bytes of {event.family} memory" if event.bytes else event.family
+
+
+def _leak_code(event: Event, library: str) -> tuple[str, str]:
+    if library:
+        return LIBRARY_LEAK
+    return _MEMORY if event.bytes else _HANDLE
 
 
 def _alive_at_exit(event: Event, folders: tuple[str, ...], seen: Observation) -> bool:

@@ -30,7 +30,6 @@ SPOIL = "CUDALINT_SPOIL"
 SPOILS = (0xFF, 0x3F, 0x00)
 """Bytes that stand for what a kernel should have computed: NaN and -1, 0.7, 0."""
 
-_ENDINGS = ("exit", "abort")
 _SECONDS = 60.0
 _MEMORY = 8 * 1024**3
 _MOST_KEPT_EVENTS = 20_000
@@ -151,8 +150,8 @@ class Laboratory:
             result,
             main.exits,
             main.trace.complete,
-            self._limits,
-            main.passes,
+            limits=self._limits,
+            passes=main.passes,
             hooked=True,
         )
 
@@ -176,12 +175,10 @@ class Laboratory:
             python = read_stacks(stacks, trace.process)
             return _Part(python.put_into(trace.events), python.exits, trace.complete)
         events = self._resolver.resolve_events(trace.events)
-        exits = tuple(
-            event.stack
-            for event in events
-            if event.kind is EventKind.NOTE and event.api in _ENDINGS
-        )
-        return _Part(events, exits, trace.complete)
+        notes = [event for event in events if event.kind is EventKind.NOTE]
+        exits = tuple(event.stack for event in notes if event.api == "exit")
+        uncaught = next((event.text for event in notes if event.api == "uncaught"), "")
+        return _Part(events, exits, trace.complete, uncaught)
 
     def _run(self, fault: Fault | None, environment: Mapping[str, str]) -> RunResult:
         prepared = self.prepared
@@ -205,7 +202,7 @@ class Laboratory:
         if self.device.mode is not Mode.SIMULATE:
             return []
         found = (self.observe(fault, spoil) for spoil in SPOILS)
-        return [one for one in found if one.ended or one.exits]
+        return [one for one in found if one.ended]
 
 
 @dataclass(frozen=True)
@@ -215,6 +212,7 @@ class _Part:
     events: tuple[Event, ...]
     exits: tuple[tuple[Frame, ...], ...]
     complete: bool
+    uncaught: str = ""
 
 
 def _using_cuda(result: RunResult) -> list[Trace]:
@@ -229,8 +227,9 @@ def _joined(fault: Fault | None, result: RunResult, parts: list[_Part]) -> Obser
     if len(parts) == 1:
         (part,) = parts
         return Observation(
-            fault, part.events, account(part.events), result, part.exits, part.complete
-        )
+            fault, part.events, account(part.events), result, part.exits, part.complete,
+            part.uncaught,
+        )  # fmt: skip
     accounts = [account(part.events) for part in parts]
     injected = (one.injected for one in accounts if one.injected is not None)
     return Observation(
@@ -238,6 +237,7 @@ def _joined(fault: Fault | None, result: RunResult, parts: list[_Part]) -> Obser
         tuple(event for part in parts for event in part.events),
         Account(
             leaks=tuple(event for one in accounts for event in one.leaks),
+            kept=tuple(event for one in accounts for event in one.kept),
             reset=tuple(event for one in accounts for event in one.reset),
             violations=tuple(event for one in accounts for event in one.violations),
             failures=tuple(event for one in accounts for event in one.failures),
@@ -249,4 +249,5 @@ def _joined(fault: Fault | None, result: RunResult, parts: list[_Part]) -> Obser
         result,
         tuple(stack for part in parts for stack in part.exits),
         bool(parts) and all(part.complete for part in parts),
+        next((part.uncaught for part in parts if part.uncaught), ""),
     )

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Evidence, Outcome, Verdict
 from cudalint.runtime.events import Event, EventKind, Frame
-from cudalint.runtime.evidence import LEAKS, evidence_of, judged, measurable
+from cudalint.runtime.evidence import (
+    LEAKS,
+    evidence_of,
+    judged,
+    kept,
+    measurable,
+    nothing_lost,
+    unproven,
+)
 from cudalint.runtime.faults import Fault
 from cudalint.runtime.frameworks.growth import GrowthJudge
 from cudalint.runtime.frameworks.measures import REFUTABLE
@@ -43,6 +51,9 @@ class _Tried:
     ended: int = 0
     depends: bool = False
     """Whether evidence came and went with values that a kernel should have computed."""
+    kept: Evidence | None = None
+    unproven: str = ""
+    """Why what was not released is no evidence."""
     spent: bool = False
     fault: Fault | None = None
     """Of the run that was looked at last."""
@@ -70,6 +81,12 @@ class Judge:
             base = self._laboratory.base()
             if not base.events or self._missing_module(base):
                 return self._not_runnable(base)
+            if question.finding.code in LEAKS and question.never and nothing_lost(question, base):
+                still = kept(question, base)
+                if still is not None:
+                    return Verdict(Outcome.KEPT, self._device, (still,))
+                reason = "the run without faults released all of it"
+                return Verdict(Outcome.REFUTED, self._device, reason=reason)
             evidence = self._shown(question, tried)
         except BudgetSpentError:
             tried.spent = True
@@ -113,6 +130,9 @@ class Judge:
         tried.ended += seen.ended
         evidence = evidence_of(question, seen)
         if evidence is None:
+            if question.finding.code in LEAKS:
+                tried.kept = tried.kept or kept(question, seen)
+                tried.unproven = tried.unproven or unproven(question, seen)
             return None
         if not seen.account.tainted:
             return evidence
@@ -186,6 +206,10 @@ class Judge:
 
         if tried.depends:
             return unreached(_DEPENDS)
+        if tried.kept is not None:
+            return Verdict(Outcome.KEPT, self._device, (tried.kept,))
+        if tried.unproven:
+            return unreached(tried.unproven)
         if base.hooked and question.finding.code not in REFUTABLE:
             ending = f" ({base.exit_text})" if base.exit_text else ""
             return unreached(f"the hooks in Python frameworks cannot rule it out{ending}")

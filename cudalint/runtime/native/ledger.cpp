@@ -11,6 +11,8 @@
 #include "kernels.hpp"
 #include "device.hpp"
 #include "call.hpp"
+#include "reach.hpp"
+#include "entry.hpp"
 #include "process.hpp"
 #include "api_errors.hpp"
 #include "api_device.hpp"

@@ -6,7 +6,7 @@ namespace ledger {
 
 enum Kind : uint8_t {
     ACQUIRE = 1, RELEASE, COPY, FILL, LAUNCH, SYNC, CALL, VIOLATION, LIBRARY, NOTE, TAINTED_READ,
-    RESET, END, STRING = 100, STACK, MODULE
+    RESET, END, KEPT, STRING = 100, STACK, MODULE
 };
 
 enum Misuse : uint16_t {
