@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.runtime.units import Unit
-from cudalint.findings.finding import Finding
+from cudalint.findings.finding import Finding, Severity
 from cudalint.findings.verdict import Outcome
 
 WITHOUT_FAULTS = "the run without faults"
@@ -72,6 +72,9 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
             row.reasons += result.failed.values()
         confirmed = [f for f in own if f.runtime and f.runtime.outcome is Outcome.CONFIRMED]
         for finding in (*confirmed, *result.seen):
+            if finding.severity is Severity.INFO and finding in result.seen:
+                row.known.append(f"line {finding.span.row}: {finding.code} kept to the end")
+                continue
             if finding in result.seen and (reason := _known(finding)):
                 row.known.append(f"line {finding.span.row}: {finding.code} {reason}")
                 continue

@@ -15,6 +15,7 @@ from cudalint.runtime.frameworks import measures
 from cudalint.runtime.frameworks.watches import GROWTH
 from cudalint.runtime.observation import Observation
 from cudalint.runtime.question import Question
+from cudalint.runtime.sites import same_call
 
 LEAKS = frozenset({"GPU101", "GPU102", "GPU103", "GPU104", "GPU105", "GPU106"})
 _VIOLATIONS = {
@@ -148,16 +149,7 @@ def leaked(seen: Observation) -> Iterator[Event]:
 def still_running(stack: Sequence[Frame], index: int, seen: Observation) -> bool:
     """Whether the call of the function that frame ``index`` belongs to was never left, because
     ``exit`` was called below it: the end of the process is no leak of that function."""
-    return any(_same_call(stack, index, ending) for ending in seen.exits)
-
-
-def _same_call(stack: Sequence[Frame], index: int, other: Sequence[Frame]) -> bool:
-    """Whether another stack goes through the very call of a function that frame ``index`` is in."""
-    outer = [(frame.module, frame.offset, frame.line) for frame in stack[index + 1 :]]
-    at = len(other) - len(outer) - 1
-    if at < 0 or other[at].function != stack[index].function:
-        return False
-    return [(frame.module, frame.offset, frame.line) for frame in other[at + 1 :]] == outer
+    return any(same_call(stack, index, ending) for ending in seen.exits)
 
 
 def _lost_before_exit(stack: Sequence[Frame], index: int, seen: Observation) -> bool:
@@ -167,7 +159,7 @@ def _lost_before_exit(stack: Sequence[Frame], index: int, seen: Observation) -> 
     if not seen.exits:
         return True
     fault = seen.injected
-    met = fault is not None and _same_call(stack, index, fault.stack)
+    met = fault is not None and same_call(stack, index, fault.stack)
     return met and seen.exited_in_main
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import functools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,18 +66,23 @@ class Resolver:
 def user_frame(stack: tuple[Frame, ...], sources: Iterable[Path] = ()) -> Frame | None:
     """The innermost frame in the target's own sources (without ``sources``: in anything but the
     headers of the system and of CUDA)."""
+    number = next(user_frames(stack, sources), None)
+    return None if number is None else stack[number]
+
+
+def user_frames(stack: tuple[Frame, ...], sources: Iterable[Path] = ()) -> Iterator[int]:
+    """Which frames of a stack are in the target's own sources, the innermost first."""
     own = {os.path.realpath(source) for source in sources}
     folders = {str(Path(name).parent) + os.sep for name in own}
-    for frame in stack:
+    for number, frame in enumerate(stack):
         if not frame.line or frame.function.startswith(_STUBS):
             continue
         real = _real(frame.filename)
         if own:
             if real in own or any(real.startswith(folder) for folder in folders):
-                return frame
+                yield number
         elif not real.startswith(("/usr/", "/opt/")) and "/nvidia/cu" not in real:
-            return frame
-    return None
+            yield number
 
 
 _STUBS = ("__device_stub__", "__wrapper__device_stub_", "__sti____cudaRegisterAll")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -106,19 +107,30 @@ def library_of(event: Event, folders: tuple[str, ...]) -> str:
 def _events(
     seen: Observation, folders: tuple[str, ...]
 ) -> Iterator[tuple[str, str, Event, str, Outcome]]:
-    for event in leaked(seen):
+    kept = seen.account.kept if seen.ended else ()
+    grown = _grown(kept, folders)
+    for event in (*leaked(seen), *grown):
         if not _alive_at_exit(event, folders, seen):
             library = library_of(event, folders)
             by = f"that {library} acquired are" if library else f"from {event.api} is"
             message = f"{_held(event)} {by} never released"
             yield *_leak_code(event, library), event, message, Outcome.CONFIRMED
-    for event in seen.account.kept if seen.ended else ():
+    for event in kept:
+        if event in grown:
+            continue
         message = f"{_held(event)} from {event.api} is {KEPT}"
         yield *_leak_code(event, library_of(event, folders)), event, message, Outcome.KEPT
     for event in seen.account.violations:
         if event.violation in _MISUSE:
             text = f"{event.violation.label}: {event.text}"
             yield *_MISUSE[event.violation], event, text, Outcome.CONFIRMED
+
+
+def _grown(kept: Sequence[Event], folders: tuple[str, ...]) -> list[Event]:
+    """What a library keeps and acquires anew by each call of the same line: that is no buffer for
+    the life of the process, it grows."""
+    times = Counter(event.stack for event in kept)
+    return [event for event in kept if times[event.stack] > 1 and library_of(event, folders)]
 
 
 def _held(event: Event) -> str:

@@ -53,5 +53,12 @@ extern "C" EXPORT __attribute__((noreturn)) void exit(int status) {
 // How many events there are: a caller that knows its own stack (Python) says which are its own.
 extern "C" EXPORT unsigned long long cudalint_sequence() { return ledger::writer().count(); }
 
+// Another program's memory (a script's) leads to this address at the end.
+extern "C" EXPORT void cudalint_keep(uintptr_t address) {
+    std::lock_guard<std::recursive_mutex> guard(runtime().mutex);
+    auto [first, last] = runtime().held.equal_range(address);
+    for (; first != last; ++first) ledger::note_kept(address, first->second);
+}
+
 // How many calls came through here: the injection is silent where the ledger sees them.
 extern "C" EXPORT unsigned long long cudalint_calls() { return ledger::runtime().calls; }

@@ -149,6 +149,16 @@ private:
     uint64_t scanned_ = 0;
 };
 
+inline void note_kept(Address address, const char* family) {
+    std::lock_guard<std::recursive_mutex> writing(writer().mutex);
+    Record record{};
+    record.kind = KEPT;
+    record.thread = thread_number();
+    record.address = address;
+    record.family = writer().literal(family);
+    writer().event(record);
+}
+
 // Notes what is kept: before static objects are destroyed, which may be what holds it.
 inline void note_kept() {
     static bool done = false;
@@ -156,16 +166,8 @@ inline void note_kept() {
     done = true;
     std::lock_guard<std::recursive_mutex> guard(runtime().mutex);
     std::set<Address> kept = Reach().find();
-    std::lock_guard<std::recursive_mutex> writing(writer().mutex);
-    for (const auto& [address, held] : runtime().held) {
-        if (!kept.count(address)) continue;
-        Record record{};
-        record.kind = KEPT;
-        record.thread = thread_number();
-        record.address = address;
-        record.family = writer().literal(held);
-        writer().event(record);
-    }
+    for (const auto& [address, family] : runtime().held)
+        if (kept.count(address)) note_kept(address, family);
 }
 
 }  // namespace ledger
