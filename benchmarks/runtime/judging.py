@@ -61,7 +61,7 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
         row.reasons.append("no program")
         return row
     options = ConfirmOptions(
-        _device(unit, device), Budget(seconds), seconds=20.0, limits=limits_of(unit)
+        device_of(unit, device), Budget(seconds), seconds=20.0, limits=limits_of(unit)
     )
     result = confirm(static, targets, options)
     own = [f for f in result.findings if f.code == unit.code and f.runtime is not None]
@@ -75,11 +75,11 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
             if finding.severity is Severity.INFO and finding in result.seen:
                 row.known.append(f"line {finding.span.row}: {finding.code} kept to the end")
                 continue
-            if finding in result.seen and (reason := _known(finding)):
+            if finding in result.seen and (reason := seen_as_it_should_be(finding)):
                 row.known.append(f"line {finding.span.row}: {finding.code} {reason}")
                 continue
             row.outcome = "alarm"
-            row.reasons.append(_said(finding))
+            row.reasons.append(said(finding))
     elif not own and any(_at_todo(finding, unit) for finding in result.seen):
         row.outcome = Outcome.CONFIRMED.value
         row.ways.append(WITHOUT_FAULTS)
@@ -110,7 +110,7 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
     return row
 
 
-def _known(finding: Finding) -> str:
+def seen_as_it_should_be(finding: Finding) -> str:
     """Why what a run shows is as it should be, by the comment on its line."""
     _, mark, reason = _line_of(finding).partition(f"seen: {finding.code}:")
     return reason.strip() if mark else ""
@@ -157,11 +157,11 @@ def _at_todo(finding: Finding, unit: Unit) -> bool:
     return f"todo: {unit.code}" in _line_of(finding)
 
 
-def _said(finding: Finding) -> str:
+def said(finding: Finding) -> str:
     return f"line {finding.span.row}: {finding.code} {finding.message}"
 
 
-def _device(unit: Unit, kind: str):  # type: ignore[no-untyped-def]
+def device_of(unit: Unit, kind: str):  # type: ignore[no-untyped-def]
     from cudalint.apis.devices import parse_bytes
     from cudalint.cli import check
     from cudalint.runtime.devices import Gpu, Simulated

@@ -17,9 +17,13 @@ _FAILS = re.compile(r"\b(?:fails|throws)\b")
 _NEVER = re.compile(r"\bis never (?:released|destroyed|closed|left)\b")
 
 
-@functools.lru_cache(maxsize=8192)
 def real_path(name: str) -> str:
     """A path that can be compared with a frame's."""
+    return _real_path(os.path.join(os.getcwd(), name))  # noqa: PTH109, PTH118
+
+
+@functools.lru_cache(maxsize=8192)
+def _real_path(name: str) -> str:
     return os.path.realpath(name)
 
 

@@ -47,6 +47,8 @@ class Prepared:
     """The folders of its own sources."""
     python: bool = False
     """Whether it is a script, whose own stacks count."""
+    built: tuple[tuple[str, ...], ...] = ()
+    """The commands that built it."""
     frameworks: bool = False
     """Whether it is a script that is watched by hooks in Python frameworks, not by the ledger."""
 
@@ -97,6 +99,8 @@ class Laboratory:
         self._limits = limits or Limits()
         self._watches = tuple(watches)
         self._history = history
+        self.runs = 0
+        """How many there were."""
         self._resolver = Resolver()
         self._kept: dict[tuple[object, ...], Observation] = {}
 
@@ -109,19 +113,23 @@ class Laboratory:
         key = (fault, spoil)
         known = self._kept.get(key)
         if known is None:
-            self._budget.take()
+            self._take()
             known = self._observe(fault, spoil)
             # The run without faults is asked for again and again; others, only when they are small.
             if fault is None or len(known.events) <= _MOST_KEPT_EVENTS:
                 self._kept[key] = known
         return known
 
+    def _take(self) -> None:
+        self._budget.take()
+        self.runs += 1
+
     def measure(self, watches: Sequence[Watch]) -> Observation:
         """A run without faults, with these lines watched and changed as they say."""
         key = ("watches", tuple(watches))
         known = self._kept.get(key)
         if known is None:
-            self._budget.take()
+            self._take()
             known = self._observe_frameworks(None, watches)
             self._kept[key] = known
         return known

@@ -146,7 +146,7 @@ class Judge:
 
     def _faults(self, question: Question) -> Iterator[tuple[Fault, bool]]:
         """The calls to fail, those on the finding's own steps first; whether it is one of these."""
-        calls = _calls(self._laboratory.base().events)
+        calls = fallible_calls(self._laboratory.base().events)
         owned = _lifetimes(question, self._laboratory.base().events)
         failing = question.failing
         steps = (*failing, *question.places)
@@ -257,7 +257,7 @@ class Judge:
         return ""
 
 
-def _calls(events: Sequence[Event]) -> list[Event]:
+def fallible_calls(events: Sequence[Event]) -> list[Event]:
     """The fallible calls of a run, one event for each."""
     found: dict[int, Event] = {}
     for event in events:
