@@ -22,6 +22,7 @@ from cudalint.runtime.evidence import judged, measurable
 from cudalint.runtime.frameworks import programs as frameworks
 from cudalint.runtime.frameworks.watches import GROWTH, watches_of
 from cudalint.runtime.injection import beside_the_ledger
+from cudalint.runtime.ledger import build_ledger, host_environment
 from cudalint.runtime.observation import Limits, Observation
 from cudalint.runtime.preload import preload_environment
 from cudalint.runtime.processes import ProcessLimits, run_command
@@ -29,7 +30,7 @@ from cudalint.runtime.python_programs import script_command, script_environment
 from cudalint.runtime.seen_findings import seen_findings
 from cudalint.runtime.sweep import Budget, BudgetSpentError, Laboratory, Prepared
 from cudalint.runtime.targets import Target, target_for
-from cudalint.runtime.toolkit import ToolkitError
+from cudalint.runtime.toolkit import ToolkitError, cuda_include, find_nvcc
 from cudalint.runtime.trace import Mode
 from cudalint.runtime.verdicts import Judge
 
@@ -213,6 +214,7 @@ def prepared(target: Target, options: ConfirmOptions) -> Iterator[Prepared]:
         seconds=seconds,
         roots=tuple(dict.fromkeys(source.parent for source in target.sources)),
         built=(executable.command,),
+        host_calls=host_environment(build_ledger(cuda_include(find_nvcc()))),
     )
 
 

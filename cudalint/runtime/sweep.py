@@ -47,6 +47,8 @@ class Prepared:
     """The folders of its own sources."""
     python: bool = False
     """Whether it is a script, whose own stacks count."""
+    host_calls: Mapping[str, str] = field(default_factory=dict)
+    """What has the host's own calls count too; empty where that is not possible."""
     built: tuple[tuple[str, ...], ...] = ()
     """The commands that built it."""
     frameworks: bool = False
@@ -108,6 +110,15 @@ class Laboratory:
         """The run without faults."""
         return self.observe(None)
 
+    def with_host_calls(self) -> Observation:
+        """The run without faults, in which the host's own calls count too."""
+        key = ("host calls",)
+        known = self._kept.get(key)
+        if known is None:
+            self._take()
+            known = self._kept[key] = self._observe(None, None, host=True)
+        return known
+
     def observe(self, fault: Fault | None, spoil: int | None = None) -> Observation:
         """One run; ``spoil`` is the byte in place of what kernels should have computed."""
         key = (fault, spoil)
@@ -163,11 +174,15 @@ class Laboratory:
             hooked=True,
         )
 
-    def _observe(self, fault: Fault | None, spoil: int | None) -> Observation:
+    def _observe(
+        self, fault: Fault | None, spoil: int | None, *, host: bool = False
+    ) -> Observation:
         prepared = self.prepared
         if prepared.frameworks:
             return self._observe_frameworks(fault, self._watches)
         environment = dict(prepared.environment)
+        if host or (fault is not None and fault.host):
+            environment.update(prepared.host_calls)
         if spoil is not None:
             environment[SPOIL] = str(spoil)
         with tempfile.TemporaryDirectory(prefix="cudalint-stacks-") as name:

@@ -17,7 +17,7 @@ from cudalint.runtime.evidence import (
     nothing_lost,
     unproven,
 )
-from cudalint.runtime.faults import Fault
+from cudalint.runtime.faults import HOST_APIS, Fault
 from cudalint.runtime.frameworks.growth import GrowthJudge
 from cudalint.runtime.frameworks.measures import REFUTABLE
 from cudalint.runtime.frameworks.watches import GROWTH
@@ -30,6 +30,7 @@ from cudalint.runtime.trace import Mode
 _MOST_FAULTS = 48
 _MOST_LASTING_FAULTS = 12
 _MOST_PER_PLACE = 3
+_MOST_HOST_FAULTS = 12
 _SWEPT = LEAKS | {"GPU201", "GPU202", "GPU203", "GPU204", "GPU506"}
 _SWEEP_ALONE = frozenset({"GPU506"})
 """What a run without faults cannot show."""
@@ -122,7 +123,34 @@ class Judge:
             evidence = self._in_run(question, fault, tried)
             if evidence is not None:
                 return evidence
+        return self._shown_by_host_calls(question, tried)
+
+    def _shown_by_host_calls(self, question: Question, tried: _Tried) -> Evidence | None:
+        """The same with a call of the host's own failing, which only leads to a way out: without
+        evidence it says nothing."""
+        ruled_out = question.finding.code not in LEAKS or question.never or tried.kept
+        if ruled_out or not self._laboratory.prepared.host_calls:
+            return None
+        for fault in self._host_faults(question):
+            alone = _Tried()
+            evidence = self._in_run(question, fault, alone)
+            if evidence is not None:
+                tried.fault = fault
+                return evidence
         return None
+
+    def _host_faults(self, question: Question) -> Iterator[Fault]:
+        function = question.finding.function.rpartition("::")[2].partition("<")[0]
+        places: set[tuple[Frame, ...]] = set()
+        for event in fallible_calls(self._laboratory.with_host_calls().events):
+            near = any(question.place.shares(frame, function) for frame in event.stack) or any(
+                place.index(event.stack) is not None for place in question.places
+            )
+            if event.api in HOST_APIS and near and event.stack not in places:
+                places.add(event.stack)
+                yield Fault(call=event.call, api=event.api, host=True)
+                if len(places) == _MOST_HOST_FAULTS:
+                    return
 
     def _in_run(self, question: Question, fault: Fault | None, tried: _Tried) -> Evidence | None:
         tried.fault = fault

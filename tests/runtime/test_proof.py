@@ -313,3 +313,49 @@ def test_stacks_are_demangled(tmp_path: Path) -> None:
     found = case.verdict(case.finding("GPU105", function="Image"))
     assert found.outcome is Outcome.CONFIRMED
     assert found.evidence[0].stack[0].endswith("(Image)")
+
+
+# Calls of the host's own ------------------------------------------------------------------------
+
+
+HOST = """
+#include <new>
+#include <vector>
+bool work(const char* path) {{
+    void* p = nullptr;
+    if (cudaMalloc(&p, 256) != cudaSuccess) return false;  // HERE
+    {host}
+    return cudaFree(p) == cudaSuccess;
+}}
+int main(int, char** words) {{
+    try {{ return work(words[0]) ? 0 : 1; }} catch (const std::bad_alloc&) {{ return 2; }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("host", "api"),
+    [
+        ('FILE* f = fopen(path, "rb"); if (!f) return false; fclose(f);', "fopen"),
+        ("void* h = malloc(64); if (!h) return false; free(h);", "malloc"),
+        ("std::vector<int> values(100); values[3] = 4;", "operator new"),
+        ("int* h = new int[9]; delete[] h;", "operator new"),
+        ("int* h = new (std::nothrow) int; if (!h) return false; delete h;", "operator new"),
+        (
+            'FILE* f = fopen(path, "rb"); char c[9]; size_t n = f ? fread(c, 1, 9, f) : 9;'
+            " if (f) fclose(f); if (n < 9) return false;",
+            "fread",
+        ),
+    ],
+)
+def test_a_way_out_that_a_call_of_the_host_decides(tmp_path: Path, host: str, api: str) -> None:
+    found = verdict(tmp_path, HOST.format(host=host), "GPU102")
+    assert found.outcome is Outcome.CONFIRMED, found.reason
+    assert found.evidence[0].fault.startswith(api)
+
+
+def test_calls_of_the_host_that_lead_nowhere_say_nothing(tmp_path: Path) -> None:
+    host = "void* h = malloc(64); *(volatile int*)h = 1; free(h);"
+    found = verdict(tmp_path, HOST.format(host=host), "GPU102")
+    assert found.outcome is Outcome.NOT_REACHED
+    assert "no call that can be made to fail" in found.reason

@@ -11,6 +11,7 @@
 #include "kernels.hpp"
 #include "device.hpp"
 #include "call.hpp"
+#include "host_calls.hpp"
 #include "reach.hpp"
 #include "entry.hpp"
 #include "process.hpp"

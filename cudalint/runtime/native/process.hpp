@@ -157,9 +157,11 @@ __attribute__((constructor(101))) void begin() {
     writer().open(false);
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
     watch_faults();
+    watching_host = getenv("CUDALINT_HOST_CALLS") != nullptr;
 }
 
 __attribute__((destructor)) void finish() {
+    watching_host = false;
     Record record{};
     record.kind = END;
     record.thread = thread_number();
