@@ -14,12 +14,21 @@ _MOST_SITES = 50
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 _LOCAL_RANKS = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID")
 _NO_CALLS = frozenset({EventKind.NOTE, EventKind.LIBRARY, EventKind.END, EventKind.KEPT})
+_ASKING = frozenset({
+    "cuInit", "cuDriverGetVersion", "cuGetProcAddress", "cuGetProcAddress_v2", "cuGetExportTable",
+    "cudaDriverGetVersion", "cudaRuntimeGetVersion",
+})  # fmt: skip
 Told = dict[str, Any]
 
 
 def calls(events: Sequence[Event]) -> tuple[int, int]:
-    """How many calls of CUDA there were, and how many of them did not fail."""
-    made = [event for event in events if event.api and event.kind not in _NO_CALLS]
+    """How many calls of CUDA there were, and how many of them worked; those that only ask what
+    there is are none."""
+    made = [
+        event
+        for event in events
+        if event.api and event.kind not in _NO_CALLS and (event.status or event.api not in _ASKING)
+    ]
     return len(made), sum(not event.status for event in made)
 
 

@@ -138,6 +138,18 @@ def test_a_static_runtime_is_not_clean(tmp_path: Path, capfd: pytest.CaptureFixt
     assert "no call of CUDA worked" in capfd.readouterr().err
 
 
+def test_a_script_whose_calls_all_fail_is_not_clean(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("cuda.bindings.runtime")
+    script = tmp_path / "script.py"
+    script.write_text("from cuda.bindings import runtime\nprint(runtime.cudaMalloc(64)[0].name)\n")
+    assert run(sys.executable, script) == 2
+    captured = capfd.readouterr()
+    assert "cudaSuccess" not in captured.out
+    assert "cuda.bindings" in captured.err
+
+
 def test_the_command_has_our_streams(program: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "cudalint", "run", "--runtime=sim", "--isolated", "--",
