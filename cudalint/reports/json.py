@@ -41,6 +41,7 @@ def as_data(report: Report) -> dict[str, Any]:
             "files": report.files,
             "findings": len(report.active),
             "suppressed": len(report.findings) - len(report.active),
+            "refuted": sum(finding.refuted for finding in report.active),
             "errors": len(report.errors),
             "by_severity": {
                 severity.value: count for severity, count in report.by_severity().items()

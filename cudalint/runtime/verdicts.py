@@ -98,7 +98,8 @@ class Judge:
                 reason = "no time was left to run it"
                 return Verdict(Outcome.NOT_REACHED, self._device, reason=reason)
         if evidence is not None:
-            second = self._second.evidence(question, evidence, tried.fault)
+            alone = tried.fault is not None and tried.fault.host  # only the ledger can do that
+            second = () if alone else self._second.evidence(question, evidence, tried.fault)
             return Verdict(Outcome.CONFIRMED, self._device, (evidence, *second))
         return self._unconfirmed(question, base, tried)
 
