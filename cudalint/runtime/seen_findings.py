@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.verdict import Evidence, Outcome, Verdict
-from cudalint.runtime.events import Event, Frame, Violation
+from cudalint.runtime.events import Event, EventKind, Frame, Violation
 from cudalint.runtime.evidence import (
     KEPT,
     evidence_of,
@@ -20,6 +20,7 @@ from cudalint.runtime.evidence import (
 )
 from cudalint.runtime.observation import Observation
 from cudalint.runtime.question import Question, real_path
+from cudalint.runtime.sites import Sites
 from cudalint.source import Span
 
 LIBRARY_LEAK = ("GPU107", "library-leak")
@@ -52,6 +53,7 @@ def seen_findings(
     ``roots`` are the folders of the target's own sources."""
     questions = [Question.of(finding) for finding in static]
     folders = tuple(real_path(str(root)) + "/" for root in roots)
+    sites = Sites(seen.events, [root / "-" for root in roots])
     told: set[tuple[str, str, int]] = set()
     explained = seen.hooked and any(
         one.finding.code in _LAUNCHES and evidence_of(one, seen) for one in questions
@@ -60,6 +62,8 @@ def seen_findings(
         frame = own_frame(event.stack, folders)
         if frame is None or _covered(event, questions):
             continue
+        if event.kind is EventKind.ACQUIRE:
+            frame = sites.frame(event.stack) or frame  # of a wrapper, its caller
         if explained and event.violation is Violation.LAUNCH_REFUSED:
             continue
         key = (code, frame.filename, frame.line)

@@ -300,6 +300,23 @@ def test_a_free_of_pinned_memory_does_not_end_the_run(tmp_path: Path) -> None:
     assert result.seen == ()
 
 
+# Wrappers ---------------------------------------------------------------------------------------
+
+
+def test_a_leak_through_a_wrapper_is_its_callers(tmp_path: Path) -> None:
+    text = """
+        void* take(size_t n) { void* p = nullptr; cudaMalloc(&p, n); return p; }
+        void released() { cudaFree(take(100)); }
+        void lost() { take(200); }  // HERE
+        int main() { released(); lost(); return 0; }
+        """
+    case = Case(tmp_path, text)
+    (found,) = case.confirm().seen
+    assert found.span.row == case.row("HERE")
+    assert found.runtime is not None
+    assert "(take)" in found.runtime.evidence[0].stack[0]
+
+
 # Names ------------------------------------------------------------------------------------------
 
 
