@@ -165,7 +165,12 @@ inline void note_kept() {
     if (done || !writer().active() || runtime().held.empty()) return;
     done = true;
     std::lock_guard<std::recursive_mutex> guard(runtime().mutex);
-    std::set<Address> kept = Reach().find();
+    ThreadState& t = thread();
+    std::set<Address> kept;
+    t.copying = true;
+    // Another thread may give memory back while it is looked at: then nothing counts as kept.
+    if (sigsetjmp(t.escape, 1) == 0) kept = Reach().find();
+    t.copying = false;
     for (const auto& [address, family] : runtime().held)
         if (kept.count(address)) note_kept(address, family);
 }
