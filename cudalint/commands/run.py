@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +21,10 @@ from cudalint.project.config import Configuration, ConfigurationError
 from cudalint.reports.style import escaped
 
 if TYPE_CHECKING:
+    from cudalint.runtime.devices import Device
+    from cudalint.runtime.events import Event
     from cudalint.runtime.execute import RunResult
-    from cudalint.runtime.processes import ProcessLimits
+    from cudalint.runtime.trace import Trace
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 _TIMED_OUT, _KILLED = 124, 128
@@ -49,95 +54,135 @@ def run_command(
     """Run it, and tell of leaks and misuse; the exit status: 0 clean, 1 where there are any, 2
     where it could not be run, used no CUDA, or did not come to its end; with ``own_status`` the
     command's own."""
-    from cudalint.runtime.account import account
-    from cudalint.runtime.execute import Run, execute
-    from cudalint.runtime.frames import Resolver
-    from cudalint.runtime.frameworks.told import lines, told, watched, without_caches
-    from cudalint.runtime.injection import watching_environment
-    from cudalint.runtime.process_report import calls, job_lines, process_lines, process_told
-    from cudalint.runtime.toolkit import ToolkitError
-
     if timeline is not None:
         check_page(timeline)
     device = choose_device(mode, make_plan(configuration), _say)
-    try:
-        with watched(device) as hooks, _ended_with_us():
-            watching = watching_environment(device, _say)
-            result = execute(
-                Run(
-                    _located(command),
-                    device,
-                    folder=Path.cwd(),
-                    environment=_own_folder() | hooks.environment | watching,
-                    limits=_limits(time_limit),
-                    stdout=2 if output_format == "json" else None,
-                )
-            )
-            frameworks = [told(trace) for trace in hooks.traces()]
-    except ToolkitError as error:
-        raise ConfigurationError(f"run: {error}") from None
-    except OSError as error:
-        raise ConfigurationError(f"run: {command[0]}: {error.strerror or error}") from None
-    resolver = Resolver()
-    hooked = {one["process"] for one in frameworks}
-    processes: list[dict[str, Any]] = []
-    recorded: list[Any] = []
-    worked = 0
-    for trace in (result.trace, *result.children):
-        if trace is None:
-            continue
-        events = resolver.resolve_events(trace.events)
-        if timeline is not None:
-            recorded.append(recorded_process(command, result, trace, events, device))
-        made, succeeded = calls(events)
-        worked += succeeded
-        if made:
-            summary = account(events)
-            if trace.process in hooked:
-                summary = without_caches(summary)
-            processes.append(process_told(trace.process, events, summary, complete=trace.complete))
+    as_json = output_format == "json"
+    result, hooked = _watched(command, device, time_limit, stdout=2 if as_json else None)
+    seen = _seen(result, hooked)
     if timeline is not None:
-        failed = {} if recorded else {command[0]: result.problem or result.ending}
-        write_page(timeline, recorded, failed)
-    if output_format == "json":
+        pages = [
+            recorded_process(command, result, trace, events, device)
+            for trace, events in seen.traces
+        ]
+        failed = {} if pages else {command[0]: result.problem or result.ending}
+        write_page(timeline, pages, failed)
+    if as_json:
         data = {
             "schema_version": 1,
             "command": list(command),
             "device": device.name,
             "ending": result.ending,
-            "processes": processes,
-            "frameworks": frameworks,
+            "processes": seen.processes,
+            "frameworks": seen.frameworks,
         }
         print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
     else:
-        for process in processes if worked else ():
-            for line in process_lines(process, many=len(processes) > 1):
-                _say(line)
-        for one in frameworks:
-            for line in lines(one):
-                _say(line)
-        if len(processes) > 1:
-            for line in job_lines(processes):
-                _say(line)
-        if worked and not all(process["has_lines"] for process in processes):
-            _say(_WITHOUT_LINES)
-    status = _status(processes, bool(frameworks) or worked > 0)
-    if not (processes or frameworks):
+        for line in _lines(seen):
+            _say(line)
+    for line in _ending(command[0], result, seen):
+        _say(line)
+    return _own_status(result) if own_status else _status(seen)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What was seen of a command."""
+
+    traces: list[tuple[Trace, tuple[Event, ...]]]
+    processes: list[dict[str, Any]]
+    """Those that called CUDA."""
+    frameworks: list[dict[str, object]]
+    worked: bool
+    """Whether any call did."""
+
+
+def _watched(
+    command: Sequence[str], device: Device, seconds: float | None, stdout: int | None
+) -> tuple[RunResult, list[dict[str, object]]]:
+    """Run it under the ledger, with what it would have without us."""
+    from cudalint.runtime.execute import Run, execute
+    from cudalint.runtime.frameworks.told import told, watched
+    from cudalint.runtime.injection import watching_environment
+    from cudalint.runtime.processes import ProcessLimits
+    from cudalint.runtime.toolkit import ToolkitError
+
+    limits = ProcessLimits(seconds=seconds, output=None, file=None, core=None)
+    # What it leaves in its folder for temporary files stays there.
+    own = {"TMPDIR": tempfile.gettempdir()}
+    try:
+        with watched(device) as hooks, _ended_with_us():
+            environment = own | hooks.environment | watching_environment(device, _say)
+            result = execute(
+                Run(
+                    _located(command), device, folder=Path.cwd(), environment=environment,
+                    limits=limits, stdout=stdout,
+                )
+            )  # fmt: skip
+            return result, [told(trace) for trace in hooks.traces()]
+    except ToolkitError as error:
+        raise ConfigurationError(f"run: {error}") from None
+    except OSError as error:
+        raise ConfigurationError(f"run: {command[0]}: {error.strerror or error}") from None
+
+
+def _seen(result: RunResult, frameworks: list[dict[str, object]]) -> _Seen:
+    from cudalint.runtime.account import account
+    from cudalint.runtime.frames import Resolver
+    from cudalint.runtime.frameworks.told import without_caches
+    from cudalint.runtime.process_report import calls, process_told
+
+    resolver = Resolver()
+    hooked = {one["process"] for one in frameworks}
+    found = _Seen([], [], frameworks, worked=False)
+    for trace in (result.trace, *result.children):
+        if trace is None:
+            continue
+        events = resolver.resolve_events(trace.events)
+        found.traces.append((trace, events))
+        made, succeeded = calls(events)
+        found = dataclasses.replace(found, worked=found.worked or succeeded > 0)
+        if made:
+            summary = account(events)
+            if trace.process in hooked:
+                summary = without_caches(summary)
+            found.processes.append(
+                process_told(trace.process, events, summary, complete=trace.complete)
+            )
+    return found
+
+
+def _lines(seen: _Seen) -> Iterator[str]:
+    from cudalint.runtime.frameworks.told import lines
+    from cudalint.runtime.process_report import job_lines, process_lines
+
+    many = len(seen.processes) > 1
+    for process in seen.processes if seen.worked else ():
+        yield from process_lines(process, many=many)
+    for one in seen.frameworks:
+        yield from lines(one)
+    if many:
+        yield from job_lines(seen.processes)
+    if seen.worked and not all(process["has_lines"] for process in seen.processes):
+        yield _WITHOUT_LINES
+
+
+def _ending(name: str, result: RunResult, seen: _Seen) -> Iterator[str]:
+    if not (seen.processes or seen.frameworks):
         if result.problem:
-            _say(result.problem)
-        _say(f"{command[0]} ({result.ending}) made no CUDA call that could be seen: {_UNSEEN}")
-    elif not (worked or frameworks):
-        _say(f"{command[0]} ({result.ending}): {_REFUSED}")
+            yield result.problem
+        yield f"{name} ({result.ending}) made no CUDA call that could be seen: {_UNSEEN}"
+    elif not (seen.worked or seen.frameworks):
+        yield f"{name} ({result.ending}): {_REFUSED}"
     elif result.exit_status != 0:
-        _say(f"{command[0]}: {result.ending}")
-    return _own_status(result) if own_status else status
+        yield f"{name}: {result.ending}"
 
 
-def _status(processes: Sequence[dict[str, Any]], seen: bool) -> int:
-    if any(process["leaks"] or process["violations"] for process in processes):
+def _status(seen: _Seen) -> int:
+    if any(process["leaks"] or process["violations"] for process in seen.processes):
         return FOUND
-    complete = all(process["complete"] for process in processes)
-    return CLEAN if seen and complete else FAILED
+    complete = all(process["complete"] for process in seen.processes)
+    return CLEAN if complete and (seen.worked or seen.frameworks) else FAILED
 
 
 def _own_status(result: RunResult) -> int:
@@ -147,20 +192,6 @@ def _own_status(result: RunResult) -> int:
     if result.signal is not None:
         return _KILLED + result.signal
     return result.exit_status or CLEAN
-
-
-def _limits(seconds: float | None) -> ProcessLimits:
-    """What the command would have without us."""
-    from cudalint.runtime.processes import ProcessLimits
-
-    return ProcessLimits(seconds=seconds, output=None, file=None, core=None)
-
-
-def _own_folder() -> dict[str, str]:
-    """What it leaves in its folder for temporary files stays there."""
-    import tempfile
-
-    return {"TMPDIR": tempfile.gettempdir()}
 
 
 @contextlib.contextmanager
