@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.runtime.units import Unit
 from cudalint.findings.finding import Finding, Severity
-from cudalint.findings.verdict import Outcome
+from cudalint.findings.verdict import Outcome, Verdict
 
 WITHOUT_FAULTS = "the run without faults"
 MISSED = "missed"
@@ -96,7 +96,7 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
         row.ways += [v.evidence[0].fault or WITHOUT_FAULTS for v in verdicts if v.evidence]
         row.by_fault = bool(row.ways) and WITHOUT_FAULTS not in row.ways
         row.reasons += [
-            f"line {finding.span.row}: {verdict.outcome.value}: {verdict.reason}"
+            f"line {finding.span.row}: {verdict.outcome.value}: {_why(verdict)}"
             for finding, verdict in zip(own, verdicts, strict=True)
             if verdict.outcome is not Outcome.CONFIRMED
         ]
@@ -108,6 +108,10 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
         row.witness = witness_of(unit, result, targets, options)
     row.seconds = round(time.monotonic() - started, 2)
     return row
+
+
+def _why(verdict: Verdict) -> str:
+    return verdict.reason or "; ".join(one.message for one in verdict.evidence)
 
 
 def seen_as_it_should_be(finding: Finding) -> str:
