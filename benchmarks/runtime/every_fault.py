@@ -15,8 +15,8 @@ from cudalint.runtime.events import Event, EventKind
 
 _MOST_PER_PLACE = 3
 _TOLD = frozenset({"GPU101", "GPU106", "GPU107", "GPU201", "GPU202"})
-"""Leaks, second releases, uses after release. That a program goes on with what it did not get is the
-subject of GPU306 and GPU506."""
+"""Leaks, second releases, uses after release. That a program goes on with what it did not get is
+the subject of GPU306 and GPU506."""
 
 
 @dataclass
