@@ -94,8 +94,9 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
 )
 @click.option("--target", multiple=True, metavar="SM", help="The simulated compute capability.")
 @click.option("--device-memory", metavar="SIZE", help="The simulated device's memory.")
-@click.option("--time-limit", "limit", type=float, metavar="SECONDS", help="[default: 60]")
+@click.option("--time-limit", "limit", type=float, metavar="SECONDS", help="[default: none]")
 @click.option("--output-format", "kind", type=click.Choice(["text", "json"]), default="text")
+@click.option("--command-status", "own_status", is_flag=True, help="End with the command's status.")
 @timeline_option
 @config_options
 def run(
@@ -104,13 +105,14 @@ def run(
     limit: float | None,
     kind: str,
     timeline: str | None,
+    own_status: bool,
     **options: Any,
 ) -> int:
     """Run any command under the ledger, and tell what it leaks.
 
     On a GPU, CUPTI sees every program; on a simulated device they need a shared CUDA runtime. Exit
-    status: 0 nothing was lost or misused, 1 something was, 2 it could not be run or made no CUDA
-    call.
+    status: 0 nothing was lost or misused, 1 something was, 2 it could not be run, made no CUDA
+    call, or did not come to its end; or the command's own.
     """
     from cudalint.commands.run import run_command
 
@@ -125,6 +127,7 @@ def run(
         time_limit=limit,
         output_format=kind,
         timeline=timeline,
+        own_status=own_status,
     )
 
 

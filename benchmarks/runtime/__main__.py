@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
+from benchmarks.runtime.every_fault import try_every_fault
 from benchmarks.runtime.judging import Row, judge_unit
 from benchmarks.runtime.tables import (
     differences,
@@ -49,6 +50,10 @@ def main() -> int:
     )  # fmt: skip
     parser.add_argument("--keep", type=Path, help="also write all rows, as JSON, to this file")
     parser.add_argument("--update", action="store_true", help="make this the baseline")
+    parser.add_argument(
+        "--every-fault", action="store_true",
+        help="good fixtures only, with each of their calls failing: nothing may be lost or misused",
+    )  # fmt: skip
     parser.add_argument("--bad", action="store_true", help="bad fixtures only")
     arguments = parser.parse_args()
 
@@ -61,11 +66,14 @@ def main() -> int:
         if (unit.code in wanted if wanted else judged(unit.code))
         and arguments.language in ("all", unit.language)
         and (unit.bad or not arguments.bad)
+        and not (unit.bad and arguments.every_fault)
     ]
     started = time.monotonic()
     if arguments.sample:
         units.sort(key=lambda unit: hashlib.sha256(unit.name.encode()).digest())
         del units[arguments.sample :]
+    if arguments.every_fault:
+        return every_fault(units, arguments)
     if arguments.findings:
         static = load_findings(arguments.findings)
     else:
@@ -119,6 +127,28 @@ def main() -> int:
         BASELINE.write_text(json.dumps(known, indent=1) + "\n")
         return 0
     return 1 if lost else 0
+
+
+def every_fault(units: list[Unit], arguments: argparse.Namespace) -> int:
+    """1 where a good fixture loses or misuses anything when one call fails."""
+    started = time.monotonic()
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        rows = list(
+            pool.map(lambda one: try_every_fault(one, arguments.device, arguments.seconds), units)
+        )
+    for row in rows:
+        if row.not_run:
+            print(f"{row.unit}: not run: {row.not_run}")
+    for row in rows:
+        for alarm in row.alarms:
+            print(f"{row.unit}: {alarm}", file=sys.stderr)
+    alarmed = sum(bool(row.alarms) for row in rows)
+    print(
+        f"{len(rows)} good fixtures, {sum(row.runs for row in rows)} runs with one call failing"
+        f" ({sum(row.survived for row in rows)} came to their end),"
+        f" {alarmed} fixtures with an alarm; {time.monotonic() - started:.0f} s"
+    )
+    return 1 if alarmed or not any(row.runs for row in rows) else 0
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.runtime.units import Unit
-from cudalint.findings.finding import Finding
-from cudalint.findings.verdict import Outcome
+from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.verdict import Outcome, Verdict
 
 WITHOUT_FAULTS = "the run without faults"
 MISSED = "missed"
@@ -43,7 +43,9 @@ class Row:
     a good one ``silent``, or what it reports."""
 
 
-_WORST = (Outcome.NOT_RUNNABLE, Outcome.REFUTED, Outcome.NOT_REACHED, Outcome.CONFIRMED)
+_WORST = (
+    Outcome.NOT_RUNNABLE, Outcome.REFUTED, Outcome.KEPT, Outcome.NOT_REACHED, Outcome.CONFIRMED,
+)  # fmt: skip
 
 
 def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: float) -> Row:
@@ -59,7 +61,7 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
         row.reasons.append("no program")
         return row
     options = ConfirmOptions(
-        _device(unit, device), Budget(seconds), seconds=20.0, limits=limits_of(unit)
+        device_of(unit, device), Budget(seconds), seconds=20.0, limits=limits_of(unit)
     )
     result = confirm(static, targets, options)
     own = [f for f in result.findings if f.code == unit.code and f.runtime is not None]
@@ -70,11 +72,14 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
             row.reasons += result.failed.values()
         confirmed = [f for f in own if f.runtime and f.runtime.outcome is Outcome.CONFIRMED]
         for finding in (*confirmed, *result.seen):
-            if finding in result.seen and (reason := _known(finding)):
+            if finding.severity is Severity.INFO and finding in result.seen:
+                row.known.append(f"line {finding.span.row}: {finding.code} kept to the end")
+                continue
+            if finding in result.seen and (reason := seen_as_it_should_be(finding)):
                 row.known.append(f"line {finding.span.row}: {finding.code} {reason}")
                 continue
             row.outcome = "alarm"
-            row.reasons.append(_said(finding))
+            row.reasons.append(said(finding))
     elif not own and any(_at_todo(finding, unit) for finding in result.seen):
         row.outcome = Outcome.CONFIRMED.value
         row.ways.append(WITHOUT_FAULTS)
@@ -91,7 +96,7 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
         row.ways += [v.evidence[0].fault or WITHOUT_FAULTS for v in verdicts if v.evidence]
         row.by_fault = bool(row.ways) and WITHOUT_FAULTS not in row.ways
         row.reasons += [
-            f"line {finding.span.row}: {verdict.outcome.value}: {verdict.reason}"
+            f"line {finding.span.row}: {verdict.outcome.value}: {_why(verdict)}"
             for finding, verdict in zip(own, verdicts, strict=True)
             if verdict.outcome is not Outcome.CONFIRMED
         ]
@@ -105,7 +110,11 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
     return row
 
 
-def _known(finding: Finding) -> str:
+def _why(verdict: Verdict) -> str:
+    return verdict.reason or "; ".join(one.message for one in verdict.evidence)
+
+
+def seen_as_it_should_be(finding: Finding) -> str:
     """Why what a run shows is as it should be, by the comment on its line."""
     _, mark, reason = _line_of(finding).partition(f"seen: {finding.code}:")
     return reason.strip() if mark else ""
@@ -152,11 +161,11 @@ def _at_todo(finding: Finding, unit: Unit) -> bool:
     return f"todo: {unit.code}" in _line_of(finding)
 
 
-def _said(finding: Finding) -> str:
+def said(finding: Finding) -> str:
     return f"line {finding.span.row}: {finding.code} {finding.message}"
 
 
-def _device(unit: Unit, kind: str):  # type: ignore[no-untyped-def]
+def device_of(unit: Unit, kind: str):  # type: ignore[no-untyped-def]
     from cudalint.apis.devices import parse_bytes
     from cudalint.cli import check
     from cudalint.runtime.devices import Gpu, Simulated

@@ -133,6 +133,7 @@ def _confirmed(
         timeline=options.timeline,
         progress=progress,
         say=(lambda text: None) if options.quiet else _say,
+        verbose=options.verbose,
     )
 
 

@@ -5,29 +5,31 @@ from __future__ import annotations
 import dataclasses
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from cudalint.commands.timeline import check_page, recorded_targets, write_page
-from cudalint.findings.finding import Finding
+from cudalint.findings.finding import Finding, Severity
 from cudalint.findings.fingerprint import fingerprinted
 from cudalint.findings.suppressions import parse_suppressions, suppress
 from cudalint.findings.verdict import Outcome
 from cudalint.plan import Plan
-from cudalint.project.compile_commands import CompileFlags
 from cudalint.project.config import ConfigurationError
 from cudalint.project.files import SourceFile
 from cudalint.project.ignore import Patterns
 from cudalint.project.paths import relative_name
 from cudalint.project.settings import TargetSettings
 from cudalint.reports.report import Report
+from cudalint.reports.text import plural
 
 if TYPE_CHECKING:
+    from cudalint.runtime.confirm import Confirmed
     from cudalint.runtime.devices import Device
     from cudalint.runtime.targets import Target
 
 RuntimeMode = Literal["auto", "gpu", "sim"]
+_MOST_NAMES = 5
 _LANGUAGE = {".py": "python", ".ipynb": "python"}
 
 
@@ -42,9 +44,11 @@ def confirm_report(
     timeline: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     say: Callable[[str], None] = lambda text: None,
+    verbose: bool = False,
 ) -> Report:
     """The report with verdicts, and with what only the runs showed; ``timeline`` is the page to
     write of the runs without faults."""
+    from cudalint.runtime.compile_flags import ProjectFlags
     from cudalint.runtime.confirm import ConfirmOptions, confirm
     from cudalint.runtime.observation import Limits
     from cudalint.runtime.sweep import Budget
@@ -54,18 +58,21 @@ def confirm_report(
     device = choose_device(mode, plan, say)
     targets = configured(settings.targets, plan, files)
     if not targets:
+        project = ProjectFlags(plan)
         targets = [
             dataclasses.replace(
-                target, arguments=settings.arguments, environment=settings.environment
+                target,
+                arguments=settings.arguments,
+                environment=settings.environment,
+                flags=project.of(target.sources),
             )
-            for target in targets_of([file.path for file in files])
+            for target in targets_of([file.path for file in files], project.include_folders)
         ]
     options = ConfirmOptions(
         device,
         Budget(budget or settings.budget),
         jobs=plan.jobs,
         seconds=settings.time_limit,
-        flags=_flags(plan),
         arguments=settings.build_arguments,
         limits=Limits(plan.limits.max_transfer, plan.limits.device_memory),
     )
@@ -76,7 +83,9 @@ def confirm_report(
         if target.key in result.failed:
             say(f"not run: {relative_name(Path(target.name), Path.cwd())}: "
                 f"{result.failed[target.key]}")  # fmt: skip
-    findings = [*result.findings, *_kept(result.seen, report, plan)]
+    for line in _what_ran(targets, result, device, verbose=verbose):
+        say(line)
+    findings = [*map(_harmless, result.findings), *_kept(result.seen, report, plan)]
     if timeline is not None:
         write_page(timeline, *recorded_targets(targets, result, device), findings)
     if only_confirmed:
@@ -88,6 +97,39 @@ def confirm_report(
     findings.sort(key=lambda finding: (finding.filename, finding.span, finding.code))
     named = fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))
     return dataclasses.replace(report, findings=tuple(named))
+
+
+def _what_ran(
+    targets: Sequence[Target], result: Confirmed, device: Device, *, verbose: bool
+) -> Iterator[str]:
+    """What was built and run: one line, or all commands."""
+    names: list[str] = []
+    for target in targets:
+        ran = result.ran.get(target.key)
+        if ran is None:
+            continue
+        path = Path(target.name)
+        names.append(relative_name(path, Path.cwd()) if path.is_absolute() else target.name)
+        if verbose:
+            yield from (f"built: {shlex.join(words)}" for words in ran.built if words)
+            yield f"ran {plural(ran.runs, 'time')}: {shlex.join(ran.command)}"
+    if not names:
+        yield "no program was run: none was found or could be built"
+        return
+    runs = sum(ran.runs for ran in result.ran.values())
+    shown = ", ".join(names[:_MOST_NAMES])
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    yield (
+        f"ran {plural(len(names), 'program')}, {plural(runs, 'time')} in all, on {device.name}:"
+        f" {shown}{more}"
+    )
+
+
+def _harmless(finding: Finding) -> Finding:
+    """What a run showed to be kept on purpose is worth a word, not a warning."""
+    if finding.runtime is None or finding.runtime.outcome is not Outcome.KEPT:
+        return finding
+    return dataclasses.replace(finding, severity=Severity.INFO)
 
 
 def choose_device(mode: RuntimeMode, plan: Plan, say: Callable[[str], None]) -> Device:
@@ -163,15 +205,6 @@ def _words(command: str | tuple[str, ...]) -> tuple[str, ...]:
     if not words:
         raise ConfigurationError("`runtime.targets`: an empty command")
     return words
-
-
-def _flags(plan: Plan) -> CompileFlags:
-    settings = plan.settings
-    return CompileFlags(
-        defines=tuple(settings.defines),
-        include_folders=tuple(settings.include_folders),
-        standard=settings.standard,
-    )
 
 
 def _kept(seen: Sequence[Finding], report: Report, plan: Plan) -> list[Finding]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cudalint.findings.fix import Fix
-from cudalint.findings.verdict import Verdict
+from cudalint.findings.verdict import Outcome, Verdict
 from cudalint.source import Span
 
 
@@ -114,3 +114,8 @@ class Finding:
     """What mends it, where that is known."""
     missing: tuple[str, ...] = ()
     """Headers that were not found (GPU002): what many such findings have in common."""
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a run showed that it does not happen."""
+        return self.runtime is not None and self.runtime.outcome is Outcome.REFUTED

@@ -12,6 +12,9 @@ class Outcome(enum.Enum):
     CONFIRMED = "confirmed"
     REFUTED = "refuted"
     """Its path ran, and nothing was wrong."""
+    KEPT = "kept"
+    """Nothing released it, and at the end the program's own memory still points at it: a global, a
+    static or a thread-local leads there."""
     NOT_REACHED = "not-reached"
     NOT_RUNNABLE = "not-runnable"
 

@@ -88,8 +88,8 @@ class Report:
         return tuple(finding for finding in self.findings if finding.suppressed is None)
 
     def by_severity(self) -> dict[Severity, int]:
-        """How many active findings of each severity, the gravest first."""
-        counts = Counter(finding.severity for finding in self.active)
+        """How many active findings of each severity, the gravest first; refuted ones are none."""
+        counts = Counter(finding.severity for finding in self.active if not finding.refuted)
         return {severity: counts[severity] for severity in reversed(Severity)}
 
     @property
@@ -103,5 +103,7 @@ class Report:
         return {outcome: counts[outcome] for outcome in Outcome if counts[outcome]}
 
     def fails(self, level: Severity) -> bool:
-        """Whether any active finding is at or above a level."""
-        return any(finding.severity.rank >= level.rank for finding in self.active)
+        """Whether any active finding is at or above a level; what a run refuted is not."""
+        return any(
+            finding.severity.rank >= level.rank and not finding.refuted for finding in self.active
+        )

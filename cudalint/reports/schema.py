@@ -18,7 +18,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Number = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 SeverityName = Literal["error", "warning", "info"]
-Outcome = Literal["confirmed", "refuted", "not-reached", "not-runnable"]
+Outcome = Literal["confirmed", "refuted", "kept", "not-reached", "not-runnable"]
 
 
 class Location(msgspec.Struct, frozen=True, omit_defaults=True):

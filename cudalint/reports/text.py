@@ -18,6 +18,7 @@ _MOST_FRAMES = 4
 _OUTCOME_COLOR = {
     Outcome.CONFIRMED: "red",
     Outcome.REFUTED: "green",
+    Outcome.KEPT: "green",
     Outcome.NOT_REACHED: "yellow",
     Outcome.NOT_RUNNABLE: "dim",
 }
@@ -133,14 +134,15 @@ def summary(report: Report, style: Style | None = None) -> str:
     hidden = _told(report.left_out_counts, " ({})")
     unread = len({error.filename for error in report.errors if not error.fatal})
     hidden += f"; {plural(unread, 'file')} could not be read" if unread else ""
+    outcomes = {outcome.value: count for outcome, count in report.by_outcome().items()}
+    verdicts = _told(outcomes, ": {}")
     if not counts:
         if not report.files:
             return f"No file to analyse mentions CUDA{hidden}."
-        return f"{style.paint('No CUDA memory misuse found', 'green')} in {files}{hidden}."
+        clean = style.paint("No CUDA memory misuse found", "green")
+        return f"{clean} in {files}{hidden}{verdicts}."
     part = files_in_part(report)
     partly = f", {part} of them checked only in part" if part else ""
-    outcomes = {outcome.value: count for outcome, count in report.by_outcome().items()}
-    verdicts = _told(outcomes, ": {}")
     return f"Found {listing(counts)} in {files}{partly}{hidden}{verdicts}."
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -21,6 +22,7 @@ from cudalint.runtime.toolkit import ToolkitError, cuda_include, find_compiler, 
 _HEADERS = (".h", ".hpp", ".cuh", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp")
 _MOST_HEADERS = 2000
 _MOST_KEPT = 1000
+_COMMAND = "command"
 
 
 def build_cached(
@@ -40,7 +42,7 @@ def build_cached(
     if executable.is_file():
         with contextlib.suppress(OSError):
             os.utime(kept)
-        return Executable(executable, sources, (), 0.0)
+        return Executable(executable, sources, _command_of(kept), 0.0)
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent, prefix="build-") as name:
@@ -49,6 +51,7 @@ def build_cached(
             final = Path(name) / "final"
             final.mkdir()
             shutil.move(built.path, final / "target")
+            (final / _COMMAND).write_text(shlex.join(built.command), "utf-8")
             with contextlib.suppress(OSError):  # another process was first
                 final.rename(kept)
     except OSError as error:
@@ -57,6 +60,13 @@ def build_cached(
         raise BuildError(f"{executable} was deleted while it was built")
     _prune(kept.parent)
     return Executable(executable, sources, built.command, built.seconds)
+
+
+def _command_of(kept: Path) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split((kept / _COMMAND).read_text("utf-8")))
+    except (OSError, ValueError):
+        return ()
 
 
 def _prune(folder: Path) -> None:

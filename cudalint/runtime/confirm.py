@@ -14,15 +14,15 @@ from pathlib import Path
 
 from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Outcome, Verdict
-from cudalint.project.compile_commands import CompileFlags
 from cudalint.runtime.assembler import assembled
-from cudalint.runtime.build import BuildError, BuildOptions
+from cudalint.runtime.build import BuildError, BuildOptions, Executable
 from cudalint.runtime.cached_build import build_cached, ledger_environment
 from cudalint.runtime.devices import Device
 from cudalint.runtime.evidence import judged, measurable
 from cudalint.runtime.frameworks import programs as frameworks
 from cudalint.runtime.frameworks.watches import GROWTH, watches_of
 from cudalint.runtime.injection import beside_the_ledger
+from cudalint.runtime.ledger import build_ledger, host_environment
 from cudalint.runtime.observation import Limits, Observation
 from cudalint.runtime.preload import preload_environment
 from cudalint.runtime.processes import ProcessLimits, run_command
@@ -30,7 +30,7 @@ from cudalint.runtime.python_programs import script_command, script_environment
 from cudalint.runtime.seen_findings import seen_findings
 from cudalint.runtime.sweep import Budget, BudgetSpentError, Laboratory, Prepared
 from cudalint.runtime.targets import Target, target_for
-from cudalint.runtime.toolkit import ToolkitError
+from cudalint.runtime.toolkit import ToolkitError, cuda_include, find_nvcc
 from cudalint.runtime.trace import Mode
 from cudalint.runtime.verdicts import Judge
 
@@ -47,11 +47,20 @@ class ConfirmOptions:
     jobs: int = 1
     seconds: float = 60.0
     """One run may take that long."""
-    flags: CompileFlags = field(default_factory=CompileFlags)
     arguments: tuple[str, ...] = ()
     cache: Path | None = None
     limits: Limits = field(default_factory=Limits)
     """What is too much, where bytes are measured."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What was built and run of a target."""
+
+    built: tuple[tuple[str, ...], ...]
+    """The commands that built it, now or earlier; none for a script."""
+    command: tuple[str, ...]
+    runs: int
 
 
 @dataclass(frozen=True)
@@ -66,6 +75,8 @@ class Confirmed:
     """The run without faults of each target, by its key."""
     failed: Mapping[str, str] = field(default_factory=dict)
     """Target key to the reason why it could not be run."""
+    ran: Mapping[str, Ran] = field(default_factory=dict)
+    """Target key to what was built and run."""
 
 
 class TargetError(Exception):
@@ -94,6 +105,7 @@ def confirm(
     seen: dict[str, list[Finding]] = {}
     bases: dict[str, Observation] = {}
     failed: dict[str, str] = {}
+    ran: dict[str, Ran] = {}
     done = 0
 
     def work(target: Target) -> None:
@@ -107,10 +119,11 @@ def confirm(
                     history=not own or any(finding.code not in GROWTH for finding in own),
                 )  # fmt: skip
                 found = assembled(
-                    _judge(laboratory, own), own, target.sources, options.device, options.flags
+                    _judge(laboratory, own), own, target.sources, options.device, target.flags
                 )
                 with contextlib.suppress(BudgetSpentError):
                     bases[target.key] = laboratory.base()
+                ran[target.key] = Ran(ready.built, ready.command, laboratory.runs)
         except TargetError as error:
             failed[target.key] = str(error)
             found = [
@@ -141,6 +154,7 @@ def confirm(
         tuple(finding for target in targets for finding in seen.get(target.key, ())),
         bases,
         failed,
+        ran,
     )
 
 
@@ -189,23 +203,36 @@ def prepared(target: Target, options: ConfirmOptions) -> Iterator[Prepared]:
         for command in target.build:
             _build_command(command, folder, target.environment)
         words = (*target.run, *target.arguments)
-        yield Prepared(words, environment, folder, seconds=seconds, roots=target.roots)
-        return
-    build_options = BuildOptions(
-        target=options.device.target, flags=options.flags, arguments=options.arguments
-    )
-    try:
-        executable = build_cached(
-            target.sources, build_options, included=target.covers, folder=options.cache
+        yield Prepared(
+            words, environment, folder, seconds=seconds, roots=target.roots, built=target.build
         )
-    except BuildError as error:
-        raise TargetError(f"does not build: {error.reason}") from error
+        return
+    executable = _built(target, options)
     yield Prepared(
         (str(executable.path), *target.arguments),
         {**ledger_environment(), **target.environment},
         seconds=seconds,
         roots=tuple(dict.fromkeys(source.parent for source in target.sources)),
+        built=(executable.command,),
+        host_calls=host_environment(build_ledger(cuda_include(find_nvcc()))),
     )
+
+
+def _built(target: Target, options: ConfirmOptions) -> Executable:
+    """Its executable; where another source beside it does not compile, without that one."""
+    build_options = BuildOptions(
+        target=options.device.target, flags=target.flags, arguments=options.arguments
+    )
+    failed: BuildError | None = None
+    for sources in dict.fromkeys((target.sources, target.fewer or target.sources)):
+        try:
+            return build_cached(
+                sources, build_options, included=target.covers, folder=options.cache
+            )
+        except BuildError as error:
+            failed = failed or error
+    assert failed is not None
+    raise TargetError(f"does not build: {failed.reason}") from failed
 
 
 def _watched_by_hooks(target: Target, device: Device) -> bool:

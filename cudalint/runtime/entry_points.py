@@ -34,8 +34,9 @@ def entry_points(include: Path) -> tuple[EntryPoint, ...]:
 def generate(include: Path, written: frozenset[str]) -> str:
     """The C++ of those that are not ``written`` by hand."""
     lines = ["// Generated from " + HEADER + ": edits are lost."]
+    renamed = _renamed(include)
     for entry in entry_points(include):
-        if entry.name in written:
+        if entry.name in written or renamed.get(entry.name) in written:
             continue
         parameters = ", ".join(_parameter(t, i) for i, t in enumerate(entry.parameters))
         types = ", ".join(entry.parameters)
@@ -51,6 +52,13 @@ def generate(include: Path, written: frozenset[str]) -> str:
         if name in known
     ]
     return "\n".join(lines) + "\n"
+
+
+def _renamed(include: Path) -> dict[str, str]:
+    """The names that the header of the runtime itself gives to functions: CUDA 12 makes
+    ``cudaGetDeviceProperties_v2`` of ``cudaGetDeviceProperties``, in our sources as well."""
+    text = (include / HEADER).read_text("utf-8", "replace")
+    return {new: old for old, new in re.findall(r"#\s*define\s+(cuda\w+)\s+(\1_v\d+)\b", text)}
 
 
 def _per_thread(include: Path) -> set[tuple[str, str]]:

@@ -44,6 +44,9 @@ class EventKind(enum.IntEnum):
     """``cudaDeviceReset``: every resource that a reset takes with it is gone."""
     END = 13
     """The program came to its end by itself."""
+    KEPT = 14
+    """When the program ended, its own memory still pointed at the resource ``address`` of
+    ``family``: a global, a static, a thread-local, or what these lead to."""
 
 
 class Violation(enum.IntEnum):

@@ -15,6 +15,7 @@ from cudalint.runtime.frameworks import measures
 from cudalint.runtime.frameworks.watches import GROWTH
 from cudalint.runtime.observation import Observation
 from cudalint.runtime.question import Question
+from cudalint.runtime.sites import same_call
 
 LEAKS = frozenset({"GPU101", "GPU102", "GPU103", "GPU104", "GPU105", "GPU106"})
 _VIOLATIONS = {
@@ -26,7 +27,7 @@ _VIOLATIONS = {
     "GPU203": (
         Violation.WRONG_DEALLOCATOR, Violation.INVALID_POINTER, Violation.INVALID_HANDLE,
     ),
-    "GPU204": (Violation.INVALID_POINTER, Violation.WRONG_DEALLOCATOR, Violation.DOUBLE_FREE),
+    "GPU204": (Violation.INVALID_POINTER, Violation.WRONG_DEALLOCATOR),
     "GPU207": (Violation.HOST_DEREFERENCE, Violation.USE_AFTER_FREE),
     "GPU302": (Violation.LAUNCH_REFUSED,),
     "GPU303": (Violation.LAUNCH_REFUSED,),
@@ -38,8 +39,10 @@ _VIOLATIONS = {
 }  # fmt: skip
 _REFUSALS = frozenset({"GPU202", "GPU203", "GPU302", "GPU303", "GPU304", "GPU405", "GPU406"})
 """Where a call at the place that fails by itself is evidence too: a real runtime says no more."""
+KEPT = "kept until the end: a global, a static or a thread-local still leads to it"
 _MOST_FRAMES = 8
 _OUT_OF_MEMORY = 2
+_NOT_THE_PROGRAM = ("libcudalint_", "libcuda", "libcupti", "libpython", "python")
 
 
 Search = Callable[[Question, Observation], Iterator[tuple[Event | None, str]]]
@@ -73,7 +76,10 @@ def evidence_of(question: Question, seen: Observation) -> Evidence | None:
 def run_name(seen: Observation) -> str:
     """The run in words."""
     fault = fault_name(seen)
-    return f"{fault} fails" if fault else "without faults"
+    run = f"{fault} fails" if fault else "without faults"
+    if seen.uncaught:
+        run += f", and nobody catches the exception ({seen.uncaught}): the ledger does, at main"
+    return run
 
 
 def fault_name(seen: Observation) -> str:
@@ -87,13 +93,30 @@ def fault_name(seen: Observation) -> str:
     return f"call {event.call}, {event.api}"
 
 
-def stack_text(stack: Iterable[Frame]) -> tuple[str, ...]:
-    """``file:line (function)``, innermost first; what has no line is left out."""
-    return tuple(
+def stack_text(stack: Sequence[Frame]) -> tuple[str, ...]:
+    """``file:line (function)``, innermost first; what has no line is left out. Where nothing has
+    one, ``function (program+0x1234)``, as the symbols tell."""
+    lines = tuple(
         f"{shown(frame.filename)}:{frame.line}" + (f" ({frame.function})" if frame.function else "")
         for frame in stack
         if frame.line and not _is_system(frame.filename)
-    )[:_MOST_FRAMES]
+    )
+    return (lines or tuple(_symbols(stack)))[:_MOST_FRAMES]
+
+
+def has_lines(stack: Iterable[Frame]) -> bool:
+    """Whether any frame has a line of a program's own."""
+    return any(frame.line and not _is_system(frame.filename) for frame in stack)
+
+
+def _symbols(stack: Iterable[Frame]) -> Iterator[str]:
+    for frame in stack:
+        name = os.path.basename(frame.module)  # noqa: PTH119
+        library = ".so" in name and frame.module.startswith(("/usr/", "/lib", "/opt/"))
+        ours = name.startswith(_NOT_THE_PROGRAM) or "/nvidia/" in frame.module
+        if name and not (library or ours or frame.function == "_start"):
+            place = f"{name}+{frame.offset:#x}"
+            yield f"{frame.function} ({place})" if frame.function else place
 
 
 def shown(filename: str) -> str:
@@ -112,43 +135,87 @@ def _is_system(filename: str) -> bool:
 # Leaks ------------------------------------------------------------------------------------------
 
 
+def amount(event: Event) -> str:
+    """How much was acquired: ``4,096 bytes``, ``a stream``."""
+    return f"{event.bytes:,} bytes" if event.bytes else f"a {event.family}"
+
+
 def leaked(seen: Observation) -> Iterator[Event]:
-    """The acquisitions that nothing released, of a run that came to its end, or to an ``abort``
-    whose stack tells which functions it had left."""
-    if seen.ended or (seen.exits and not seen.result.timed_out):
+    """The acquisitions that nothing released, of a run that came to its end."""
+    if seen.ended:
         yield from seen.account.leaks
 
 
 def still_running(stack: Sequence[Frame], index: int, seen: Observation) -> bool:
     """Whether the call of the function that frame ``index`` belongs to was never left, because
     ``exit`` was called below it: the end of the process is no leak of that function."""
-    outer = [(frame.module, frame.offset, frame.line) for frame in stack[index + 1 :]]
-    function = stack[index].function
-    for ending in seen.exits:
-        at = len(ending) - len(outer) - 1
-        if at < 0 or ending[at].function != function:
-            continue
-        below = [(frame.module, frame.offset, frame.line) for frame in ending[at + 1 :]]
-        if below == outer:
-            return True
-    return False
+    return any(same_call(stack, index, ending) for ending in seen.exits)
+
+
+def _lost_before_exit(stack: Sequence[Frame], index: int, seen: Observation) -> bool:
+    """Whether a resource was lost although ``exit`` ended the program, which proves nothing of what
+    the functions that were still running held: where ``main`` called it after the function of frame
+    ``index`` had met the fault and was left."""
+    if not seen.exits:
+        return True
+    fault = seen.injected
+    met = fault is not None and same_call(stack, index, fault.stack)
+    return met and seen.exited_in_main
 
 
 def _leaked(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
     member = question.finding.code == "GPU105"
     if member and seen.called_exit:
         return  # Destructors of what was alive did not run.
-    lost = list(leaked(seen))
-    for place in question.places if question.finding.code == "GPU104" else (question.place,):
+    places = question.places if question.finding.code == "GPU104" else (question.place,)
+    for place in places:
         found = []
-        for event in lost:
+        for event in leaked(seen):
             index = place.index(event.stack)
-            if index is not None and not still_running(event.stack, index, seen):
+            if index is None or still_running(event.stack, index, seen):
+                continue
+            if _lost_before_exit(event.stack, index, seen):
                 found.append(event)
         if found:
-            what = f"{found[0].bytes:,} bytes" if found[0].bytes else f"a {found[0].family}"
             times = f", {len(found)} times" if len(found) > 1 else ""
-            yield found[0], f"{what} from {found[0].api} not released at the end{times}"
+            yield found[0], f"{amount(found[0])} from {found[0].api} not released at the end{times}"
+
+
+def kept(question: Question, seen: Observation) -> Evidence | None:
+    """What was acquired at a finding's place and is kept, not lost: at the end the program's own
+    memory still points at it."""
+    for event in seen.account.kept:
+        if seen.ended and question.place.index(event.stack) is not None:
+            message = f"{amount(event)} from {event.api} {KEPT}"
+            return Evidence(
+                message, run_name(seen), fault_name(seen), event.bytes or None,
+                stack_text(event.stack),
+            )  # fmt: skip
+    return None
+
+
+def unproven(question: Question, seen: Observation) -> str:
+    """Why what was not released at a finding's place is no evidence; empty where all was, or where
+    the functions that held it were never left."""
+    for event in leaked(seen):
+        index = question.place.index(event.stack)
+        if index is not None and not still_running(event.stack, index, seen):
+            return "the program ended by `exit`, which proves nothing of what was still held"
+    return ""
+
+
+def nothing_lost(question: Question, seen: Observation) -> bool:
+    """Whether a run came to its end, acquired at the finding's place, and released it or keeps
+    it."""
+
+    def here(events: Iterable[Event]) -> bool:
+        return any(question.place.index(event.stack) is not None for event in events)
+
+    return (
+        seen.ended
+        and here(event for event in seen.events if event.kind is EventKind.ACQUIRE)
+        and not here(seen.account.leaks)
+    )
 
 
 # Misuse -----------------------------------------------------------------------------------------

@@ -29,6 +29,8 @@ class Run:
     """Where it runs; ``None`` is a fresh temporary folder, deleted afterwards."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Added to that of this process."""
+    stdout: int | None = None
+    """The file that it writes to where ``limits`` keep no output; ``None`` is ours."""
     limits: ProcessLimits = field(default_factory=lambda: ProcessLimits(memory=DEFAULT_MEMORY))
 
 
@@ -84,6 +86,7 @@ def execute(run: Run) -> RunResult:
             folder=run.folder or work,
             environment=_environment(run, traces, work),
             limits=run.limits,
+            stdout=run.stdout,
         )
         main: Trace | None = None
         children: list[Trace] = []

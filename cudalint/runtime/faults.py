@@ -15,6 +15,8 @@ from pathlib import PurePath
 from cudalint.runtime.events import Event, Frame
 
 VARIABLE = "CUDALINT_FAULT"
+HOST_APIS = frozenset({"malloc", "calloc", "operator new", "fopen", "fread"})
+"""The host's own calls that can be made to fail."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class Fault:
     status: int = 0
     always: bool = False
     """Fail from the ``nth`` on."""
+    host: bool = False
+    """Whether the host's own calls (``fopen``, ``malloc``, ``new``) are counted too."""
 
     def __post_init__(self) -> None:
         if not (self.call or self.api or self.site):

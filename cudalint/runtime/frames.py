@@ -5,13 +5,14 @@ from __future__ import annotations
 import bisect
 import functools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from cudalint.runtime.demangle import function_name
 from cudalint.runtime.events import Event, Frame
 
 
@@ -65,18 +66,23 @@ class Resolver:
 def user_frame(stack: tuple[Frame, ...], sources: Iterable[Path] = ()) -> Frame | None:
     """The innermost frame in the target's own sources (without ``sources``: in anything but the
     headers of the system and of CUDA)."""
+    number = next(user_frames(stack, sources), None)
+    return None if number is None else stack[number]
+
+
+def user_frames(stack: tuple[Frame, ...], sources: Iterable[Path] = ()) -> Iterator[int]:
+    """Which frames of a stack are in the target's own sources, the innermost first."""
     own = {os.path.realpath(source) for source in sources}
     folders = {str(Path(name).parent) + os.sep for name in own}
-    for frame in stack:
+    for number, frame in enumerate(stack):
         if not frame.line or frame.function.startswith(_STUBS):
             continue
         real = _real(frame.filename)
         if own:
             if real in own or any(real.startswith(folder) for folder in folders):
-                return frame
+                yield number
         elif not real.startswith(("/usr/", "/opt/")) and "/nvidia/cu" not in real:
-            return frame
-    return None
+            yield number
 
 
 _STUBS = ("__device_stub__", "__wrapper__device_stub_", "__sti____cudaRegisterAll")
@@ -154,7 +160,7 @@ class _Binary:
         if at < 0:
             return ""
         start, end, name = self._symbols[at]
-        return name if start <= address < max(end, start + 1) else ""
+        return function_name(name) if start <= address < max(end, start + 1) else ""
 
     def _unit(self, address: int) -> _Unit | None:
         if self._dwarf is None:
@@ -308,15 +314,17 @@ def _scopes(die: Any, kept: _Unit, files: dict[int, str]) -> Iterable[_Scope]:
 
 
 def _name(die: Any) -> str:
+    """Its own name; where only its clone is named, as for constructors, that name demangled."""
+    linkage = ""
     for _ in range(4):
-        for attribute in ("DW_AT_name", "DW_AT_linkage_name"):
-            name = _text(die, attribute)
-            if name:
-                return name
+        name = _text(die, "DW_AT_name")
+        if name:
+            return name
+        linkage = linkage or _text(die, "DW_AT_linkage_name")
         for reference in ("DW_AT_abstract_origin", "DW_AT_specification"):
             if reference in die.attributes:
                 die = die.get_DIE_from_attribute(reference)
                 break
         else:
             break
-    return ""
+    return function_name(linkage).rpartition("::")[2]

@@ -19,6 +19,7 @@ from cudalint.runtime.toolkit import ToolkitError, find_compiler
 
 NATIVE = Path(__file__).parent / "native"
 LIBRARY = "libcudalint_ledger.so"
+HOST_LIBRARY = "libcudalint_host.so"
 GIVEN = "CUDALINT_LEDGER_LIBRARY"
 _SECONDS = 300.0
 _HEADERS = ("cuda_runtime_api.h", "driver_types.h", "cuda.h")
@@ -83,20 +84,19 @@ def _compile(compiler: Path, include: Path, library: Path) -> None:
             (generated / "entry_points.inc").write_text(generate(include, written_by_hand()))
             built = folder / "out"
             built.mkdir()
-            command = [
+            always = [
                 str(compiler), "-std=c++17", "-O1", "-fPIC", "-shared", "-pthread", "-w",
-                "-fno-exceptions",
-                "-fvisibility=hidden", "-fno-omit-frame-pointer", "-isystem", str(include),
-                f"-I{generated}", str(NATIVE / "ledger.cpp"), "-o", str(built / LIBRARY),
-                f"-Wl,-soname,{LIBRARY}", "-ldl",
+                "-fvisibility=hidden", "-fno-omit-frame-pointer",
             ]  # fmt: skip
-            done = subprocess.run(
-                command, capture_output=True, timeout=_SECONDS, check=False, text=True
-            )
-            if done.returncode != 0:
-                raise ToolkitError(
-                    f"{compiler.name} could not compile the ledger:\n{done.stderr[-4000:]}"
-                )
+            _call(
+                [
+                    *always, "-isystem", str(include), f"-I{generated}",
+                    str(NATIVE / "ledger.cpp"), "-o", str(built / LIBRARY),
+                    f"-Wl,-soname,{LIBRARY}", f"-Wl,--version-script={NATIVE / 'ledger.map'}",
+                    "-ldl",
+                ]
+            )  # fmt: skip
+            _call([*always, str(NATIVE / "host.cpp"), "-o", str(built / HOST_LIBRARY), "-ldl"])
             try:
                 built.rename(library.parent)
             except OSError:
@@ -107,6 +107,21 @@ def _compile(compiler: Path, include: Path, library: Path) -> None:
         raise ToolkitError(f"{compiler.name} took more than {_SECONDS:.0f} s") from error
     except OSError as error:
         raise ToolkitError(f"cannot keep the ledger in {library.parent}: {error}") from error
+
+
+def _call(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False, text=True)
+    if done.returncode != 0:
+        raise ToolkitError(
+            f"{Path(command[0]).name} could not compile the ledger:\n{done.stderr[-4000:]}"
+        )
+
+
+def host_environment(library: Path) -> dict[str, str]:
+    """What has a ledger count the host's own calls (``fopen``, ``malloc``, ``new``) as well; empty
+    where there is no such library beside it."""
+    beside = library.with_name(HOST_LIBRARY)
+    return {"CUDALINT_HOST_CALLS": "1", "LD_PRELOAD": str(beside)} if beside.is_file() else {}
 
 
 def written_by_hand() -> frozenset[str]:

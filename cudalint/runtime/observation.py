@@ -11,6 +11,8 @@ from cudalint.runtime.execute import RunResult
 from cudalint.runtime.faults import Fault
 from cudalint.runtime.frameworks import programs as frameworks
 
+_MAIN = ("main", "<module>")
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -30,9 +32,11 @@ class Observation:
     account: Account
     result: RunResult
     exits: tuple[tuple[Frame, ...], ...] = ()
-    """The stacks of calls of ``exit`` and ``abort``."""
+    """The stacks of calls of ``exit``."""
     complete: bool = False
     """Whether every process that used CUDA came to its end by itself."""
+    uncaught: str = ""
+    """The type of an exception that left ``main`` and that the ledger caught in its place."""
     limits: Limits = field(default_factory=Limits)
     passes: Mapping[int, tuple[frameworks.Sample, ...]] = field(default_factory=dict)
     """Live memory at each pass over a watched line, by the number of the watch."""
@@ -46,13 +50,20 @@ class Observation:
 
     @property
     def ended(self) -> bool:
-        """Whether the program came to its end by itself, and the trace with it."""
-        return self.result.ended and self.complete
+        """Whether the program came to its end by itself, and the trace with it: also by an
+        exception that nobody caught, once the stack was unwound."""
+        by_itself = self.result.ended or (bool(self.uncaught) and not self.result.timed_out)
+        return by_itself and self.complete
 
     @property
     def called_exit(self) -> bool:
         """Whether it ended by ``exit``, not by the end of ``main``."""
         return bool(self.exits)
+
+    @property
+    def exited_in_main(self) -> bool:
+        """Whether every call of ``exit`` was made by ``main``, which survived what happened."""
+        return all(stack and stack[0].function in _MAIN for stack in self.exits)
 
     @property
     def exit_text(self) -> str:

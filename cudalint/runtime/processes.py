@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import selectors
 import signal
@@ -20,14 +21,18 @@ TOKEN = "CUDALINT_RUN"
 class ProcessLimits:
     """What a command may use."""
 
-    seconds: float = 60.0
+    seconds: float | None = 60.0
+    """``None``: as long as it takes."""
     memory: int | None = None
     """Bytes of private memory (``RLIMIT_DATA``) per process: what ``malloc`` gives. Reserved
     address space does not count, of which CUDA needs much."""
-    output: int = 1024 * 1024
-    """Bytes kept of each of the standard streams."""
+    output: int | None = 1024 * 1024
+    """Bytes kept of each of the standard streams. ``None``: it reads and writes those of this
+    process, as it would without us."""
     file: int | None = 8 * 1024**3
     """Bytes of the largest file that it may write."""
+    core: int | None = 0
+    """Bytes of a core file."""
 
 
 @dataclass(frozen=True)
@@ -54,24 +59,28 @@ def run_command(
     folder: Path,
     environment: Mapping[str, str],
     limits: ProcessLimits,
+    stdout: int | None = None,
 ) -> Completed:
-    """Run to the end or to a limit. ``OSError`` where it cannot be started."""
+    """Run to the end or to a limit. ``OSError`` where it cannot be started. ``stdout`` is the file
+    that it writes to where its output is not kept; by default ours."""
     token = uuid.uuid4().hex
     start = time.monotonic()
+    captured = limits.output is not None
     process = subprocess.Popen(
         [str(part) for part in command],
         cwd=folder,
         env={**environment, TOKEN: token},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL if captured else None,
+        stdout=subprocess.PIPE if captured else stdout,
+        stderr=subprocess.PIPE if captured else None,
         start_new_session=True,
     )
     timed_out = False
-    capture = _Capture(process, limits.output)
+    capture = _Capture(process, limits.output or 0)
     try:
         _restrict(process.pid, limits)
-        timed_out = not capture.wait(start + limits.seconds)
+        end = math.inf if limits.seconds is None else start + limits.seconds
+        timed_out = not capture.wait(end)
     finally:
         # The group is ended before its leader is reaped: until then its number is not given anew.
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -102,7 +111,8 @@ class _Capture:
         self._limit = limit
         self._selector = selectors.DefaultSelector()
         for index, stream in enumerate((process.stdout, process.stderr)):
-            assert stream is not None
+            if stream is None:
+                continue
             os.set_blocking(stream.fileno(), False)
             self._selector.register(stream, selectors.EVENT_READ, index)
 
@@ -164,7 +174,9 @@ def _restrict(pid: int, limits: ProcessLimits) -> None:
 
     if not hasattr(resource, "prlimit"):
         return
-    wanted = [(resource.RLIMIT_CORE, 0)]
+    wanted: list[tuple[int, int]] = []
+    if limits.core is not None:
+        wanted.append((resource.RLIMIT_CORE, limits.core))
     if limits.memory is not None:
         wanted.append((resource.RLIMIT_DATA, limits.memory))
     if limits.file is not None:

@@ -14,11 +14,16 @@ from cudalint.runtime.events import Frame
 from cudalint.source import Span
 
 _FAILS = re.compile(r"\b(?:fails|throws)\b")
+_NEVER = re.compile(r"\bis never (?:released|destroyed|closed|left)\b")
+
+
+def real_path(name: str) -> str:
+    """A path that can be compared with a frame's."""
+    return _real_path(os.path.join(os.getcwd(), name))  # noqa: PTH109, PTH118
 
 
 @functools.lru_cache(maxsize=8192)
-def real_path(name: str) -> str:
-    """A path that can be compared with a frame's."""
+def _real_path(name: str) -> str:
     return os.path.realpath(name)
 
 
@@ -94,6 +99,11 @@ class Question:
         """Where a call must fail for its path to be taken, as its steps say."""
         steps = zip(self.finding.steps, self.steps, strict=True)
         return tuple(place for step, place in steps if _FAILS.search(step.message))
+
+    @property
+    def never(self) -> bool:
+        """Whether it says that nothing releases it at all, on no way."""
+        return self.finding.code == "GPU101" or _NEVER.search(self.finding.message) is not None
 
     @property
     def places(self) -> tuple[Place, ...]:

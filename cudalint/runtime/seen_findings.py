@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.verdict import Evidence, Outcome, Verdict
-from cudalint.runtime.events import Event, Frame, Violation
+from cudalint.runtime.events import Event, EventKind, Frame, Violation
 from cudalint.runtime.evidence import (
+    KEPT,
     evidence_of,
     leaked,
     run_name,
@@ -18,6 +20,7 @@ from cudalint.runtime.evidence import (
 )
 from cudalint.runtime.observation import Observation
 from cudalint.runtime.question import Question, real_path
+from cudalint.runtime.sites import Sites
 from cudalint.source import Span
 
 LIBRARY_LEAK = ("GPU107", "library-leak")
@@ -50,14 +53,17 @@ def seen_findings(
     ``roots`` are the folders of the target's own sources."""
     questions = [Question.of(finding) for finding in static]
     folders = tuple(real_path(str(root)) + "/" for root in roots)
+    sites = Sites(seen.events, [root / "-" for root in roots])
     told: set[tuple[str, str, int]] = set()
     explained = seen.hooked and any(
         one.finding.code in _LAUNCHES and evidence_of(one, seen) for one in questions
     )
-    for code, name, event, message in _events(seen, folders):
+    for code, name, event, message, outcome in _events(seen, folders):
         frame = own_frame(event.stack, folders)
         if frame is None or _covered(event, questions):
             continue
+        if event.kind is EventKind.ACQUIRE:
+            frame = sites.frame(event.stack) or frame  # of a wrapper, its caller
         if explained and event.violation is Violation.LAUNCH_REFUSED:
             continue
         key = (code, frame.filename, frame.line)
@@ -70,15 +76,17 @@ def seen_findings(
         yield Finding(
             code,
             name,
-            Severity.ERROR if event.violation is not None else Severity.WARNING,
+            Severity.ERROR if event.violation is not None
+            else Severity.INFO if outcome is Outcome.KEPT
+            else Severity.WARNING,
             Confidence.HIGH,
             f"{message} (seen at run time)",
             shown(frame.filename),
             Span(frame.line, 1, frame.line, 1),
             function=frame.function,
             subject=event.api,
-            runtime=Verdict(Outcome.CONFIRMED, device, (evidence,)),
-        )
+            runtime=Verdict(outcome, device, (evidence,)),
+        )  # fmt: skip
 
 
 def own_frame(stack: Sequence[Frame], folders: tuple[str, ...]) -> Frame | None:
@@ -100,21 +108,43 @@ def library_of(event: Event, folders: tuple[str, ...]) -> str:
     return ""
 
 
-def _events(seen: Observation, folders: tuple[str, ...]) -> Iterator[tuple[str, str, Event, str]]:
-    for event in leaked(seen):
-        if _alive_at_exit(event, folders, seen):
+def _events(
+    seen: Observation, folders: tuple[str, ...]
+) -> Iterator[tuple[str, str, Event, str, Outcome]]:
+    kept = seen.account.kept if seen.ended else ()
+    grown = _grown(kept, folders)
+    for event in (*leaked(seen), *grown):
+        if not _alive_at_exit(event, folders, seen):
+            library = library_of(event, folders)
+            by = f"that {library} acquired are" if library else f"from {event.api} is"
+            message = f"{_held(event)} {by} never released"
+            yield *_leak_code(event, library), event, message, Outcome.CONFIRMED
+    for event in kept:
+        if event in grown:
             continue
-        what = f"{event.bytes:,} bytes of {event.family} memory" if event.bytes else event.family
-        library = library_of(event, folders)
-        if library:
-            yield *LIBRARY_LEAK, event, f"{what} that {library} acquired are never released"
-        else:
-            code, name = _MEMORY if event.bytes else _HANDLE
-            yield code, name, event, f"{what} from {event.api} is never released"
+        message = f"{_held(event)} from {event.api} is {KEPT}"
+        yield *_leak_code(event, library_of(event, folders)), event, message, Outcome.KEPT
     for event in seen.account.violations:
         if event.violation in _MISUSE:
-            code, name = _MISUSE[event.violation]
-            yield code, name, event, f"{event.violation.label}: {event.text}"
+            text = f"{event.violation.label}: {event.text}"
+            yield *_MISUSE[event.violation], event, text, Outcome.CONFIRMED
+
+
+def _grown(kept: Sequence[Event], folders: tuple[str, ...]) -> list[Event]:
+    """What a library keeps and acquires anew by each call of the same line: that is no buffer for
+    the life of the process, it grows."""
+    times = Counter(event.stack for event in kept)
+    return [event for event in kept if times[event.stack] > 1 and library_of(event, folders)]
+
+
+def _held(event: Event) -> str:
+    return f"{event.bytes:,} bytes of {event.family} memory" if event.bytes else event.family
+
+
+def _leak_code(event: Event, library: str) -> tuple[str, str]:
+    if library:
+        return LIBRARY_LEAK
+    return _MEMORY if event.bytes else _HANDLE
 
 
 def _alive_at_exit(event: Event, folders: tuple[str, ...], seen: Observation) -> bool:

@@ -30,7 +30,6 @@ SPOIL = "CUDALINT_SPOIL"
 SPOILS = (0xFF, 0x3F, 0x00)
 """Bytes that stand for what a kernel should have computed: NaN and -1, 0.7, 0."""
 
-_ENDINGS = ("exit", "abort")
 _SECONDS = 60.0
 _MEMORY = 8 * 1024**3
 _MOST_KEPT_EVENTS = 20_000
@@ -48,6 +47,10 @@ class Prepared:
     """The folders of its own sources."""
     python: bool = False
     """Whether it is a script, whose own stacks count."""
+    host_calls: Mapping[str, str] = field(default_factory=dict)
+    """What has the host's own calls count too; empty where that is not possible."""
+    built: tuple[tuple[str, ...], ...] = ()
+    """The commands that built it."""
     frameworks: bool = False
     """Whether it is a script that is watched by hooks in Python frameworks, not by the ledger."""
 
@@ -98,6 +101,8 @@ class Laboratory:
         self._limits = limits or Limits()
         self._watches = tuple(watches)
         self._history = history
+        self.runs = 0
+        """How many there were."""
         self._resolver = Resolver()
         self._kept: dict[tuple[object, ...], Observation] = {}
 
@@ -105,24 +110,37 @@ class Laboratory:
         """The run without faults."""
         return self.observe(None)
 
+    def with_host_calls(self) -> Observation:
+        """The run without faults, in which the host's own calls count too."""
+        key = ("host calls",)
+        known = self._kept.get(key)
+        if known is None:
+            self._take()
+            known = self._kept[key] = self._observe(None, None, host=True)
+        return known
+
     def observe(self, fault: Fault | None, spoil: int | None = None) -> Observation:
         """One run; ``spoil`` is the byte in place of what kernels should have computed."""
         key = (fault, spoil)
         known = self._kept.get(key)
         if known is None:
-            self._budget.take()
+            self._take()
             known = self._observe(fault, spoil)
             # The run without faults is asked for again and again; others, only when they are small.
             if fault is None or len(known.events) <= _MOST_KEPT_EVENTS:
                 self._kept[key] = known
         return known
 
+    def _take(self) -> None:
+        self._budget.take()
+        self.runs += 1
+
     def measure(self, watches: Sequence[Watch]) -> Observation:
         """A run without faults, with these lines watched and changed as they say."""
         key = ("watches", tuple(watches))
         known = self._kept.get(key)
         if known is None:
-            self._budget.take()
+            self._take()
             known = self._observe_frameworks(None, watches)
             self._kept[key] = known
         return known
@@ -151,16 +169,20 @@ class Laboratory:
             result,
             main.exits,
             main.trace.complete,
-            self._limits,
-            main.passes,
+            limits=self._limits,
+            passes=main.passes,
             hooked=True,
         )
 
-    def _observe(self, fault: Fault | None, spoil: int | None) -> Observation:
+    def _observe(
+        self, fault: Fault | None, spoil: int | None, *, host: bool = False
+    ) -> Observation:
         prepared = self.prepared
         if prepared.frameworks:
             return self._observe_frameworks(fault, self._watches)
         environment = dict(prepared.environment)
+        if host or (fault is not None and fault.host):
+            environment.update(prepared.host_calls)
         if spoil is not None:
             environment[SPOIL] = str(spoil)
         with tempfile.TemporaryDirectory(prefix="cudalint-stacks-") as name:
@@ -176,12 +198,10 @@ class Laboratory:
             python = read_stacks(stacks, trace.process)
             return _Part(python.put_into(trace.events), python.exits, trace.complete)
         events = self._resolver.resolve_events(trace.events)
-        exits = tuple(
-            event.stack
-            for event in events
-            if event.kind is EventKind.NOTE and event.api in _ENDINGS
-        )
-        return _Part(events, exits, trace.complete)
+        notes = [event for event in events if event.kind is EventKind.NOTE]
+        exits = tuple(event.stack for event in notes if event.api == "exit")
+        uncaught = next((event.text for event in notes if event.api == "uncaught"), "")
+        return _Part(events, exits, trace.complete, uncaught)
 
     def _run(self, fault: Fault | None, environment: Mapping[str, str]) -> RunResult:
         prepared = self.prepared
@@ -205,7 +225,7 @@ class Laboratory:
         if self.device.mode is not Mode.SIMULATE:
             return []
         found = (self.observe(fault, spoil) for spoil in SPOILS)
-        return [one for one in found if one.ended or one.exits]
+        return [one for one in found if one.ended]
 
 
 @dataclass(frozen=True)
@@ -215,6 +235,7 @@ class _Part:
     events: tuple[Event, ...]
     exits: tuple[tuple[Frame, ...], ...]
     complete: bool
+    uncaught: str = ""
 
 
 def _using_cuda(result: RunResult) -> list[Trace]:
@@ -229,8 +250,9 @@ def _joined(fault: Fault | None, result: RunResult, parts: list[_Part]) -> Obser
     if len(parts) == 1:
         (part,) = parts
         return Observation(
-            fault, part.events, account(part.events), result, part.exits, part.complete
-        )
+            fault, part.events, account(part.events), result, part.exits, part.complete,
+            part.uncaught,
+        )  # fmt: skip
     accounts = [account(part.events) for part in parts]
     injected = (one.injected for one in accounts if one.injected is not None)
     return Observation(
@@ -238,6 +260,7 @@ def _joined(fault: Fault | None, result: RunResult, parts: list[_Part]) -> Obser
         tuple(event for part in parts for event in part.events),
         Account(
             leaks=tuple(event for one in accounts for event in one.leaks),
+            kept=tuple(event for one in accounts for event in one.kept),
             reset=tuple(event for one in accounts for event in one.reset),
             violations=tuple(event for one in accounts for event in one.violations),
             failures=tuple(event for one in accounts for event in one.failures),
@@ -249,4 +272,5 @@ def _joined(fault: Fault | None, result: RunResult, parts: list[_Part]) -> Obser
         result,
         tuple(stack for part in parts for stack in part.exits),
         bool(parts) and all(part.complete for part in parts),
+        next((part.uncaught for part in parts if part.uncaught), ""),
     )

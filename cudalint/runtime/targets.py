@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cudalint.project.compile_commands import CompileFlags
 from cudalint.runtime.build import SOURCES
 
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
@@ -29,6 +30,10 @@ class Target:
     """For people: the path of the source, or the name in the configuration."""
     sources: tuple[Path, ...] = ()
     """What is compiled into it; empty where it builds itself, or needs no building."""
+    fewer: tuple[Path, ...] = ()
+    """Those of the sources that it is known to need: enough, where another does not compile."""
+    flags: CompileFlags = field(default_factory=CompileFlags)
+    """How the project's own build compiles the sources."""
     script: Path | None = None
     """A Python program."""
     build: tuple[tuple[str, ...], ...] = ()
@@ -60,12 +65,18 @@ class _Text:
     includes: tuple[str, ...]
 
 
+FoldersOf = Callable[[Path], Sequence[Path]]
+"""Where the headers of a source are looked for, besides its own folder."""
+
+
 def has_main(text: str) -> bool:
     """Whether a C++ source defines ``main``."""
     return _MAIN.search(_COMMENT.sub(_blank, text)) is not None
 
 
-def targets_of(files: Iterable[Path]) -> tuple[Target, ...]:
+def targets_of(
+    files: Iterable[Path], include_folders: FoldersOf = lambda path: ()
+) -> tuple[Target, ...]:
     """The targets among some files that were linted: each source with a ``main``, with the other
     sources that it needs, and each script."""
     paths = sorted({Path(os.path.realpath(file)) for file in files})
@@ -78,7 +89,9 @@ def targets_of(files: Iterable[Path]) -> tuple[Target, ...]:
         if path.suffix.lower() in SOURCES and path.is_file()
     }
     found = [
-        _program(text, known) for path, text in known.items() if text.has_main and path in paths
+        _program(text, known, include_folders)
+        for path, text in known.items()
+        if text.has_main and path in paths
     ]
     # A project whose main does not mention CUDA belongs to the sources that do.
     covered = {path for target in found for path in target.covers}
@@ -87,7 +100,7 @@ def targets_of(files: Iterable[Path]) -> tuple[Target, ...]:
             continue
         for text in known.values():
             if text.has_main:
-                target = _program(text, known)
+                target = _program(text, known, include_folders)
                 if path in target.covers and target not in found:
                     found.append(target)
                     covered.update(target.covers)
@@ -105,33 +118,59 @@ def target_for(targets: Sequence[Target], path: Path) -> Target | None:
     )
 
 
-def _program(main: _Text, known: Mapping[Path, _Text]) -> Target:
-    """A main with the sources that define what it includes; alone in its folder, with all others
-    of the folder."""
+def _program(main: _Text, known: Mapping[Path, _Text], include_folders: FoldersOf) -> Target:
+    """A main with the sources that define what it includes; the only main with all others: of the
+    run, or of its folder."""
     beside = [text for path, text in known.items() if path.parent == main.path.parent]
-    others = [text for text in beside if not text.has_main]
-    sources = {main.path: main}
+    for group in (known.values(), beside):
+        if sum(text.has_main for text in group) == 1:
+            others = [text for text in group if not text.has_main]
+            break
+    else:
+        others = []
+    needed, _ = _needed([main], known, include_folders)
+    every, headers = _needed([main, *others], known, include_folders)
+    # A source that another one includes is no translation unit.
+    ordered = [main.path, *sorted(every - {main.path} - headers)]
+    return Target(
+        name=str(main.path),
+        sources=tuple(ordered),
+        fewer=tuple(path for path in ordered if path in needed),
+        covers=(*ordered, *sorted(headers)),
+    )
+
+
+def _needed(
+    texts: Iterable[_Text], known: Mapping[Path, _Text], include_folders: FoldersOf
+) -> tuple[set[Path], set[Path]]:
+    """Some sources with those that define what they include; and the headers."""
+    pending = list(texts)
+    sources = {text.path for text in pending}
     headers: set[Path] = set()
-    pending = [main]
-    if sum(text.has_main for text in beside) == 1:
-        pending += others
-        sources.update({text.path: text for text in others})
     while pending:
         text = pending.pop()
         for name in text.includes:
-            header = Path(os.path.realpath(text.path.parent / name))
-            if header in headers or not header.is_file():
+            header, beside = _header(text.path, name, include_folders)
+            if header is None or header in headers:
                 continue
             headers.add(header)
             pending.append(_read(header))
             for other in known.values():
-                same = other.path.stem == header.stem and other.path.parent == header.parent
-                if same and not other.has_main and other.path not in sources:
-                    sources[other.path] = other
+                same = other.path.stem == header.stem
+                near = other.path.parent == header.parent or not beside
+                if same and near and not other.has_main and other.path not in sources:
+                    sources.add(other.path)
                     pending.append(other)
-    # A source that another one includes is no translation unit.
-    ordered = [main.path, *sorted(set(sources) - {main.path} - headers)]
-    return Target(name=str(main.path), sources=tuple(ordered), covers=(*ordered, *sorted(headers)))
+    return sources, headers
+
+
+def _header(path: Path, name: str, include_folders: FoldersOf) -> tuple[Path | None, bool]:
+    """The header that an include means, and whether it lies relative to the file itself."""
+    for number, folder in enumerate((path.parent, *include_folders(path))):
+        header = Path(os.path.realpath(folder / name))
+        if header.is_file():
+            return header, number == 0
+    return None, False
 
 
 def _read(path: Path) -> _Text:

@@ -8,8 +8,16 @@ from dataclasses import dataclass
 from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Evidence, Outcome, Verdict
 from cudalint.runtime.events import Event, EventKind, Frame
-from cudalint.runtime.evidence import LEAKS, evidence_of, judged, measurable
-from cudalint.runtime.faults import Fault
+from cudalint.runtime.evidence import (
+    LEAKS,
+    evidence_of,
+    judged,
+    kept,
+    measurable,
+    nothing_lost,
+    unproven,
+)
+from cudalint.runtime.faults import HOST_APIS, Fault
 from cudalint.runtime.frameworks.growth import GrowthJudge
 from cudalint.runtime.frameworks.measures import REFUTABLE
 from cudalint.runtime.frameworks.watches import GROWTH
@@ -22,6 +30,7 @@ from cudalint.runtime.trace import Mode
 _MOST_FAULTS = 48
 _MOST_LASTING_FAULTS = 12
 _MOST_PER_PLACE = 3
+_MOST_HOST_FAULTS = 12
 _SWEPT = LEAKS | {"GPU201", "GPU202", "GPU203", "GPU204", "GPU506"}
 _SWEEP_ALONE = frozenset({"GPU506"})
 """What a run without faults cannot show."""
@@ -43,6 +52,9 @@ class _Tried:
     ended: int = 0
     depends: bool = False
     """Whether evidence came and went with values that a kernel should have computed."""
+    kept: Evidence | None = None
+    unproven: str = ""
+    """Why what was not released is no evidence."""
     spent: bool = False
     fault: Fault | None = None
     """Of the run that was looked at last."""
@@ -70,6 +82,12 @@ class Judge:
             base = self._laboratory.base()
             if not base.events or self._missing_module(base):
                 return self._not_runnable(base)
+            if question.finding.code in LEAKS and question.never and nothing_lost(question, base):
+                still = kept(question, base)
+                if still is not None:
+                    return Verdict(Outcome.KEPT, self._device, (still,))
+                reason = "the run without faults released all of it"
+                return Verdict(Outcome.REFUTED, self._device, reason=reason)
             evidence = self._shown(question, tried)
         except BudgetSpentError:
             tried.spent = True
@@ -80,7 +98,8 @@ class Judge:
                 reason = "no time was left to run it"
                 return Verdict(Outcome.NOT_REACHED, self._device, reason=reason)
         if evidence is not None:
-            second = self._second.evidence(question, evidence, tried.fault)
+            alone = tried.fault is not None and tried.fault.host  # only the ledger can do that
+            second = () if alone else self._second.evidence(question, evidence, tried.fault)
             return Verdict(Outcome.CONFIRMED, self._device, (evidence, *second))
         return self._unconfirmed(question, base, tried)
 
@@ -105,7 +124,34 @@ class Judge:
             evidence = self._in_run(question, fault, tried)
             if evidence is not None:
                 return evidence
+        return self._shown_by_host_calls(question, tried)
+
+    def _shown_by_host_calls(self, question: Question, tried: _Tried) -> Evidence | None:
+        """The same with a call of the host's own failing, which only leads to a way out: without
+        evidence it says nothing."""
+        ruled_out = question.finding.code not in LEAKS or question.never or tried.kept
+        if ruled_out or not self._laboratory.prepared.host_calls:
+            return None
+        for fault in self._host_faults(question):
+            alone = _Tried()
+            evidence = self._in_run(question, fault, alone)
+            if evidence is not None:
+                tried.fault = fault
+                return evidence
         return None
+
+    def _host_faults(self, question: Question) -> Iterator[Fault]:
+        function = question.finding.function.rpartition("::")[2].partition("<")[0]
+        places: set[tuple[Frame, ...]] = set()
+        for event in fallible_calls(self._laboratory.with_host_calls().events):
+            near = any(question.place.shares(frame, function) for frame in event.stack) or any(
+                place.index(event.stack) is not None for place in question.places
+            )
+            if event.api in HOST_APIS and near and event.stack not in places:
+                places.add(event.stack)
+                yield Fault(call=event.call, api=event.api, host=True)
+                if len(places) == _MOST_HOST_FAULTS:
+                    return
 
     def _in_run(self, question: Question, fault: Fault | None, tried: _Tried) -> Evidence | None:
         tried.fault = fault
@@ -113,6 +159,9 @@ class Judge:
         tried.ended += seen.ended
         evidence = evidence_of(question, seen)
         if evidence is None:
+            if question.finding.code in LEAKS:
+                tried.kept = tried.kept or kept(question, seen)
+                tried.unproven = tried.unproven or unproven(question, seen)
             return None
         if not seen.account.tainted:
             return evidence
@@ -126,7 +175,7 @@ class Judge:
 
     def _faults(self, question: Question) -> Iterator[tuple[Fault, bool]]:
         """The calls to fail, those on the finding's own steps first; whether it is one of these."""
-        calls = _calls(self._laboratory.base().events)
+        calls = fallible_calls(self._laboratory.base().events)
         owned = _lifetimes(question, self._laboratory.base().events)
         failing = question.failing
         steps = (*failing, *question.places)
@@ -186,6 +235,10 @@ class Judge:
 
         if tried.depends:
             return unreached(_DEPENDS)
+        if tried.kept is not None:
+            return Verdict(Outcome.KEPT, self._device, (tried.kept,))
+        if tried.unproven:
+            return unreached(tried.unproven)
         if base.hooked and question.finding.code not in REFUTABLE:
             ending = f" ({base.exit_text})" if base.exit_text else ""
             return unreached(f"the hooks in Python frameworks cannot rule it out{ending}")
@@ -233,7 +286,7 @@ class Judge:
         return ""
 
 
-def _calls(events: Sequence[Event]) -> list[Event]:
+def fallible_calls(events: Sequence[Event]) -> list[Event]:
     """The fallible calls of a run, one event for each."""
     found: dict[int, Event] = {}
     for event in events:

@@ -12,6 +12,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.findings.verdict import Outcome, Verdict
 from cudalint.project.files import FileError
 from cudalint.reports import concise, json, statistics, text
 from cudalint.reports.report import Report
@@ -314,3 +315,15 @@ def test_when_to_paint(
 ) -> None:
     stream = Terminal() if terminal else io.StringIO()
     assert use_color(stream, choice, environment) is expected  # type: ignore[arg-type]
+
+
+def test_what_a_run_refuted_is_shown_and_fails_nothing() -> None:
+    refuted = Verdict(Outcome.REFUTED, "simulated sm_90", reason="all was released")
+    report = dataclasses.replace(
+        REPORT, findings=tuple(dataclasses.replace(one, runtime=refuted) for one in REPORT.active)
+    )
+    assert not report.fails(Severity.INFO)
+    assert concise.render(report).count("[refuted]") == len(report.active)
+    said = text.summary(report)
+    assert said.startswith("No CUDA memory misuse found")
+    assert f": {len(report.active)} refuted" in said

@@ -170,3 +170,54 @@ def test_a_missing_module_is_the_reason(
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert finding["runtime"]["verdict"] == "not-runnable"
     assert "no_such_framework" in finding["runtime"]["reason"]
+
+
+# Kept to the end --------------------------------------------------------------------------------
+
+HELPER = """
+from cuda.bindings import runtime
+BLOCKS = []
+class Pool:
+    instance = None
+    def __init__(self):
+        self.block = runtime.cudaMalloc(256)[1]
+def keep():
+    BLOCKS.append({"block": runtime.cudaMalloc(64)[1]})
+def shared():
+    Pool.instance = Pool.instance or Pool()
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "kept", "lost"),
+    [
+        ("import helper\nhelper.keep()\nhelper.keep()", [64, 64], []),
+        ("import helper\nhelper.shared()\nhelper.shared()", [256], []),
+        ("import helper\nhelper.keep()\nhelper.BLOCKS.clear()", [], [64]),
+        ("import helper\nhelper.keep()\nraise SystemExit(3)", [64], []),
+        ("import helper\nhelper.keep()\nraise ValueError", [64], []),
+        ("import helper\npool = helper.Pool()", [], [256]),
+        ("from helper import runtime\nerr, block = runtime.cudaMalloc(8)", [], [8]),
+        (
+            "from helper import runtime\nCACHE = {}\n"
+            "def cached(n):\n    CACHE[n] = runtime.cudaMalloc(n)[1]\n"
+            "cached(8)\ncached(16)",
+            [8, 16],
+            [],
+        ),
+        (
+            "from helper import runtime\nblock = None\n"
+            "def make(n):\n    global block\n    block = runtime.cudaMalloc(n)[1]\n"
+            "make(8)\nmake(16)",
+            [16],
+            [8],
+        ),
+    ],
+)
+def test_what_globals_of_modules_hold_is_kept(
+    tmp_path: Path, script: str, kept: list[int], lost: list[int]
+) -> None:
+    (tmp_path / "helper.py").write_text(HELPER)
+    seen = observe(tmp_path, script)
+    assert [event.bytes for event in seen.account.kept] == kept, seen.result.stderr
+    assert [event.bytes for event in seen.account.leaks] == lost

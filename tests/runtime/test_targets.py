@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
+
+from cudalint.cli import main
 from cudalint.runtime.targets import has_main, target_for, targets_of
 
 
@@ -62,3 +66,73 @@ def test_scripts_and_their_modules(tmp_path: Path) -> None:
     (target,) = targets_of(files.values())
     assert target.script == files["tool_py"].resolve()
     assert target_for([target], files["helper_py"]) is target
+
+
+# The flags of the project's own build -----------------------------------------------------------
+
+
+HEADER = "#pragma once\nint sim_run(int n);\n"
+WORK = """
+#include "sim/capi.h"
+#include <cuda_runtime.h>
+#ifndef SIM_SIZE
+#error "built without the project's macros"
+#endif
+int sim_run(int n) {
+    float *a, *b;
+    if (cudaMalloc(&a, n * SIM_SIZE) != cudaSuccess) return 1;
+    if (cudaMalloc(&b, n * SIM_SIZE) != cudaSuccess) return 1;
+    cudaFree(b);
+    return cudaFree(a) == cudaSuccess ? 0 : 1;
+}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: Path) -> Path:
+    """Sources that are built with folders and macros that only a compile database names."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in {
+        "include/sim/capi.h": HEADER,
+        "src/capi.cpp": WORK,
+        "app/main.cpp": '#include "sim/capi.h"\nint main() { return sim_run(4); }\n',
+        "app/other.cpp": "int main() { return 0; }\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    entries = [
+        {"file": f"../{name}", "directory": str(tmp_path / "build"),
+         "command": f"c++ -I../include -DSIM_SIZE=4 -c ../{name}"}
+        for name in ("src/capi.cpp", "app/main.cpp", "app/other.cpp")
+    ]  # fmt: skip
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "compile_commands.json").write_text(json.dumps(entries))
+    return tmp_path
+
+
+def test_targets_are_built_as_the_compile_database_says(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = main(["--isolated", "-v", "--runtime=sim", "--output-format=json", "."])
+    captured = capsys.readouterr()
+    (finding,) = json.loads(captured.out)["findings"]
+    assert (status, finding["runtime"]["verdict"]) == (1, "confirmed"), captured.err
+    assert "ran 2 programs" in captured.err
+    assert "-DSIM_SIZE=4" in captured.err
+
+
+def test_a_source_beside_it_that_does_not_compile(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "app" / "other.cpp").write_text("#include <no/such.h>\nvoid nothing() {}\n")
+    assert main(["--isolated", "--runtime=sim", "--output-format=json", "."]) == 1
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)["findings"]
+    (verdict,) = (one["runtime"]["verdict"] for one in found if one["code"] == "GPU102")
+    assert verdict == "confirmed", captured.out + captured.err
+    assert "ran 1 program, 2 times in all, on simulated sm_90" in captured.err
+
+
+def test_that_nothing_was_run_is_said(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--isolated", "--runtime=sim", "src/capi.cpp"]) == 1
+    assert "no program was run" in capsys.readouterr().err

@@ -338,3 +338,30 @@ def test_any_map_is_right(actions):
         assert column.largest_hole == max(holes, default=0)
         assert column.largest_free == max([base + (1 << 30) - top, *holes])
         assert sum(cells for _, cells in column.runs) == -(-(top - base) // seen.cell)
+
+
+def test_bands_are_those_of_a_wrappers_callers():
+    program = Program()
+    inner = frame(3, function="scratch")
+    first = program.acquire(1000, inner, frame(10, function="load"), frame(50))
+    program.acquire(2000, inner, frame(20, function="store"), frame(51))
+    program.release(first)
+    sites = timeline(recorded(program.end())).sites
+    assert [(site.line, site.function, site.total) for site in sites] == [
+        (10, "load", 1000), (20, "store", 2000),
+    ]  # fmt: skip
+
+
+def test_what_is_kept_is_no_leak():
+    program = Program()
+    table = program.acquire(1000, frame(5))
+    program.acquire(500, frame(6))
+    program._add(EventKind.KEPT, "", "device", table, 0, ())
+    seen = timeline(recorded(program.end()))
+    (space,) = seen.spaces
+    assert space.end_bytes == 1500
+    assert [(site.line, site.left_bytes) for site in seen.sites] == [(5, 0), (6, 500)]
+    assert [(leaks.sites, leaks.bytes) for leaks in space.leaks] == [((1,), 500)]
+    summary = account(program.events)
+    assert [event.bytes for event in summary.leaks] == [500]
+    assert [event.bytes for event in summary.kept] == [1000]

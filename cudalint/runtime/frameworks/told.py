@@ -12,7 +12,7 @@ from pathlib import Path
 from cudalint.runtime.account import Account
 from cudalint.runtime.devices import Device
 from cudalint.runtime.events import Event, EventKind
-from cudalint.runtime.evidence import stack_text
+from cudalint.runtime.evidence import has_lines, stack_text
 from cudalint.runtime.frameworks import programs
 from cudalint.runtime.frameworks.programs import FrameworkTrace
 from cudalint.runtime.trace import Mode
@@ -56,7 +56,7 @@ def without_caches(summary: Account) -> Account:
     kept: list[Event] = []
     leaks: list[Event] = []
     for event in summary.leaks:
-        (leaks if stack_text(event.stack) else kept).append(event)
+        (leaks if has_lines(event.stack) else kept).append(event)
     if not kept:
         return summary
     total = sum(event.bytes for event in kept)

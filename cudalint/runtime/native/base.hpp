@@ -116,7 +116,9 @@ inline Configuration read_configuration() {
     const char* mode = getenv("CUDALINT_MODE");
     c.simulate = !mode || strcmp(mode, "observe") != 0;
     const char* unwind = getenv("CUDALINT_UNWIND");
-    c.frame_pointers = !unwind || strcmp(unwind, "tables") != 0;
+    // The host's own libraries have no frame pointers.
+    bool tables = (unwind && !strcmp(unwind, "tables")) || getenv("CUDALINT_HOST_CALLS");
+    c.frame_pointers = !tables;
     if (const char* backing = getenv("CUDALINT_BACKING"))
         c.backing = strtoull(backing, nullptr, 0);
     auto device = parse_pairs(getenv("CUDALINT_DEVICE"));

@@ -95,9 +95,10 @@ public:
 
     void acquired(const char* family, Address address, uint64_t bytes, Address stream = 0,
                   bool asynchronous = false) {
-        if (!simulating()) {
+        {
             std::lock_guard<std::recursive_mutex> guard(runtime().mutex);
-            runtime().destroyed.erase(address);
+            if (!simulating()) runtime().destroyed.erase(address);
+            if (outer_) runtime().held.emplace(address, family);
         }
         Record record = make(ACQUIRE);
         record.address = address, record.bytes = bytes, record.stream = stream;
@@ -107,6 +108,12 @@ public:
 
     void released(const char* family, Address address, uint64_t bytes, Address stream = 0,
                   bool asynchronous = false, cudaError_t status = cudaSuccess) {
+        {
+            std::lock_guard<std::recursive_mutex> guard(runtime().mutex);
+            auto [first, last] = runtime().held.equal_range(address);
+            while (first != last && strcmp(first->second, family)) ++first;
+            if (first != last) runtime().held.erase(first);
+        }
         Record record = make(RELEASE);
         record.address = address, record.bytes = bytes, record.stream = stream;
         record.status = int(status);

@@ -28,6 +28,7 @@ struct Runtime {
     Program program;
     std::map<Address, Handle> handles;
     std::map<Address, const char*> destroyed;
+    std::multimap<Address, const char*> held;  // What was acquired and not released: its family.
     std::set<std::string> noted;
     std::vector<Address> default_pools, current_pools;
     std::map<std::pair<int, int>, bool> peers;

@@ -18,7 +18,7 @@ inline void note_ending(const char* how, const Stack& stack) {
 
 struct sigaction previous_abort;
 
-// Also what a failed assertion and an uncaught exception come to.
+// Also what a failed assertion comes to, and an exception that cannot be caught.
 inline void on_abort(int signal, siginfo_t*, void*) {
     Stack stack;
     Unwinding all{&stack, 0, true};
@@ -44,6 +44,7 @@ extern "C" EXPORT __attribute__((noreturn)) void exit(int status) {
     ledger::Stack stack;
     ledger::capture(stack, __builtin_frame_address(0));
     ledger::note_ending("exit", stack);
+    ledger::note_kept();
     auto real = (void (*)(int))dlsym(RTLD_NEXT, "exit");
     real(status);
     __builtin_unreachable();
@@ -51,6 +52,13 @@ extern "C" EXPORT __attribute__((noreturn)) void exit(int status) {
 
 // How many events there are: a caller that knows its own stack (Python) says which are its own.
 extern "C" EXPORT unsigned long long cudalint_sequence() { return ledger::writer().count(); }
+
+// Another program's memory (a script's) leads to this address at the end.
+extern "C" EXPORT void cudalint_keep(uintptr_t address) {
+    std::lock_guard<std::recursive_mutex> guard(runtime().mutex);
+    auto [first, last] = runtime().held.equal_range(address);
+    for (; first != last; ++first) ledger::note_kept(address, first->second);
+}
 
 // How many calls came through here: the injection is silent where the ledger sees them.
 extern "C" EXPORT unsigned long long cudalint_calls() { return ledger::runtime().calls; }

@@ -157,9 +157,11 @@ __attribute__((constructor(101))) void begin() {
     writer().open(false);
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
     watch_faults();
+    watching_host = getenv("CUDALINT_HOST_CALLS") != nullptr;
 }
 
 __attribute__((destructor)) void finish() {
+    watching_host = false;
     Record record{};
     record.kind = END;
     record.thread = thread_number();
@@ -168,6 +170,10 @@ __attribute__((destructor)) void finish() {
         writer().event(record);
     }
     writer().close();
+    if (uncaught) {
+        signal(SIGABRT, SIG_DFL);
+        abort();
+    }
 }
 
 using FreeFunction = void (*)(void*);
@@ -185,9 +191,12 @@ __attribute__((noinline)) inline bool misfreed(void* pointer, void* frame) {
     Allocation* live = memory.find(address);
     const auto* gone = memory.find_gone(address);
     const char* family = live ? live->family : gone ? gone->second.family : "device";
-    if (live)
+    if (live) {
         call.misuse(WRONG_DEALLOCATOR, family, address, live->bytes,
                     std::string(family) + " memory is released by free or delete");
+        call.released(family, address, live->bytes);
+        memory.remove(address);
+    }
     else
         call.misuse(gone ? DOUBLE_FREE : INVALID_POINTER, family, address, 0,
                     "free or delete of an address of the device's range");
@@ -207,9 +216,9 @@ extern "C" EXPORT void free(void* pointer) {
             ledger::Memory& memory = runtime().memory;
             Address address = Address(pointer);
             if (memory.in_device_range(address) || memory.in_host_range(address)) {
+                // glibc would find no heap there; what comes after can be seen all the same.
                 ledger::misfreed(pointer, __builtin_frame_address(0));
-                // glibc would find no heap there, and end the program.
-                abort();
+                return;
             }
         }
     }

@@ -6,7 +6,7 @@ namespace ledger {
 
 enum Kind : uint8_t {
     ACQUIRE = 1, RELEASE, COPY, FILL, LAUNCH, SYNC, CALL, VIOLATION, LIBRARY, NOTE, TAINTED_READ,
-    RESET, END, STRING = 100, STACK, MODULE
+    RESET, END, KEPT, STRING = 100, STACK, MODULE
 };
 
 enum Misuse : uint16_t {
@@ -94,6 +94,7 @@ public:
         header->process = uint32_t(getpid());
         header->memory = simulating() ? configuration().profile.memory : 0;
         header->mode = simulating() ? 2 : 1;
+        note_job();
     }
 
     void close() {
@@ -183,6 +184,21 @@ private:
             return hash;
         }
     };
+
+    // Which process of a job this is, as those who started it say.
+    void note_job() {
+        std::string text;
+        for (const char* name : {"RANK", "LOCAL_RANK", "OMPI_COMM_WORLD_RANK",
+                                 "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_RANK", "SLURM_PROCID",
+                                 "SLURM_LOCALID", "CUDA_VISIBLE_DEVICES"})
+            if (const char* value = getenv(name)) text += std::string(name) + "=" + value + ";";
+        if (text.empty()) return;
+        Record record{};
+        record.kind = NOTE;
+        record.api = literal("job");
+        record.text = string(text);
+        event(record);
+    }
 
     // Disk space is taken before it is written to: a full disk would kill the program otherwise.
     bool reserve(uint64_t end) {

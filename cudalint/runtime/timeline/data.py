@@ -50,7 +50,7 @@ def _count(past: History) -> None:
         draft.count += 1
         draft.total += one.bytes
         draft.largest = max(draft.largest, one.bytes)
-        if one.died is None:
+        if one.lost:
             draft.left_count += 1
             draft.left_bytes += one.bytes
         draft.reset_count += one.by_reset
@@ -69,7 +69,7 @@ def _space(key: str, past: History, *, leaking: bool) -> SpaceSeries | None:
     for site, held in at_peak.items():
         past.drafts[site].at_peak = held
     levels = dict(zip(steps, totals, strict=True))
-    left = [lifetimes[number] for number in sorted(members) if lifetimes[number].died is None]
+    left = [lifetimes[number] for number in sorted(members) if lifetimes[number].lost]
     series = [
         Series(site, tuple(values[place] for values in kept)) for place, site in enumerate(drawn)
     ]

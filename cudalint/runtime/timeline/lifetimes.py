@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cudalint.runtime.events import Event, EventKind, Frame
-from cudalint.runtime.frames import user_frame
+from cudalint.runtime.sites import Sites
 from cudalint.runtime.timeline.model import Moment, Recorded, Site, space_of
 
 _STACKS = 3
@@ -28,6 +29,13 @@ class Lifetime:
     born: int
     died: int | None = None
     by_reset: bool = False
+    kept: bool = False
+    """Whether the program's own memory still pointed at it at the end."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether nothing released it, and nothing leads to it at the end."""
+        return self.died is None and not self.kept
 
 
 @dataclass
@@ -116,6 +124,9 @@ def history(recorded: Recorded) -> History:
             for number in ended:
                 lifetimes[number].by_reset = True
         else:
+            if kind is EventKind.KEPT:
+                for number in live.get((event.family, event.address), ()):
+                    lifetimes[number].kept = True
             continue
         if ended:
             for number in ended:
@@ -131,7 +142,9 @@ class _Sites:
     """Finds the site of an event; a stack is looked at once."""
 
     def __init__(self, recorded: Recorded) -> None:
-        self._roots = _sources(recorded)
+        sources = _sources(recorded)
+        self._own = Sites(recorded.events, sources) if sources else None
+        self._any = functools.cache(lambda: Sites(recorded.events))
         self._known: dict[tuple[str, str, int], int] = {}
         self._numbers: dict[tuple[object, ...], int] = {}
         self.drafts: list[Draft] = []
@@ -154,7 +167,7 @@ class _Sites:
         return number
 
     def _frame(self, stack: tuple[Frame, ...]) -> Frame | None:
-        return (user_frame(stack, self._roots) if self._roots else None) or user_frame(stack)
+        return (self._own.frame(stack) if self._own else None) or self._any().frame(stack)
 
 
 def _sources(recorded: Recorded) -> list[Path]:
