@@ -137,8 +137,9 @@ def lint(
     analysed = [one for one in read if one.file.filename not in failed]
     sources = {one.file.filename: one.source for one in analysed}
     findings = [in_cells(finding, sources) for finding in _judged(findings, analysed, run)]
+    named = fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))
     return Report(
-        findings=tuple(fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))),
+        findings=tuple(plan.baseline.marked(named) if plan.baseline else named),
         errors=tuple(sorted(set(run.errors))),
         notes=tuple(sorted(set(run.notes))),
         files=len(analysed),

@@ -15,6 +15,7 @@ _SECTIONS = {
         "exclude", "extend_exclude", "force_exclude", "respect_gitignore", "max_file_size",
         "stdin_filename",
     ),
+    "Legacy": ("baseline", "write_baseline", "force_baseline", "diff_base"),
     "Devices": ("target", "device_memory", "max_transfer", "large_allocation"),
     "Code": ("include_folders", "defines", "standard", "compile_commands", "models"),
     "Output": (
@@ -106,6 +107,9 @@ setting_options = _options(
         type=click.Choice(["error", "warning", "info"]),
         help="The least severity that makes the exit status 1 [default: warning].",
     ),
+    click.option(
+        "--baseline", metavar="FILE", help="Findings that are known: they are not reported."
+    ),
     _many(
         "--test-files", "test_files", "Tests, as in .gitignore: warnings there are info.",
         metavar="PATTERN",
@@ -180,6 +184,15 @@ timeline_option = click.option(
 
 run_options = _options(
     click.option("--stdin-filename", metavar="NAME", help="What to take standard input (-) for."),
+    click.option(
+        "--write-baseline", is_flag=True, help="Write the baseline: one that exists only shrinks."
+    ),
+    click.option(
+        "--force-baseline", is_flag=True, help="Write the baseline, new findings included."
+    ),
+    click.option(
+        "--diff-base", metavar="REV", help="Report only what touches lines changed since REV (git)."
+    ),
     click.option(
         "--runtime",
         "runtime_mode",

@@ -33,14 +33,17 @@ def as_data(report: Report) -> dict[str, Any]:
     data: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "cudalint", "version": __version__},
-        "findings": [_finding(finding, report) for finding in report.findings],
+        "findings": [
+            _finding(finding, report) for finding in report.findings if finding.known is None
+        ],
         "errors": [
             {"filename": error.filename, "message": error.message} for error in report.errors
         ],
         "summary": {
             "files": report.files,
             "findings": len(report.active),
-            "suppressed": len(report.findings) - len(report.active),
+            "suppressed": report.suppressed,
+            **{reason.name.lower(): count for reason, count in report.known().items()},
             "errors": len(report.errors),
             "by_severity": {
                 severity.value: count for severity, count in report.by_severity().items()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.finding import Finding, Known, Severity
 from cudalint.project.files import FileError
 from cudalint.source import Source
 
@@ -37,8 +37,18 @@ class Report:
 
     @property
     def active(self) -> tuple[Finding, ...]:
-        """The findings that no comment suppresses."""
-        return tuple(finding for finding in self.findings if finding.suppressed is None)
+        """The findings that no comment suppresses and that were not known before."""
+        return tuple(one for one in self.findings if one.suppressed is None and one.known is None)
+
+    @property
+    def suppressed(self) -> int:
+        """How many findings comments suppress."""
+        return sum(finding.suppressed is not None for finding in self.findings)
+
+    def known(self) -> dict[Known, int]:
+        """How many others are not told because they are no news, by the reason."""
+        counts = Counter(one.known for one in self.findings if one.suppressed is None)
+        return {reason: counts[reason] for reason in Known}
 
     def by_severity(self) -> dict[Severity, int]:
         """How many active findings of each severity, the gravest first."""

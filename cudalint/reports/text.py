@@ -127,8 +127,10 @@ def summary(report: Report, style: Style | None = None) -> str:
         for severity, count in report.by_severity().items()
         if count
     ]
-    suppressed = len(report.findings) - len(report.active)
-    hidden = f" ({suppressed} suppressed)" if suppressed else ""
+    untold = {"suppressed": report.suppressed}
+    untold |= {reason.value: count for reason, count in report.known().items()}
+    told = [f"{count} {reason}" for reason, count in untold.items() if count]
+    hidden = f" ({', '.join(told)})" if told else ""
     if not counts:
         if not report.files:
             return f"No file to analyse mentions CUDA.{hidden}"
