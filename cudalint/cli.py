@@ -32,21 +32,24 @@ class _DefaultCommand(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = {"--help", "-h", "--version", "-V"}
-        args = _runtime_alone(args)
+        args = _without_values(args)
         if not args or (args[0] not in self.commands and args[0] not in own):
             args = ["check", *args]
         return super().parse_args(ctx, args)
 
 
-def _runtime_alone(args: list[str]) -> list[str]:
-    """``--runtime`` without a value is ``auto``: the path after it is no value of it."""
+def _without_values(args: list[str]) -> list[str]:
+    """``--runtime`` without a value is ``auto``, ``--add-ignore`` has no reason: the path after
+    them is no value of theirs."""
     found: list[str] = []
     for number, word in enumerate(args):
         if word == "--":
             return found + args[number:]
         following = args[number + 1] if number + 1 < len(args) else ""
         alone = word == "--runtime" and following not in RUNTIME_MODES
-        found.append("--runtime=auto" if alone else word)
+        found.append(
+            "--runtime=auto" if alone else "--add-ignore=" if word == "--add-ignore" else word
+        )
     return found
 
 

@@ -45,6 +45,7 @@ class CheckOptions:
     output_file: str | None = None
     exit_zero: bool = False
     statistics: bool = False
+    add_ignore: str | None = None
     diff_base: str | None = None
     write_baseline: bool = False
     force_baseline: bool = False

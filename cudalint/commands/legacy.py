@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from cudalint.findings.baseline import Baseline, Entry, readable, render
+from cudalint.findings.finding import Finding
+from cudalint.findings.fix import Edit
+from cudalint.findings.ignoring import ignoring
+from cudalint.findings.suppressions import UNUSED_CODE
 from cudalint.plan import Plan
 from cudalint.project.config import ConfigurationError
-from cudalint.project.files import SourceFile
+from cudalint.project.files import STDIN_NAME, SourceFile
 from cudalint.project.paths import display_name, relative_name
+from cudalint.project.reading import UnreadableError, decode, read_bytes
+from cudalint.project.writing import (
+    UnwritableError,
+    apply_edits,
+    encode,
+    rewrite,
+    write_atomically,
+)
 from cudalint.reports.report import Report
 from cudalint.reports.text import plural
+from cudalint.source import Source
 
 if TYPE_CHECKING:
     from cudalint.project.changes import Changes
@@ -26,6 +40,8 @@ _MOST_NAMED = 3
 class LegacyOptions(Protocol):
     """What of the command's options speaks of findings that were there before."""
 
+    @property
+    def add_ignore(self) -> str | None: ...  # noqa: D102
     @property
     def diff_base(self) -> str | None: ...  # noqa: D102
     @property
@@ -50,6 +66,12 @@ class Legacy:
             raise ConfigurationError(
                 "--write-baseline: not with --diff-base: a baseline holds all findings"
             )
+        if options.add_ignore is not None and (
+            self.writes or any(file.filename == STDIN_NAME for file in files)
+        ):
+            raise ConfigurationError(
+                "--add-ignore: neither with --write-baseline nor for standard input"
+            )
         base = options.diff_base
         self.changes = changes_of(base, files, plan) if base is not None else None
 
@@ -65,6 +87,8 @@ class Legacy:
             )
         if self.changes is not None:
             report = only_changed(report, self.changes)
+        if self.options.add_ignore is not None:
+            report = add_ignores(report, self.files, self.options.add_ignore, say)
         return report
 
 
@@ -142,8 +166,6 @@ def write_baseline(
 
 
 def _write(baseline: Baseline) -> None:
-    from cudalint.project.writing import UnwritableError, write_atomically
-
     try:
         write_atomically(baseline.path, render(baseline.entries).encode())
     except UnwritableError as error:
@@ -176,3 +198,63 @@ def _stale(
 
 def _namer(plan: Plan) -> Callable[[str], str]:
     return lambda filename: relative_name(Path(filename), plan.root)
+
+
+# Comments ---------------------------------------------------------------------------------------
+
+
+def add_ignores(report: Report, files: Sequence[SourceFile], reason: str, say: Say) -> Report:
+    """Write a suppression at each active finding; the report as if they had been there."""
+    by_name = {file.filename: file for file in files}
+    active: dict[str, list[Finding]] = defaultdict(list)
+    for finding in report.active:
+        active[finding.filename].append(finding)
+    written: set[int] = set()
+    comments = changed = 0
+    for filename, findings in active.items():
+        try:
+            if filename not in by_name or filename not in report.sources:
+                raise UnwritableError("is not one of the files that are linted")
+            edits, left = _ignored(by_name[filename], report.sources[filename], findings, reason)
+        except UnwritableError as error:
+            say(f"{filename}: left as it is: {error}")
+            continue
+        unused = [finding for finding in left if finding.code == UNUSED_CODE]
+        for finding in left:
+            if finding not in unused:
+                say(f"{filename}:{finding.span.row}: no comment there can suppress {finding.code}")
+        if unused:
+            say(f"{filename}: {UNUSED_CODE} is left: take the unused suppressions out")
+        comments += len(edits)
+        changed += bool(edits)
+        kept = {id(finding) for finding in left}
+        written |= {id(finding) for finding in findings if id(finding) not in kept}
+    say(f"{plural(comments, 'comment')} written in {plural(changed, 'file')}")
+    return dataclasses.replace(
+        report,
+        findings=tuple(
+            dataclasses.replace(finding, suppressed=f"cudalint: ignore[{finding.code}]")
+            if id(finding) in written
+            else finding
+            for finding in report.findings
+        ),
+    )
+
+
+def _ignored(
+    file: SourceFile, source: Source, findings: Sequence[Finding], reason: str
+) -> tuple[list[Edit], list[Finding]]:
+    """Write the comments of one file. What was done, and what could not be."""
+    if source.cells:
+        raise UnwritableError("comments are not written into notebooks")
+    try:
+        before = read_bytes(file.path)
+        if decode(before, file.language).text != source.text:
+            raise UnwritableError("has changed in the meantime")
+    except UnreadableError as error:
+        raise UnwritableError(str(error)) from None
+    edits, left = ignoring(findings, source, file.language, reason)
+    if edits:
+        after = encode(apply_edits(source.text, edits), before, file.language)
+        rewrite(file.path, before, after)
+    return edits, left

@@ -15,7 +15,7 @@ _SECTIONS = {
         "exclude", "extend_exclude", "force_exclude", "respect_gitignore", "max_file_size",
         "stdin_filename",
     ),
-    "Legacy": ("baseline", "write_baseline", "force_baseline", "diff_base"),
+    "Legacy": ("baseline", "write_baseline", "force_baseline", "diff_base", "add_ignore"),
     "Devices": ("target", "device_memory", "max_transfer", "large_allocation"),
     "Code": ("include_folders", "defines", "standard", "compile_commands", "models"),
     "Output": (
@@ -189,6 +189,11 @@ run_options = _options(
     ),
     click.option(
         "--force-baseline", is_flag=True, help="Write the baseline, new findings included."
+    ),
+    click.option(
+        "--add-ignore",
+        metavar="[=REASON]",
+        help="Write a comment at each finding that suppresses it.",
     ),
     click.option(
         "--diff-base", metavar="REV", help="Report only what touches lines changed since REV (git)."
