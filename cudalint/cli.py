@@ -12,8 +12,12 @@ import click
 
 from cudalint import __version__
 from cudalint.commands.options import (
+    IMPLIED,
     RUNTIME_MODES,
+    SHELLS,
     SectionedCommand,
+    complete_paths,
+    complete_rules,
     config_options,
     run_options,
     setting_options,
@@ -35,6 +39,7 @@ class _DefaultCommand(click.Group):
         args = _without_values(args)
         if not args or (args[0] not in self.commands and args[0] not in own):
             args = ["check", *args]
+            ctx.meta[IMPLIED] = True
         return super().parse_args(ctx, args)
 
 
@@ -66,7 +71,7 @@ def cudalint() -> None:
 
 
 @cudalint.command(cls=SectionedCommand)
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=complete_paths)
 @setting_options
 @config_options
 @run_options
@@ -130,7 +135,7 @@ def run(
 
 
 @cudalint.command()
-@click.argument("rule", required=False, metavar="[CODE|NAME]")
+@click.argument("rule", required=False, metavar="[CODE|NAME]", shell_complete=complete_rules)
 @click.option("--all", "everything", is_flag=True, help="All rules.")
 @click.option(
     "--output-format", type=click.Choice(["text", "json"]), default="text", help="How to show it."
@@ -146,6 +151,36 @@ def rule(rule: str | None, everything: bool, output_format: str, color: ColorCho
     if rule is None and not everything:
         raise click.UsageError("which rule? Give a code or a name, or --all.")
     return run_rule(rule, output_format, color)
+
+
+@cudalint.command()
+@click.option(
+    "--output-format", type=click.Choice(["text", "json"]), default="text", help="How to show it."
+)
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+def rules(output_format: str, color: ColorChoice) -> int:
+    """List all rules, a line for each.
+
+    Languages and libraries are those of the programs that each rule is tested with.
+    """
+    from cudalint.commands.rules import run_rules
+
+    return run_rules(output_format, color)
+
+
+@cudalint.command()
+@click.argument("shell", type=click.Choice(SHELLS))
+def completion(shell: str) -> None:
+    """Print the script that lets a shell complete options, rules and files.
+
+    \b
+    bash, in ~/.bashrc:  eval "$(cudalint completion bash)"
+    zsh, in ~/.zshrc:    eval "$(cudalint completion zsh)"
+    fish, once:          cudalint completion fish > ~/.config/fish/completions/cudalint.fish
+    """
+    from cudalint.commands.completion import script
+
+    click.echo(script(cudalint, shell))
 
 
 @cudalint.command(cls=SectionedCommand)

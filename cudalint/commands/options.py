@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _SECTIONS = {
     "Rules": (
@@ -26,6 +29,9 @@ _SECTIONS = {
     "Running": ("jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
 }  # fmt: skip
 RUNTIME_MODES = ("auto", "gpu", "sim")
+SHELLS = ("bash", "zsh", "fish")
+IMPLIED = "cudalint.implied"
+"""In a context's ``meta``: nobody wrote the command's name."""
 
 
 class SectionedCommand(click.Command):
@@ -80,6 +86,28 @@ def _many(name: str, key: str, help: str, **more: Any) -> Callable[[Any], Any]:
     return click.option(name, key, multiple=True, callback=_list, help=help, **more)
 
 
+def complete_rules(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """What rules are called, for a shell that completes a word."""
+    from cudalint.commands.completion import rules
+
+    return rules(context, parameter, incomplete)
+
+
+def complete_paths(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Files and, where one may stand, commands."""
+    from cudalint.commands.completion import paths
+
+    return paths(context, parameter, incomplete)
+
+
+def _rules(name: str, key: str, help: str) -> Callable[[Any], Any]:
+    return _many(name, key, help, metavar="RULE", shell_complete=complete_rules)
+
+
 config_options = _options(
     click.option(
         "--config",
@@ -91,9 +119,9 @@ config_options = _options(
 )
 
 setting_options = _options(
-    _many("--select", "select", "Rules to run: codes, prefixes, names, or ALL.", metavar="RULE"),
-    _many("--ignore", "ignore", "Rules not to run.", metavar="RULE"),
-    _many("--extend-select", "extend_select", "Rules to run as well.", metavar="RULE"),
+    _rules("--select", "select", "Rules to run: codes, prefixes, names, or ALL."),
+    _rules("--ignore", "ignore", "Rules not to run."),
+    _rules("--extend-select", "extend_select", "Rules to run as well."),
     click.option(
         "--per-file-ignores",
         multiple=True,

@@ -42,16 +42,15 @@ def ignoring(
             rows[finding.span.row].append(finding)
     writer = _Writer(source, language, reason)
     places = {row: writer.places(row, found) for row, found in sorted(rows.items())}
-    chosen = {row: next(tried) for row, tried in places.items()}
+    chosen: dict[int, Edit] = {}
     # Each round moves those on that the last one has not silenced:
-    while silent := writer.not_silenced(rows, [edit for edit in chosen.values() if edit]):
+    while silent := writer.not_silenced(rows, list(chosen.values())):
         for row in silent:
-            edit = next(places[row], None)
-            if edit is None:
-                left += rows.pop(row)
-                del chosen[row]
-            else:
+            chosen.pop(row, None)
+            if edit := next(places[row], None):
                 chosen[row] = edit
+            else:
+                left += rows.pop(row)
     return [chosen[row] for row in sorted(chosen)], left
 
 
@@ -91,12 +90,18 @@ class _Writer:
                 return
 
     def _in_python(self, row: int, findings: Sequence[Finding], text: str) -> Iterator[Edit]:
-        rows = self.comments.with_strings(range(row, row + 1))
+        rows = range(row, row + 1)
+        for first, end in self.comments.strings:
+            if first < row < end:
+                rows = range(first, end + 1)
+        rows = self.comments.with_strings(rows)
         last = max(finding.span.end_row for finding in findings)
         for candidate in dict.fromkeys((row, rows.stop - 1, last, *range(row + 1, last))):
             line = self.source.line(candidate).rstrip()
             if not line.endswith("\\"):
                 yield self._insert(self._offset(candidate, len(line) + 1), f"  # {text}")
+        if self.source.line(row - 1).rstrip().endswith("\\"):
+            return
         indentation = _SPACES.match(self.source.line(row))
         start = self._offset(row, 1)
         newline = "\r\n" if self.source.text[start:].partition("\n")[0].endswith("\r") else "\n"
