@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,9 +84,20 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     from cudalint.commands.check import CheckOptions, run_check
 
     stdin = options["stdin_filename"]
-    configuration = configuration_of((*paths, *([stdin] if stdin else ())), options)
-    own = {name: options[name] for name in CheckOptions.__dataclass_fields__}
-    return run_check(paths, configuration, CheckOptions(**own))
+    own = CheckOptions(**{name: options[name] for name in CheckOptions.__dataclass_fields__})
+
+    def configuration() -> Configuration:
+        return configuration_of((*paths, *([stdin] if stdin else ())), options)
+
+    if options["watch"]:
+        if own.write_baseline or own.force_baseline or own.add_ignore is not None:
+            raise click.UsageError("--watch: not with an option that writes.")
+        from cudalint.commands.watch import run_watch
+
+        return run_watch(
+            paths, configuration, lambda: _told(lambda: run_check(paths, configuration(), own))
+        )
+    return run_check(paths, configuration(), own)
 
 
 @cudalint.command(context_settings={"ignore_unknown_options": True})
@@ -234,9 +245,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    given = None if arguments is None else list(arguments)
+    return _told(lambda: cudalint.main(given, "cudalint", standalone_mode=False))
+
+
+def _told(run: Callable[[], Any]) -> int:
+    """The exit status of what is run; what goes wrong is said."""
     try:
-        given = None if arguments is None else list(arguments)
-        status = cudalint.main(given, "cudalint", standalone_mode=False)
+        status = run()
         sys.stdout.flush()
     except click.ClickException as error:
         return _refused(error)

@@ -26,7 +26,7 @@ _SECTIONS = {
         "exit_zero",
     ),
     "Runtime": ("runtime_mode", "runtime_budget", "runtime_only_confirmed", "timeline"),
-    "Running": ("jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
+    "Running": ("watch", "jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
 }  # fmt: skip
 RUNTIME_MODES = ("auto", "gpu", "sim")
 SHELLS = ("bash", "zsh", "fish")
@@ -212,6 +212,7 @@ timeline_option = click.option(
 
 run_options = _options(
     click.option("--stdin-filename", metavar="NAME", help="What to take standard input (-) for."),
+    click.option("--watch", is_flag=True, help="Lint again whenever a file changes."),
     click.option(
         "--write-baseline", is_flag=True, help="Write the baseline: one that exists only shrinks."
     ),
