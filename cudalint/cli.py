@@ -206,6 +206,25 @@ def config(key: str | None, **options: Any) -> int:
 
 
 @cudalint.command()
+@click.argument("folder", default=".", type=click.Path())
+@click.option("--force", is_flag=True, help="Write over what `init` may have written before.")
+@click.option(
+    "--models/--no-models",
+    default=True,
+    help="Look for allocators of your own; takes as long as linting.",
+)
+def init(folder: str, **options: bool) -> int:
+    """Write a configuration for what is found in a folder.
+
+    A table in its pyproject.toml where there is one, else a cudalint.toml. Devices, headers, tests
+    and third-party folders are those that the build files name; nothing of the project is run.
+    """
+    from cudalint.commands.init import InitOptions, run_init
+
+    return run_init(Path(folder), InitOptions(**options))
+
+
+@cudalint.command()
 @config_options
 @click.option("--cache-dir", metavar="FOLDER", help="The cache to delete.")
 def clean(**options: Any) -> int:

@@ -35,6 +35,7 @@ from cudalint.source import Source, Span
 # What workers do is imported when there is work: most runs of a hook have none.
 if TYPE_CHECKING:
     from cudalint.analysis.facts.capacity import Footprint
+    from cudalint.analysis.facts.wrappers import Wrapper
     from cudalint.grouping.parts import Part
     from cudalint.jobs import AnalysisJob, AnalysisResult, Lowered
     from cudalint.lowering import Lowering
@@ -74,6 +75,8 @@ class _Run:
     cache: Cache | None = None
     footprint: bool = False
     footprints: list[Footprint] = field(default_factory=list)
+    wants_wrappers: bool = False
+    wrappers: list[Wrapper] = field(default_factory=list)
 
     def execute(
         self, stage: str, handler: Handler, payloads: Sequence[bytes], seconds: Sequence[float] = ()
@@ -107,6 +110,7 @@ def lint(
     progress: Progress | None = None,
     supervised: bool = True,
     footprint: bool = False,
+    wrappers: bool = False,
 ) -> Report:
     """Lint files together: what one of them says of another's functions and classes counts.
 
@@ -115,6 +119,7 @@ def lint(
     """
     run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
     run.footprint = footprint
+    run.wants_wrappers = wrappers
     run.cache = Cache(plan.cache_folder) if plan.cache_folder else None
     read = list(_read(sorted(files), contents or {}, run))
     if not read:
@@ -144,6 +149,7 @@ def lint(
         notes=tuple(sorted(set(run.notes))),
         files=len(analysed),
         footprints=_footprints(run) if footprint else None,
+        wrappers=tuple(sorted(set(run.wrappers))),
         sources=sources,
     )
 
@@ -269,6 +275,7 @@ def _analysed(lowered: Mapping[str, Lowered], run: _Run) -> list[Finding]:
         findings += result.findings
         run.unread.update(result.unread)
         run.footprints += result.footprint
+        run.wrappers += result.wrappers
     return findings
 
 
@@ -293,6 +300,7 @@ def _analyse_parts(
             footprint=run.footprint,
             context=list(part.context),
             program_headers=sorted(of_programs.intersection(named)),
+            wrappers=run.wants_wrappers,
         )
         key = _analysis_key(order, plan)
         kept = run.kept(key, AnalysisResult)
@@ -334,6 +342,7 @@ def _analysis_key(order: AnalysisJob, plan: Plan) -> str:
         repr(order.footprint),
         repr(order.context),
         repr(order.program_headers),
+        repr(order.wrappers),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from cudalint.findings.baseline import Baseline, Entry, readable, render
+from cudalint.findings.baseline import Baseline, Entry, render
 from cudalint.findings.finding import Finding
 from cudalint.findings.fix import Edit
 from cudalint.findings.ignoring import ignoring
@@ -19,6 +19,7 @@ from cudalint.project.config import ConfigurationError
 from cudalint.project.files import STDIN_NAME, SourceFile
 from cudalint.project.paths import display_name, relative_name
 from cudalint.project.reading import UnreadableError, decode, read_bytes
+from cudalint.project.toml import readable
 from cudalint.project.writing import (
     UnwritableError,
     apply_edits,

@@ -17,6 +17,7 @@ import msgspec
 
 from cudalint.findings.finding import Finding, Known
 from cudalint.project.reading import UnreadableError, read_bytes, size_text
+from cudalint.project.toml import quoted, readable
 
 VERSION = 1
 _LARGEST = 64 * 1024**2
@@ -137,23 +138,9 @@ class Baseline:
 def render(entries: Iterable[Entry]) -> str:
     """The file that holds some entries: one line each, sorted."""
     lines = (
-        f"  {{ path = {_quoted(one.path)}, code = {_quoted(one.code)}, "
-        f"function = {_quoted(one.function)}, subject = {_quoted(one.subject)}, "
-        f"fingerprint = {_quoted(one.fingerprint)} }},\n"
+        f"  {{ path = {quoted(one.path)}, code = {quoted(one.code)}, "
+        f"function = {quoted(one.function)}, subject = {quoted(one.subject)}, "
+        f"fingerprint = {quoted(one.fingerprint)} }},\n"
         for one in sorted(entries)
     )
     return f"{_HEADER}{''.join(lines)}]\n"
-
-
-def readable(text: str) -> str:
-    """A text as it can stand in a file of UTF-8: a path may hold bytes that cannot."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _quoted(text: str) -> str:
-    """A TOML string on one line, which shows all that is in it."""
-    escaped = (
-        f"\\{one}" if one in '"\\' else one if one.isprintable() else f"\\U{ord(one):08x}"
-        for one in readable(text)
-    )
-    return f'"{"".join(escaped)}"'

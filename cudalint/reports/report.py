@@ -13,6 +13,7 @@ from cudalint.source import Source
 
 if TYPE_CHECKING:
     from cudalint.analysis.facts.capacity import Footprint
+    from cudalint.analysis.facts.wrappers import Wrapper
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Report:
     """Codes that the settings select by name: however many their findings, each is listed."""
     footprints: tuple[Footprint, ...] | None = None
     """The peaks of all functions, where they were asked for."""
+    wrappers: tuple[Wrapper, ...] = ()
+    """The project's own allocators, where they were asked for."""
 
     @property
     def active(self) -> tuple[Finding, ...]:
