@@ -206,20 +206,19 @@ def test_what_cannot_be_done_is_told(cudalint: Any) -> None:
 def test_hostile_trees(cudalint: Any, project: Path) -> None:
     os.mkfifo("CMakeLists.txt")
     write('qu"ote\n]/include/a.h')
-    (project / os.fsdecode(b"\xff") / "include").mkdir(parents=True)
+    (project / os.fsdecode(b"\xff") / "include" / "a").mkdir(parents=True)
     write("a*[b]/third_party/x.cu")
     (project / "loop").symlink_to(project)
     (project / "src").mkdir()
     (project / "src" / "setup.py").symlink_to("/dev/zero")
     (project / "src" / "Makefile").write_bytes(b"\xff\0-arch=sm_80\xff")
     write(".gitmodules", "path = /etc\npath = ..\npath=.\npath = a\nb\n")
-    status, out, err = cudalint("init")
-    assert (status, err) == (0, "")
+    assert cudalint("init")[::2] == (0, "")
     settings = tomllib.loads(Path("cudalint.toml").read_text())
     assert settings["target"] == ["sm_80"] and "extend-exclude" not in settings
     assert cudalint("config")[0] == 0
     found = survey(project)
-    assert found.third_party == () and len(found.include_folders) == 2
+    assert found.third_party == () and found.include_folders == ('qu"ote\n]/include',)
 
 
 @pytest.mark.parametrize(
@@ -240,10 +239,9 @@ def test_architectures(text: str, expected: set[int]) -> None:
     assert architectures_of(text.encode()) == expected
 
 
-@pytest.mark.parametrize(
-    "piece", [b"CUDA_ARCHITECTURES ", b" ", b"1", b"\n", b"=", b"TORCH_CUDA_ARCH_LIST=", b"#", b"sm_"]
-)  # fmt: skip
-def test_large_files_take_no_time(piece: bytes) -> None:
+@pytest.mark.parametrize("piece", ["CUDA_ARCHITECTURES ", " ", "1", "\n", "=", "#", "sm_", "9.0 "])
+def test_large_files_take_no_time(piece: str) -> None:
     started = time.process_time()
-    architectures_of(b"CUDA_ARCHITECTURES" + piece * (1_000_000 // len(piece)))
+    for start in ("CUDA_ARCHITECTURES", "TORCH_CUDA_ARCH_LIST="):
+        architectures_of((start + piece * (1_000_000 // len(piece))).encode())
     assert time.process_time() - started < 5
