@@ -39,12 +39,13 @@ def table(rules: list[type[Rule]], style: Style, columns: int = 0) -> list[str]:
             rule.name + (" (preview)" if rule.preview else ""),
             rule.severity.value,
             rule.confidence.value,
+            "fixable" if _is_fixable(rule) else "",
             ", ".join((one := known.get(rule.code, Covered())).languages),
             ", ".join(one.libraries),
         )
         for rule in rules
     ]
-    head = ("code", "name", "severity", "confidence", "languages", "libraries")
+    head = ("code", "name", "severity", "confidence", "fix", "languages", "libraries")
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
     taken = sum(width + len(_GAP) for width in widths[:-1])
     widths[-1] = max(columns - taken, len(head[-1])) if columns else widths[-1]
@@ -62,6 +63,11 @@ def _line(cells: tuple[str, ...], widths: list[int]) -> str:
     return _GAP.join((*first, last)).rstrip()
 
 
+def _is_fixable(rule: type[Rule]) -> bool:
+    """Whether the rule's page says what is done to mend its findings."""
+    return "## Fix" in rule.documentation().splitlines()
+
+
 def _data(rule: type[Rule]) -> dict[str, Any]:
     one = covered().get(rule.code, Covered())
     return {
@@ -70,6 +76,7 @@ def _data(rule: type[Rule]) -> dict[str, Any]:
         "severity": rule.severity.value,
         "confidence": rule.confidence.value,
         "preview": rule.preview,
+        "fixable": _is_fixable(rule),
         "summary": rule.documentation().partition("\n")[0],
         "languages": list(one.languages),
         "libraries": list(one.libraries),
