@@ -202,6 +202,18 @@ def test_what_cannot_be_done_is_told(cudalint: Any) -> None:
     assert status == 2 and "init: cudalint.toml: cannot be written: " in err
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX links")
+@pytest.mark.parametrize("name", ["cudalint.toml", "pyproject.toml"])
+def test_nothing_is_written_through_links(cudalint: Any, project: Path, name: str) -> None:
+    elsewhere = write("elsewhere/target", "a = 1\n")
+    Path(name).symlink_to(elsewhere)
+    status, _, err = cudalint("init", "--force")
+    assert (status, elsewhere.read_text()) == (2, "a = 1\n") and "is a link" in err
+    elsewhere.unlink()
+    assert name == "pyproject.toml" or cudalint("init")[0] == 2
+    assert not elsewhere.exists()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
 def test_hostile_trees(cudalint: Any, project: Path) -> None:
     os.mkfifo("CMakeLists.txt")

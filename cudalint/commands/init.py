@@ -236,6 +236,9 @@ def _table(one: Wrapper) -> Iterator[str]:
 
 def _write(path: Path, text: str) -> None:
     try:
+        if path.is_symlink():
+            # A tree that somebody else made does not choose what is written elsewhere.
+            raise UnwritableError("is a link, and left as it is")
         write_atomically(path, text.encode())
     except UnwritableError as error:
         raise ConfigurationError(f"init: {display_name(path)}: {error}") from None
