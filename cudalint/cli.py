@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cudalint import __version__
+from cudalint.commands import completion as completions
 from cudalint.commands.options import (
-    IMPLIED,
     RUNTIME_MODES,
-    SHELLS,
     SectionedCommand,
-    complete_paths,
-    complete_rules,
     config_options,
     run_options,
     setting_options,
@@ -39,7 +36,7 @@ class _DefaultCommand(click.Group):
         args = _without_values(args)
         if not args or (args[0] not in self.commands and args[0] not in own):
             args = ["check", *args]
-            ctx.meta[IMPLIED] = True
+            ctx.meta[completions.IMPLIED] = True
         return super().parse_args(ctx, args)
 
 
@@ -71,7 +68,7 @@ def cudalint() -> None:
 
 
 @cudalint.command(cls=SectionedCommand)
-@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=complete_paths)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=completions.paths)
 @setting_options
 @config_options
 @run_options
@@ -146,7 +143,7 @@ def run(
 
 
 @cudalint.command()
-@click.argument("rule", required=False, metavar="[CODE|NAME]", shell_complete=complete_rules)
+@click.argument("rule", required=False, metavar="[CODE|NAME]", shell_complete=completions.rules)
 @click.option("--all", "everything", is_flag=True, help="All rules.")
 @click.option(
     "--output-format", type=click.Choice(["text", "json"]), default="text", help="How to show it."
@@ -180,7 +177,7 @@ def rules(output_format: str, color: ColorChoice) -> int:
 
 
 @cudalint.command()
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", type=click.Choice(completions.SHELLS))
 def completion(shell: str) -> None:
     """Print the script that lets a shell complete options, rules and files.
 
@@ -189,9 +186,7 @@ def completion(shell: str) -> None:
     zsh, in ~/.zshrc:    eval "$(cudalint completion zsh)"
     fish, once:          cudalint completion fish > ~/.config/fish/completions/cudalint.fish
     """
-    from cudalint.commands.completion import script
-
-    click.echo(script(cudalint, shell))
+    click.echo(completions.script(cudalint, shell))
 
 
 @cudalint.command(cls=SectionedCommand)

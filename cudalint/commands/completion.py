@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import click
-from click.shell_completion import CompletionItem, get_completion_class
+from typing import TYPE_CHECKING
 
-from cudalint.commands.options import IMPLIED
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+SHELLS = ("bash", "zsh", "fish")
+IMPLIED = "cudalint.implied"
+"""In a context's ``meta``: nobody wrote the command's name."""
 
 
 def script(group: click.Command, shell: str) -> str:
     """What a shell has to read so that it completes ``cudalint``."""
+    from click.shell_completion import get_completion_class
+
     kind = get_completion_class(shell)
     assert kind is not None
     completion = kind(group, {}, "cudalint", "_CUDALINT_COMPLETE")
@@ -19,6 +27,8 @@ def script(group: click.Command, shell: str) -> str:
 
 def rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Codes and names of rules; behind a comma the next of a list."""
+    from click.shell_completion import CompletionItem
+
     before, comma, last = incomplete.rpartition(",")
     found = []
     for code, name, summary in _known():
@@ -41,6 +51,8 @@ def _known() -> list[tuple[str, str, str]]:
 
 def paths(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Files, and as the first word of the command line commands too."""
+    from click.shell_completion import CompletionItem
+
     found = [CompletionItem(incomplete, type="file")]
     parent = context.parent
     if parent is None or IMPLIED not in parent.meta or context.params.get("paths"):

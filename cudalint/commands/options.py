@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+from cudalint.commands import completion
 
 _SECTIONS = {
     "Rules": (
@@ -29,9 +28,6 @@ _SECTIONS = {
     "Running": ("watch", "jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
 }  # fmt: skip
 RUNTIME_MODES = ("auto", "gpu", "sim")
-SHELLS = ("bash", "zsh", "fish")
-IMPLIED = "cudalint.implied"
-"""In a context's ``meta``: nobody wrote the command's name."""
 
 
 class SectionedCommand(click.Command):
@@ -86,26 +82,8 @@ def _many(name: str, key: str, help: str, **more: Any) -> Callable[[Any], Any]:
     return click.option(name, key, multiple=True, callback=_list, help=help, **more)
 
 
-def complete_rules(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """What rules are called, for a shell that completes a word."""
-    from cudalint.commands.completion import rules
-
-    return rules(context, parameter, incomplete)
-
-
-def complete_paths(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Files and, where one may stand, commands."""
-    from cudalint.commands.completion import paths
-
-    return paths(context, parameter, incomplete)
-
-
 def _rules(name: str, key: str, help: str) -> Callable[[Any], Any]:
-    return _many(name, key, help, metavar="RULE", shell_complete=complete_rules)
+    return _many(name, key, help, metavar="RULE", shell_complete=completion.rules)
 
 
 config_options = _options(
