@@ -142,6 +142,40 @@ def run(
     )
 
 
+@cudalint.command(context_settings={"ignore_unknown_options": True})
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND [ARGUMENT]...]")
+@click.option("--explain", metavar="FILE", help="Explain an error text; `-` is standard input.")
+@click.option("--snapshot", metavar="FILE", help="Explain a memory snapshot of PyTorch.")
+@click.option("--machine", metavar="FILE", help="Explain what `--record` wrote elsewhere.")
+@click.option("--record", metavar="FILE", help="Write what was seen, for a report of a bug.")
+@click.option("--without-users", is_flag=True, help="Leave out users, and what they run.")
+@click.option(
+    "--runtime",
+    "runtime_mode",
+    type=click.Choice(RUNTIME_MODES),
+    default="auto",
+    help="Where a command runs: a GPU, a simulated device, or a GPU if there is one.",
+)
+@click.option("--target", multiple=True, metavar="SM", help="The simulated compute capability.")
+@click.option("--device-memory", metavar="SIZE", help="The simulated device's memory.")
+@click.option("--time-limit", "limit", type=float, metavar="SECONDS", help="[default: none]")
+@click.option("--output-format", "kind", type=click.Choice(["text", "json"]), default="text")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@config_options
+def doctor(command: tuple[str, ...], **options: Any) -> int:
+    """Explain out of memory: this machine's, a command's, an error text's, a snapshot's.
+
+    Without arguments it looks at this machine's devices: what is free, what the largest block is,
+    who holds the rest. Exit status: 0 nothing is wrong, 1 a cause was found, 2 there is no GPU or
+    driver to ask, or the command could not be run.
+    """
+    from cudalint.commands.doctor import DoctorOptions, run_doctor
+
+    options["target"] = list(options["target"]) or None
+    own = {name: options.pop(name) for name in DoctorOptions.__dataclass_fields__}
+    return run_doctor(command, configuration_of((), options), DoctorOptions(**own))
+
+
 @cudalint.command()
 @click.argument("rule", required=False, metavar="[CODE|NAME]", shell_complete=completions.rules)
 @click.option("--all", "everything", is_flag=True, help="All rules.")
@@ -217,6 +251,27 @@ def init(folder: str, **options: bool) -> int:
     from cudalint.commands.init import InitOptions, run_init
 
     return run_init(Path(folder), InitOptions(**options))
+
+
+@cudalint.command()
+@click.option(
+    "--tcp",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Listen on a port of this machine (0: any) [default: the standard streams].",
+)
+def server(tcp: int | None) -> int:
+    """Serve an editor: the Language Server Protocol.
+
+    Needs `pip install 'cudalint[server]'`. Set-ups for editors: docs/editors.md.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("pygls") is None:
+        raise click.ClickException("the server needs pygls: pip install 'cudalint[server]'")
+    from cudalint.server.wires import serve
+
+    return serve(tcp)
 
 
 @cudalint.command()

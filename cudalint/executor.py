@@ -2,7 +2,7 @@
 
 Jobs and results are bytes (MessagePack by convention); nothing is pickled on the way. On Linux the
 children are forked, so that what the parent has imported is there at once; elsewhere they are
-spawned.
+spawned. What ``multiprocessing.set_start_method`` says wins: a process with threads cannot fork.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ _GRACE_SECONDS = 5.0
 _STACK_BYTES = 256 * 1024**2
 _MOST_JOBS = 500
 """A worker is replaced after so many jobs: native memory that leaked goes with it."""
+_PULSE_SECONDS = 0.03
 _OBJECTS_BETWEEN_COLLECTIONS = 10_000
 """Paths are many small objects that live for long: Python's 700 take a tenth of the time."""
 
@@ -65,15 +66,27 @@ class _Worker:
 
 
 class Executor:
-    """A pool of supervised workers for one handler (a module-level function)."""
+    """A pool of supervised workers for one handler (a module-level function).
 
-    def __init__(self, handler: Handler, *, workers: int, bounds: Bounds) -> None:
+    ``pulse`` is called all the while that workers are busy; what it raises ends the run.
+    """
+
+    def __init__(
+        self,
+        handler: Handler,
+        *,
+        workers: int,
+        bounds: Bounds,
+        pulse: Callable[[], None] | None = None,
+    ) -> None:
         self._handler = handler
+        self._pulse = pulse
         self._limit = max(workers, 1)
         self._bounds = bounds
         self._workers: list[_Worker] = []
         self._seconds: Sequence[float] = ()
-        method = "fork" if sys.platform == "linux" else "spawn"
+        method = multiprocessing.get_start_method(allow_none=True)
+        method = method or ("fork" if sys.platform == "linux" else "spawn")
         self._forked = method == "fork"
         self._context: Any = multiprocessing.get_context(method)
 
@@ -147,6 +160,9 @@ class Executor:
         """The busy workers that have answered, died, or run out of time."""
         busy = [worker for worker in self._workers if worker.job >= 0]
         remaining = min(worker.deadline for worker in busy) - time.monotonic()
+        if self._pulse is not None:
+            self._pulse()
+            remaining = min(remaining, _PULSE_SECONDS)
         signalled = wait([worker.connection for worker in busy], max(remaining, 0))
         now = time.monotonic()
         return [

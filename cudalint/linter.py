@@ -25,20 +25,21 @@ from cudalint.findings.suppressions import (
 )
 from cudalint.loading import load, text_of
 from cudalint.plan import Plan
-from cudalint.project.cache import Cache, digest
+from cudalint.project.cache import Cache, digest, file_digest
 from cudalint.project.files import FileError, SourceFile
 from cudalint.project.paths import relative_name
-from cudalint.project.reading import UnreadableError, read_bytes
+from cudalint.project.reading import UnreadableError, decode, read_bytes
 from cudalint.reports.report import Report
-from cudalint.source import Source, Span
+from cudalint.source import Source, Span, is_header
 
 # What workers do is imported when there is work: most runs of a hook have none.
 if TYPE_CHECKING:
     from cudalint.analysis.facts.capacity import Footprint
     from cudalint.analysis.facts.wrappers import Wrapper
+    from cudalint.grouping.groups import Links
     from cudalint.grouping.parts import Part
     from cudalint.jobs import AnalysisJob, AnalysisResult, Lowered
-    from cudalint.lowering import Lowering
+    from cudalint.lowering import Lowering, Preparer
 
 _Kept = TypeVar("_Kept")
 Progress = Callable[[str, int, int], None]
@@ -68,8 +69,6 @@ class _Run:
     errors: list[FileError] = field(default_factory=list)
     notes: list[FileError] = field(default_factory=list)
     unread: dict[str, list[Span]] = field(default_factory=dict)
-    together: frozenset[str] = frozenset()
-    """Macros that files of the run need to have any CUDA."""
     passed_over: list[SourceFile] = field(default_factory=list)
     """C and C++ files without CUDA whose functions may throw."""
     cache: Cache | None = None
@@ -88,9 +87,16 @@ class _Run:
             yield from run_here(handler, payloads)
             return
         workers = min(self.plan.jobs, len(payloads))
-        with Executor(handler, workers=workers, bounds=self.plan.bounds) as executor:
-            for done, outcome in enumerate(executor.run(payloads, seconds)):
-                self.progress(stage, done, len(payloads))
+        done = 0
+
+        def pulse() -> None:
+            self.progress(stage, done, len(payloads))
+
+        bounds = self.plan.bounds
+        with Executor(handler, workers=workers, bounds=bounds, pulse=pulse) as executor:
+            for outcome in executor.run(payloads, seconds):
+                pulse()
+                done += 1
                 yield outcome
 
     def kept(self, key: str, kind: type[_Kept]) -> _Kept | None:
@@ -107,6 +113,8 @@ def lint(
     plan: Plan,
     *,
     contents: Mapping[Path, bytes] | None = None,
+    context: Sequence[SourceFile] = (),
+    cache: Cache | None = None,
     progress: Progress | None = None,
     supervised: bool = True,
     footprint: bool = False,
@@ -114,30 +122,27 @@ def lint(
 ) -> Report:
     """Lint files together: what one of them says of another's functions and classes counts.
 
-    ``contents`` stands for what is on the disk (standard input, an editor's buffer). The result
-    does not depend on the number of workers, on the cache or on the order of ``files``.
+    ``contents`` stands for what is on the disk (standard input, an editor's buffer). What
+    ``context`` says counts too, but nothing is told of it. The result does not depend on the number
+    of workers, on the cache or on the order of ``files``. What ``progress`` raises ends the run.
     """
     run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
     run.footprint = footprint
     run.wants_wrappers = wrappers
-    run.cache = Cache(plan.cache_folder) if plan.cache_folder else None
-    read = list(_read(sorted(files), contents or {}, run))
+    run.cache = cache or _cache(plan)
+    contents = contents or {}
+    read = list(_read(sorted(files), contents, run))
     if not read:
         return Report(
             errors=tuple(sorted(set(run.errors))),
             notes=tuple(sorted(set(run.notes))),
             footprints=() if footprint else None,
         )
-    from cudalint.frontends.cuda.conditional import asked_together
-    from cudalint.lowering import header_folder
-
-    run.together = asked_together(one.source.text for one in read if one.file.language == "cuda")
-    with header_folder(plan) as headers:
-        lowered = _lowered(read, run, headers)
-        companions = _companions(lowered, run)
-        lowered |= _lowered(companions, run, headers)
-    findings = _analysed(lowered, run)
-    _forget({one.file.filename for one in companions}, findings, run)
+    told = {one.file.filename for one in read}
+    beside = [file for file in sorted(context) if file.filename not in told]
+    lowered = _lowered([*read, *_read(beside, contents, run)], run, _unsaved(contents))
+    findings = _analysed(lowered, told, run)
+    _forget({file.filename for file in (*beside, *run.passed_over)}, findings, run)
     failed = {error.filename for error in run.errors}
     analysed = [one for one in read if one.file.filename not in failed]
     sources = {one.file.filename: one.source for one in analysed}
@@ -152,6 +157,26 @@ def lint(
         wrappers=tuple(sorted(set(run.wrappers))),
         sources=sources,
     )
+
+
+def linked(
+    files: Sequence[SourceFile],
+    plan: Plan,
+    *,
+    contents: Mapping[Path, bytes] | None = None,
+    cache: Cache | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Links]:
+    """What links each of the files to others: ``context_of`` says which ones count for some."""
+    run = _Run(plan, progress or (lambda stage, done, total: None), supervised=True)
+    run.cache = cache or _cache(plan)
+    contents = contents or {}
+    lowered = _lowered(list(_read(sorted(files), contents, run)), run, _unsaved(contents))
+    return {name: one.links for name, one in lowered.items()}
+
+
+def _cache(plan: Plan) -> Cache | None:
+    return Cache(plan.cache_folder) if plan.cache_folder else None
 
 
 # Reading ----------------------------------------------------------------------------------------
@@ -177,6 +202,15 @@ def _read(
         yield ReadFile(file, loaded.data, loaded.source)
 
 
+def _unsaved(contents: Mapping[Path, bytes]) -> tuple[tuple[str, str], ...]:
+    """Headers whose text is not what the disk holds."""
+    found = []
+    for path, data in sorted(contents.items()):
+        if is_header(path.name) and file_digest(str(path)) not in ("", digest(data)):
+            found.append((str(path), decode(data, "cuda").text))
+    return tuple(found)
+
+
 def _companions(lowered: Mapping[str, Lowered], run: _Run) -> list[ReadFile]:
     """Of the files without CUDA, those that define what an included header declares: only they
     say whether it throws. Nothing is told of them."""
@@ -190,25 +224,39 @@ def _companions(lowered: Mapping[str, Lowered], run: _Run) -> list[ReadFile]:
     return found
 
 
-def _forget(companions: set[str], findings: list[Finding], run: _Run) -> None:
-    findings[:] = [one for one in findings if one.filename not in companions]
-    run.errors = [one for one in run.errors if one.filename not in companions]
-    run.notes = [one for one in run.notes if one.filename not in companions]
-    run.footprints = [one for one in run.footprints if one.filename not in companions]
+def _forget(untold: set[str], findings: list[Finding], run: _Run) -> None:
+    findings[:] = [one for one in findings if one.filename not in untold]
+    run.errors = [one for one in run.errors if one.filename not in untold]
+    run.notes = [one for one in run.notes if one.filename not in untold]
+    run.footprints = [one for one in run.footprints if one.filename not in untold]
 
 
 # Lowering ---------------------------------------------------------------------------------------
 
 
-def _lowered(read: Sequence[ReadFile], run: _Run, headers: Path | None) -> dict[str, Lowered]:
+def _lowered(
+    read: Sequence[ReadFile], run: _Run, unsaved: tuple[tuple[str, str], ...]
+) -> dict[str, Lowered]:
+    """Each file that could be lowered, and their companions."""
+    from cudalint.frontends.cuda.conditional import asked_together
+    from cudalint.lowering import Preparer, header_folder
+
+    together = asked_together(one.source.text for one in read if one.file.language == "cuda")
+    with header_folder(run.plan) as headers:
+        preparer = Preparer(run.plan, headers, together, unsaved)
+        lowered = _lower(read, run, preparer)
+        lowered |= _lower(_companions(lowered, run), run, preparer)
+    run.notes += preparer.notes
+    return lowered
+
+
+def _lower(read: Sequence[ReadFile], run: _Run, preparer: Preparer) -> dict[str, Lowered]:
     """Each file that could be lowered, from the cache where it is there."""
     from cudalint import jobs
     from cudalint.jobs import Lowered
-    from cudalint.lowering import Preparer
 
     lowered: dict[str, Lowered] = {}
     pending: list[Lowering] = []
-    preparer = Preparer(run.plan, headers, run.together)
     for one in read:
         lowering = preparer.prepare(one.file, one.data, one.source)
         kept = run.kept(lowering.key, Lowered)
@@ -216,7 +264,6 @@ def _lowered(read: Sequence[ReadFile], run: _Run, headers: Path | None) -> dict[
             pending.append(lowering)
         else:
             lowered[one.file.filename] = kept
-    run.notes += preparer.notes
     # Large files first, so that no worker is left with the largest at the end:
     pending.sort(key=lambda lowering: -len(lowering.job.text))
     if pending:
@@ -258,12 +305,13 @@ def _lower_all(
 # Analysis ---------------------------------------------------------------------------------------
 
 
-def _analysed(lowered: Mapping[str, Lowered], run: _Run) -> list[Finding]:
-    """The findings of all rules. Files that belong together are analysed together; where that
-    fails, each alone, so that only the culprit is lost."""
+def _analysed(lowered: Mapping[str, Lowered], told: set[str], run: _Run) -> list[Finding]:
+    """The findings of all rules, where anything is told. Files that belong together are analysed
+    together; where that fails, each alone, so that only the culprit is lost."""
     from cudalint.grouping.parts import Part, parts_of
 
     parts = parts_of({name: one.links for name, one in lowered.items()})
+    parts = [part for part in parts if told.intersection(part.files)]
     results, failed = _analyse_parts(parts, lowered, run)
     together = [part for part, _ in failed if len(part.files) + len(part.context) > 1]
     alone = [Part((name,)) for part in together for name in part.files]

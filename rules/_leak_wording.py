@@ -63,10 +63,10 @@ def _steps(exits: tuple[LeakExit, ...], facts: FunctionFacts, leak: Leak) -> tup
             Step(facts.filename, way.span, f"{resource.name} is lost here too: {clause(way)}")
             for way in others
         ),
-        *steps_at(leak.released, f"other paths release {resource.name} here"),
-        *steps_at(leak.handed_over, f"other paths pass {resource.name} on here"),
+        *steps_at(leak.released, f"other paths release {resource.name} here", aside=True),
+        *steps_at(leak.handed_over, f"other paths pass {resource.name} on here", aside=True),
         *steps_at(first.lent, "{text} is out of sight, is given it here, and may own it"),
-        *steps_at(leak.siblings, "its sibling {text} is released here"),
+        *steps_at(leak.siblings, "its sibling {text} is released here", aside=True),
     )
 
 

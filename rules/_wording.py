@@ -107,10 +107,11 @@ def released_early(misuse: Misuse, facts: FunctionFacts) -> Defect | None:
     return Defect(f"{facts.function}: a release", misuse.released.span, misuse.name)
 
 
-def steps_at(sites: Iterable[Site], message: str) -> tuple[Step, ...]:
+def steps_at(sites: Iterable[Site], message: str, *, aside: bool = False) -> tuple[Step, ...]:
     """A step for each site; ``{text}`` in the message stands for the site's text."""
     return tuple(
-        Step(site.filename, site.span, message.replace("{text}", site.text)) for site in sites
+        Step(site.filename, site.span, message.replace("{text}", site.text), aside)
+        for site in sites
     )
 
 

@@ -69,7 +69,7 @@ def test_findings_clean_and_nothing(cudalint: Any) -> None:
     Path("a.py").write_text(LEAK)
     found = cudalint("a.py")
     assert found.status == 1
-    assert found.out.startswith("a.py:5:18: GPU101 ")
+    assert found.out.startswith("a.py:5:18: warning: ")
     assert found.out.endswith("Found 1 warning in 1 file.\n")
     assert found.err == ""
     Path("a.py").write_text(CLEAN)
@@ -98,7 +98,7 @@ def test_what_cannot_be_linted_is_2_and_the_rest_is_linted(cudalint: Any) -> Non
     Path("c.cu").write_bytes(b"")
     found = cudalint("a.py", "b.cu", "c.cu", "nowhere.cu", "--exit-zero")
     assert found.status == 2
-    assert "a.py:5:18: GPU101" in found.out
+    assert "a.py:5:18: warning: " in found.out
     assert found.err.splitlines() == [
         "cudalint: b.cu: is binary (it contains NUL bytes)",
         "cudalint: c.cu: is empty",
@@ -235,14 +235,14 @@ def test_output_file_and_quiet(cudalint: Any) -> None:
     assert found.out == "Found 1 warning in 1 file.\n"
     assert json.loads(Path("report.json").read_text())["summary"]["findings"] == 1
     assert cudalint("a.py", "-o", "report.txt", "-q").out == ""
-    assert Path("report.txt").read_text().startswith("a.py:5:18: GPU101")
+    assert Path("report.txt").read_text().startswith("a.py:5:18: warning: ")
     assert cudalint("a.py", "-q").out.count("\n") == 1
 
 
 def test_colour(cudalint: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("a.py").write_text(LEAK)
     assert "\x1b" not in cudalint("a.py").out
-    assert "\x1b[1;33mGPU101\x1b[0m" in cudalint("a.py", "--color", "always").out
+    assert "\x1b[1;33mwarning\x1b[0m: " in cudalint("a.py", "--color", "always").out
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "\x1b[" in cudalint("a.py").out
     assert "\x1b" not in cudalint("a.py", "--color", "never").out
@@ -260,7 +260,7 @@ def test_verbose_goes_to_stderr(cudalint: Any) -> None:
 def test_names_with_newlines_stay_on_one_line(cudalint: Any) -> None:
     Path("a\n\x1b[31m.py").write_text(LEAK)
     found = cudalint(".")
-    assert found.out.startswith("a\\n\\x1b[31m.py:5:18: GPU101")
+    assert found.out.startswith("a\\n\\x1b[31m.py:5:18: warning: ")
     assert "\x1b" not in found.out
 
 
@@ -271,11 +271,11 @@ def test_standard_input() -> None:
     Path("sub").mkdir()
     Path("sub/cudalint.toml").write_text('ignore = ["GPU101"]\n')
     found = process("-", "--stdin-filename", "b.py", input=LEAK.encode())
-    assert found.returncode == 1 and found.stdout.startswith(b"b.py:5:18: GPU101")
+    assert found.returncode == 1 and found.stdout.startswith(b"b.py:5:18: warning: ")
     found = process("-", input=LEAK.encode())
-    assert found.stdout.startswith(b"<stdin>:5:18: GPU101")
+    assert found.stdout.startswith(b"<stdin>:5:18: warning: ")
     found = process("-", input=CPP_LEAK.encode())
-    assert found.stdout.startswith(b"<stdin>:4:12: GPU101")
+    assert found.stdout.startswith(b"<stdin>:4:12: ")
 
 
 def test_configuration_follows_the_name_of_standard_input() -> None:

@@ -149,3 +149,21 @@ def is_alive(process: int) -> bool:
         return "zombie" not in status.read_text()
     except OSError:
         return False
+
+
+def test_what_the_pulse_raises_ends_the_run() -> None:
+    class EnoughError(Exception):
+        pass
+
+    started = time.monotonic()
+
+    def pulse() -> None:
+        if time.monotonic() - started > 0.3:
+            raise EnoughError
+
+    with (
+        Executor(work, workers=1, bounds=Bounds(), pulse=pulse) as executor,
+        pytest.raises(EnoughError),
+    ):
+        list(executor.run([b"hang"]))
+    assert time.monotonic() - started < 10

@@ -14,8 +14,9 @@ import msgspec
 import pytest
 
 from cudalint import jobs
+from cudalint.grouping.parts import context_of
 from cudalint.jobs import AnalysisJob, LoweringJob
-from cudalint.linter import lint
+from cudalint.linter import linked, lint
 from cudalint.plan import Plan, make_plan
 from cudalint.program import Program
 from cudalint.project.config import ConfigurationError, load
@@ -500,3 +501,50 @@ def test_one_path_goes_on_where_there_are_too_many(monkeypatch: pytest.MonkeyPat
     assert [one.code for one in run().active] == ["GPU104"]
     monkeypatch.setattr("cudalint.analysis.interpreter.worklist.MOST_WORK", 3000)
     assert {one.code for one in run(supervised=False, cache=False).active} == {"GPU002", "GPU104"}
+
+
+def test_context_counts_but_nothing_is_told_of_it() -> None:
+    declared = "#include <cuda_runtime.h>\nvoid give_back(float* block);\n"
+    uses = "void use() { float* block; if (cudaMalloc(&block, 4)) return; give_back(block); }\n"
+    write(
+        caller_cu=declared + uses,
+        keeps_cu=declared + "void give_back(float* block) { (void)block; }\n" + LEAK,
+        apart_cu=LEAK.replace("upload", "other"),
+    )
+    plan = plan_for()
+    files = {file.filename: file for file in discover([Path()], plan.settings, plan.root).files}
+    links = linked(list(files.values()), plan)
+    assert context_of(["caller.cu"], links, 10) == ("keeps.cu",)
+    assert context_of(["apart.cu"], links, 10) == ()
+    alone = lint([files["caller.cu"]], plan)
+    assert alone.active == ()
+    (found,) = lint([files["caller.cu"]], plan, context=list(files.values())).active
+    assert (found.code, found.filename) == ("GPU101", "caller.cu")
+
+
+def test_of_large_groups_what_is_needed_most_is_context() -> None:
+    source = "#include <cuda_runtime.h>\nvoid step_{n}(float* block) {{ {call}cudaFree(block); }}\n"
+    for number in range(6):
+        call = f"step_{number + 1}(block); " if number < 5 else ""
+        declared = f"void step_{number + 1}(float*);\n"
+        Path(f"s{number}.cu").write_text(declared + source.format(n=number, call=call))
+    plan = plan_for()
+    files = discover([Path()], plan.settings, plan.root).files
+    links = linked(list(files), plan)
+    assert len(context_of(["s2.cu"], links, 10)) == 5
+    assert context_of(["s2.cu"], links, 2) == ("s3.cu",)
+
+
+def test_what_progress_raises_ends_the_run() -> None:
+    class EnoughError(Exception):
+        pass
+
+    def progress(stage: str, done: int, total: int) -> None:
+        if stage == "reading code":
+            raise EnoughError
+
+    write(a_cu=LEAK)
+    plan = plan_for()
+    files = discover([Path()], plan.settings, plan.root).files
+    with pytest.raises(EnoughError):
+        lint(files, plan, progress=progress)

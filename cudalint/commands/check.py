@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cudalint.commands.legacy import Legacy
+from cudalint.commands.output import Presentation, chosen_outputs, write
 from cudalint.linter import Progress, lint
 from cudalint.plan import Plan, make_plan
 from cudalint.project.config import Configuration, ConfigurationError
@@ -26,13 +26,13 @@ from cudalint.project.files import (
     language_of,
 )
 from cudalint.project.paths import absolute, display_name
-from cudalint.project.reading import Language, reason_of
+from cudalint.project.reading import Language
 from cudalint.reports.defects import told_once
-from cudalint.reports.report import Report
-from cudalint.reports.style import ColorChoice, Style, escaped, use_color
+from cudalint.reports.report import Checkout, Report
+from cudalint.reports.style import ColorChoice, escaped
+from cudalint.reports.text import plural
 
 CLEAN, FOUND, FAILED = 0, 1, 2
-_MACHINE_FORMATS = frozenset({"json", "sarif", "github", "gitlab", "junit", "html"})
 _PROGRESS_AFTER = 0.8
 _CUDA_SIGNS = (b"#include", b"__global__", b"<<<", b";\n", b"//")
 
@@ -64,6 +64,8 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
     started = time.monotonic()
     writes = options.write_baseline or options.force_baseline
     plan = make_plan(configuration, new_baseline=writes)
+    presentation = Presentation(options.color, options.quiet, options.statistics, options.footprint)
+    outputs = chosen_outputs(configuration, options.output_file, presentation)
     contents: dict[Path, bytes] = {}
     found = _find(paths, plan, options, contents)
     legacy = Legacy(found.files, plan, options)
@@ -84,16 +86,19 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
         errors=tuple(sorted(errors)),
         documentation=plan.settings.documentation,
         named=plan.named,
+        fail_level=plan.fail_level,
+        rules=plan.rules,
+        checkout=Checkout.here(),
     )
     report = told_once(legacy.judged(report, _say))
     _complain(report, options)
     # Where nothing could be linted, the errors have said it all.
     summarise = bool(found.files) and bool(report.files or not errors)
-    _write(report, plan, options, summarise=summarise)
+    write(report, outputs, presentation, summarise=summarise)
     if not found.files and not errors and not options.quiet:
         _say("no CUDA C++ or Python files found")
     if options.verbose:
-        _say(f"{report.files} files analysed in {time.monotonic() - started:.2f} s")
+        _say(f"{plural(report.files, 'file')} analysed in {time.monotonic() - started:.2f} s")
     return exit_status(report, plan, options)
 
 
@@ -169,7 +174,7 @@ def _stdin_file(name: str | None, data: bytes) -> SourceFile:
     return SourceFile(display_name(path), path, language_of(path) or "cuda", explicit=True)
 
 
-# Output -----------------------------------------------------------------------------------------
+# Notes ------------------------------------------------------------------------------------------
 
 
 def _say(text: str) -> None:
@@ -182,61 +187,6 @@ def _complain(report: Report, options: CheckOptions) -> None:
     if not options.quiet:
         for note in report.notes:
             _say(f"note: {note}")
-
-
-def _write(report: Report, plan: Plan, options: CheckOptions, *, summarise: bool) -> None:
-    target = options.output_file
-    to_terminal = target is None and sys.stdout.isatty()
-    kind = plan.settings.output_format or ("full" if to_terminal else "concise")
-    colored = use_color(sys.stdout, options.color)
-    style = Style(colored and target is None, links=colored and to_terminal)
-    text = _render(report, kind, style, options)
-    if options.footprint and kind not in _MACHINE_FORMATS and not options.statistics:
-        from cudalint.reports import footprint
-
-        text += ("\n" if text else "") + footprint.render(report, style)
-    if target is None:
-        _print(text)
-    else:
-        try:
-            Path(target).write_text(text, encoding="utf-8", errors="backslashreplace")
-        except OSError as error:
-            raise ConfigurationError(f"--output-file {target}: {reason_of(error)}") from None
-    if summarise and not options.quiet and (kind != "json" or target is not None):
-        from cudalint.reports.text import summary
-
-        gap = "\n" if text and kind == "full" and target is None else ""
-        _print(f"{gap}{summary(report, Style(colored))}\n")
-
-
-def _render(report: Report, kind: str, style: Style, options: CheckOptions) -> str:
-    if options.statistics:
-        from cudalint.reports import statistics
-
-        return (
-            statistics.render_json(report) if kind == "json" else statistics.render(report, style)
-        )
-    if kind == "json":
-        from cudalint.reports import json
-
-        return json.render(report)
-    if kind == "concise":
-        from cudalint.reports import concise
-
-        return concise.render(report, style)
-    from cudalint.reports import text
-
-    columns = shutil.get_terminal_size((140, 24)).columns if sys.stdout.isatty() else 140
-    return text.render(report, style, width=max(columns - 8, 60))
-
-
-def _print(text: str) -> None:
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever reads has seen enough (`| head`); the exit status still counts.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 # Progress ---------------------------------------------------------------------------------------

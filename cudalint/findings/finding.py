@@ -50,6 +50,8 @@ class Step:
     filename: str
     span: Span
     message: str
+    aside: bool = False
+    """It is not on the path: told for comparison, as where a sibling is released."""
 
 
 @dataclass(frozen=True)

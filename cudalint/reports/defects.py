@@ -42,7 +42,7 @@ def _one(first: Finding, others: Sequence[Finding]) -> Finding:
         return first
     told = {step.span for step in first.steps}
     steps = tuple(
-        Step(other.filename, other.span, f"likewise {_part(other)}")
+        Step(other.filename, other.span, f"likewise {_part(other)}", aside=True)
         for other in others
         if other.span not in told
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts.capacity import Footprint, Holder
 from cudalint.reports.report import Report
 from cudalint.reports.style import Style
+from cudalint.reports.text import plural
 
 _MOST_HOLDERS = 5
 _MOST_UNKNOWN = 6
@@ -57,4 +58,4 @@ def _size(size: int) -> str:
     for unit, scale in _UNITS:
         if size >= scale:
             return f"{size / scale:.2f} {unit}"
-    return f"{size} bytes"
+    return plural(size, "byte")
