@@ -155,7 +155,7 @@ def test_own_allocators_become_models(cudalint: Any) -> None:
         "    pool::give(mine);\n    return 0;\n}\n",
     )
     status, out, _ = cudalint("other/user.cu")
-    assert status == 1 and "other/user.cu:4:19: GPU102 `mine` (pool::make)" in out
+    assert status == 1 and "other/user.cu:4:19: warning: `mine` (pool::make)" in out
 
 
 def test_allocators_need_not_be_looked_for(cudalint: Any) -> None:

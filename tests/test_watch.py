@@ -76,7 +76,7 @@ def watched() -> Iterator[Watched]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_each_change_is_linted_and_an_interrupt_ends_it(watched: Watched) -> None:
-    watched.wait_for("src/a.py:4:13: GPU101")
+    watched.wait_for("src/a.py:4:13: warning: `block`")
     watched.wait_for("watching 1 file; Ctrl-C ends it")
     Path("src/a.py").write_text("import cupy\n")
     watched.wait_for("changed: src/a.py")
@@ -97,7 +97,7 @@ def test_each_change_is_linted_and_an_interrupt_ends_it(watched: Watched) -> Non
     watched.wait_for("watching")
     Path("src").mkdir()
     Path("src/c.py").write_text(LEAK)
-    watched.wait_for("src/c.py:4:13: GPU101")
+    watched.wait_for("src/c.py:4:13: warning: `block`")
     watched.wait_for("watching")
     started = time.monotonic()
     os.killpg(watched.process.pid, signal.SIGINT)
