@@ -6,13 +6,14 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cudalint import __version__
+from cudalint.commands import completion as completions
 from cudalint.commands.options import (
     RUNTIME_MODES,
     SectionedCommand,
@@ -34,21 +35,25 @@ class _DefaultCommand(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = {"--help", "-h", "--version", "-V"}
-        args = _runtime_alone(args)
+        args = _without_values(args)
         if not args or (args[0] not in self.commands and args[0] not in own):
             args = ["check", *args]
+            ctx.meta[completions.IMPLIED] = True
         return super().parse_args(ctx, args)
 
 
-def _runtime_alone(args: list[str]) -> list[str]:
-    """``--runtime`` without a value is ``auto``: the path after it is no value of it."""
+def _without_values(args: list[str]) -> list[str]:
+    """``--runtime`` without a value is ``auto``, ``--add-ignore`` has no reason: the path after
+    them is no value of theirs."""
     found: list[str] = []
     for number, word in enumerate(args):
         if word == "--":
             return found + args[number:]
         following = args[number + 1] if number + 1 < len(args) else ""
         alone = word == "--runtime" and following not in RUNTIME_MODES
-        found.append("--runtime=auto" if alone else word)
+        found.append(
+            "--runtime=auto" if alone else "--add-ignore=" if word == "--add-ignore" else word
+        )
     return found
 
 
@@ -65,7 +70,7 @@ def cudalint() -> None:
 
 
 @cudalint.command(cls=SectionedCommand)
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=completions.paths)
 @setting_options
 @config_options
 @run_options
@@ -78,9 +83,20 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     from cudalint.commands.check import CheckOptions, run_check
 
     stdin = options["stdin_filename"]
-    configuration = configuration_of((*paths, *([stdin] if stdin else ())), options)
-    own = {name: options[name] for name in CheckOptions.__dataclass_fields__}
-    return run_check(paths, configuration, CheckOptions(**own))
+    own = CheckOptions(**{name: options[name] for name in CheckOptions.__dataclass_fields__})
+
+    def configuration() -> Configuration:
+        return configuration_of((*paths, *([stdin] if stdin else ())), options)
+
+    if options["watch"]:
+        if own.write_baseline or own.force_baseline or own.add_ignore is not None:
+            raise click.UsageError("--watch: not with an option that writes.")
+        from cudalint.commands.watch import run_watch
+
+        return run_watch(
+            paths, configuration, lambda: _told(lambda: run_check(paths, configuration(), own))
+        )
+    return run_check(paths, configuration(), own)
 
 
 @cudalint.command(context_settings={"ignore_unknown_options": True})
@@ -166,7 +182,7 @@ def doctor(command: tuple[str, ...], **options: Any) -> int:
 
 
 @cudalint.command()
-@click.argument("rule", required=False, metavar="[CODE|NAME]")
+@click.argument("rule", required=False, metavar="[CODE|NAME]", shell_complete=completions.rules)
 @click.option("--all", "everything", is_flag=True, help="All rules.")
 @click.option(
     "--output-format", type=click.Choice(["text", "json"]), default="text", help="How to show it."
@@ -184,6 +200,34 @@ def rule(rule: str | None, everything: bool, output_format: str, color: ColorCho
     return run_rule(rule, output_format, color)
 
 
+@cudalint.command()
+@click.option(
+    "--output-format", type=click.Choice(["text", "json"]), default="text", help="How to show it."
+)
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+def rules(output_format: str, color: ColorChoice) -> int:
+    """List all rules, a line for each.
+
+    Languages and libraries are those of the programs that each rule is tested with.
+    """
+    from cudalint.commands.rules import run_rules
+
+    return run_rules(output_format, color)
+
+
+@cudalint.command()
+@click.argument("shell", type=click.Choice(completions.SHELLS))
+def completion(shell: str) -> None:
+    """Print the script that lets a shell complete options, rules and files.
+
+    \b
+    bash, in ~/.bashrc:  eval "$(cudalint completion bash)"
+    zsh, in ~/.zshrc:    eval "$(cudalint completion zsh)"
+    fish, once:          cudalint completion fish > ~/.config/fish/completions/cudalint.fish
+    """
+    click.echo(completions.script(cudalint, shell))
+
+
 @cudalint.command(cls=SectionedCommand)
 @click.argument("key", required=False)
 @setting_options
@@ -193,6 +237,25 @@ def config(key: str | None, **options: Any) -> int:
     from cudalint.commands.config import run_config
 
     return run_config(key, configuration_of((), options))
+
+
+@cudalint.command()
+@click.argument("folder", default=".", type=click.Path())
+@click.option("--force", is_flag=True, help="Write over what `init` may have written before.")
+@click.option(
+    "--models/--no-models",
+    default=True,
+    help="Look for allocators of your own; takes as long as linting.",
+)
+def init(folder: str, **options: bool) -> int:
+    """Write a configuration for what is found in a folder.
+
+    A table in its pyproject.toml where there is one, else a cudalint.toml. Devices, headers, tests
+    and third-party folders are those that the build files name; nothing of the project is run.
+    """
+    from cudalint.commands.init import InitOptions, run_init
+
+    return run_init(Path(folder), InitOptions(**options))
 
 
 @cudalint.command()
@@ -257,9 +320,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     _end_in_order()
+    given = None if arguments is None else list(arguments)
+    return _told(lambda: cudalint.main(given, "cudalint", standalone_mode=False))
+
+
+def _told(run: Callable[[], Any]) -> int:
+    """The exit status of what is run; what goes wrong is said."""
     try:
-        given = None if arguments is None else list(arguments)
-        status = cudalint.main(given, "cudalint", standalone_mode=False)
+        status = run()
         sys.stdout.flush()
     except click.ClickException as error:
         return _refused(error)

@@ -56,6 +56,8 @@ class Plugin:
 
     def _is_shown(self, finding: Finding) -> bool:
         suppressed = finding.suppressed
+        if finding.known is not None:
+            return False
         return suppressed is None or (self.disable_noqa and "noqa" in suppressed.lower())
 
 

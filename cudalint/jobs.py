@@ -9,6 +9,7 @@ import msgspec
 
 from cudalint import registry
 from cudalint.analysis.facts.capacity import Footprint
+from cudalint.analysis.facts.wrappers import Wrapper
 from cudalint.executor import JobError
 from cudalint.findings.finding import Finding
 from cudalint.findings.rule import Limits
@@ -54,6 +55,8 @@ class AnalysisJob(msgspec.Struct, array_like=True):
     """Files of which nothing is told here: another job does."""
     program_headers: list[str] = []
     """Headers that files with a ``main`` include, here or in other jobs."""
+    wrappers: bool = False
+    """Whether the project's own allocators are wanted."""
 
 
 class AnalysisResult(msgspec.Struct, array_like=True):
@@ -64,6 +67,7 @@ class AnalysisResult(msgspec.Struct, array_like=True):
     footprint: list[Footprint] = []
     blank: list[str] = []
     """Files of which nothing could be read."""
+    wrappers: list[Wrapper] = []
 
 
 def preload(languages: set[Language]) -> None:
@@ -133,7 +137,9 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
         language: load(language, tuple(order.models))
         for language in dict.fromkeys(program.language for program in programs)
     }
-    facts = analysis.analyze(programs, models, frozenset(order.program_headers))
+    facts = analysis.analyze(
+        programs, models, frozenset(order.program_headers), with_wrappers=order.wrappers
+    )
     known = registry.all_rules()
     findings: list[Finding] = []
     for code in order.rules:
@@ -164,6 +170,7 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
         unread,
         [one for one in footprint if one.filename not in elsewhere],
         [one.filename for one in programs if one.filename not in elsewhere and _is_blank(one)],
+        [one for one in facts.wrappers if one.filename not in elsewhere],
     )
 
 

@@ -28,6 +28,7 @@ from cudalint.source import Span, is_header
 # What workers do is imported when there is work: most runs of a hook have none.
 if TYPE_CHECKING:
     from cudalint.analysis.facts.capacity import Footprint
+    from cudalint.analysis.facts.wrappers import Wrapper
     from cudalint.grouping.groups import Links
     from cudalint.grouping.parts import Part
     from cudalint.jobs import AnalysisJob, AnalysisResult, Lowered
@@ -58,6 +59,8 @@ class _Run:
     interrupted: bool = False
     footprint: bool = False
     footprints: list[Footprint] = field(default_factory=list)
+    wants_wrappers: bool = False
+    wrappers: list[Wrapper] = field(default_factory=list)
 
     def execute(
         self, stage: str, handler: Handler, payloads: Sequence[bytes], seconds: Sequence[float] = ()
@@ -122,6 +125,7 @@ def lint(
     progress: Progress | None = None,
     supervised: bool = True,
     footprint: bool = False,
+    wrappers: bool = False,
 ) -> Report:
     """Lint files together: what one of them says of another's functions and classes counts.
 
@@ -131,6 +135,7 @@ def lint(
     """
     run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
     run.footprint = footprint
+    run.wants_wrappers = wrappers
     run.cache = cache or _cache(plan)
     contents = contents or {}
     selection = run.select(files, contents)
@@ -166,12 +171,14 @@ def lint(
     # Of what was stopped nobody knows which comments it needs.
     unread = None if run.interrupted else run.unread
     findings = [in_cells(finding, sources) for finding in judged(findings, analysed, plan, unread)]
+    named = fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))
     return Report(
-        findings=tuple(fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))),
+        findings=tuple(plan.baseline.marked(named) if plan.baseline else named),
         errors=tuple(sorted(set(run.errors))),
         notes=tuple(sorted(set(run.notes))),
         files=len(analysed),
         footprints=_footprints(run) if footprint else None,
+        wrappers=tuple(sorted(set(run.wrappers))),
         sources=sources,
         fates=tuple(selection.fates),
         interrupted=run.interrupted,
@@ -350,6 +357,7 @@ def _analysed(lowered: Mapping[str, Lowered], told: set[str], run: _Run) -> list
         run.unread.update(result.unread)
         run.footprints += result.footprint
         run.blank.update(result.blank)
+        run.wrappers += result.wrappers
     return findings
 
 
@@ -379,6 +387,7 @@ def _analyse_parts(
             footprint=run.footprint,
             context=list(part.context),
             program_headers=sorted(of_programs.intersection(named)),
+            wrappers=run.wants_wrappers,
         )
         key = _analysis_key(order, plan)
         kept = run.kept(key, AnalysisResult)
@@ -419,6 +428,7 @@ def _analysis_key(order: AnalysisJob, plan: Plan) -> str:
         repr(order.footprint),
         repr(order.context),
         repr(order.program_headers),
+        repr(order.wrappers),
     )
 
 

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from cudalint import registry
 from cudalint.executor import Bounds
+from cudalint.findings.baseline import Baseline, BaselineError
 from cudalint.findings.finding import Severity
 from cudalint.findings.rule import Limits, Rule
 from cudalint.project.cache import FOLDER_NAME, digest, files_digest
@@ -51,6 +52,8 @@ class Plan:
     jobs: int
     max_file_size: int
     models: tuple[Path, ...]
+    baseline: Baseline | None
+    """The findings that are known; ``None`` where the settings name no file of them."""
     compile_commands: CompileCommands | None
     """The database that the settings name; else each file's nearest one counts."""
     cache_folder: Path | None
@@ -91,8 +94,9 @@ class Plan:
         return found
 
 
-def make_plan(configuration: Configuration) -> Plan:
-    """Look everything up; what is unknown is refused with its key and where it stands."""
+def make_plan(configuration: Configuration, *, new_baseline: bool = False) -> Plan:
+    """Look everything up; what is unknown is refused with its key and where it stands. A baseline
+    that is about to be written need not be there."""
     settings = configuration.settings
     resolver = _Resolver(configuration)
     known = registry.all_rules()
@@ -110,6 +114,7 @@ def make_plan(configuration: Configuration) -> Plan:
         jobs=settings.jobs or processors(),
         max_file_size=resolver.bytes("max-file-size", settings.max_file_size),
         models=resolver.models(),
+        baseline=resolver.baseline(new_baseline),
         compile_commands=resolver.compile_commands(),
         cache_folder=cache_folder(configuration) if settings.cache else None,
         warnings=resolver.warnings(),
@@ -275,6 +280,19 @@ class _Resolver:
             except ModelError as error:
                 raise self.error("models", error) from None
         return paths
+
+    def baseline(self, new: bool) -> Baseline | None:
+        if self.settings.baseline is None:
+            return None
+        path = Path(self.settings.baseline)
+        if not path.exists() and not path.is_symlink():
+            if new:
+                return Baseline(path)
+            raise self.error("baseline", f"{path}: no such file (`--write-baseline` makes it)")
+        try:
+            return Baseline.load(path)
+        except BaselineError as error:
+            raise self.error("baseline", error) from None
 
     def compile_commands(self) -> CompileCommands | None:
         given = self.settings.compile_commands

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cudalint.cli import main
 from cudalint.flake8_plugin import Plugin
 
 pytest.importorskip("flake8")
@@ -70,6 +71,18 @@ def test_findings_with_their_codes_and_places(tmp_path: Path) -> None:
     assert places(found)[1:] == [f"leak.py:{PLACE}: GPU101", "other.py:1:1: F401"]
     assert places(found)[0].endswith("E999")
     assert "`block` (cudaMalloc) is never released" in found.stdout
+
+
+def test_what_is_in_the_baseline_is_not_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, leak=LEAK)
+    (tmp_path / "cudalint.toml").write_text('baseline = "known.toml"\n')
+    monkeypatch.chdir(tmp_path)
+    assert main(["--write-baseline", "--no-cache", "."]) == 0
+    assert places(flake8(tmp_path, ".")) == []
+    write(tmp_path, leak=LEAK, new=LEAK.replace("reserve", "keep"))
+    assert places(flake8(tmp_path, ".")) == [f"new.py:{PLACE}: GPU101"]
 
 
 def test_comments(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import ClassFacts, FileFacts, FunctionFacts, Unfinished
+from cudalint.analysis.facts.wrappers import Wrapper
 from cudalint.apis.loader import ApiModels
 from cudalint.program import Program
 
@@ -18,12 +19,16 @@ class RunFacts:
     functions: tuple[FunctionFacts, ...]
     classes: tuple[ClassFacts, ...]
     files: tuple[FileFacts, ...]
+    wrappers: tuple[Wrapper, ...] = ()
+    """Of the project's own allocators, where they are asked for."""
 
 
 def analyze(
     programs: Sequence[Program],
     models: dict[str, ApiModels],
     program_headers: frozenset[str] = frozenset(),
+    *,
+    with_wrappers: bool = False,
 ) -> RunFacts:
     """Follow the paths of all functions of a run, linked across its files.
 
@@ -35,6 +40,7 @@ def analyze(
     from cudalint.analysis.queries.capacity import with_capacity
     from cudalint.analysis.queries.classes import class_facts, collect, member_misuses
     from cudalint.analysis.queries.process_end import ProcessEnd
+    from cudalint.analysis.queries.wrappers import wrappers
     from cudalint.analysis.summaries import Linker
     from cudalint.analysis.tensors import with_tensors
 
@@ -64,6 +70,7 @@ def analyze(
             )
             for program in programs
         ),
+        wrappers=wrappers(linker, runs) if with_wrappers else (),
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from cudalint.commands.legacy import Legacy
 from cudalint.commands.output import Presentation, chosen_outputs, write
 from cudalint.linter import Progress, lint
 from cudalint.plan import Plan, make_plan
@@ -46,6 +47,10 @@ class CheckOptions:
     output_file: str | None = None
     exit_zero: bool = False
     statistics: bool = False
+    add_ignore: str | None = None
+    diff_base: str | None = None
+    write_baseline: bool = False
+    force_baseline: bool = False
     footprint: bool = False
     runtime_mode: Literal["auto", "gpu", "sim"] | None = None
     runtime_budget: float | None = None
@@ -60,13 +65,15 @@ class CheckOptions:
 def run_check(paths: Sequence[str], configuration: Configuration, options: CheckOptions) -> int:
     """Lint and report; the exit status."""
     started = time.monotonic()
-    plan = make_plan(configuration)
+    writes = options.write_baseline or options.force_baseline
+    plan = make_plan(configuration, new_baseline=writes)
     presentation = Presentation(options.color, options.quiet, options.statistics, options.footprint)
     outputs = chosen_outputs(configuration, options.output_file, presentation)
     contents: dict[Path, bytes] = {}
     found = _find(paths, plan, options, contents)
     for warning in plan.warnings if not options.quiet else ():
         _say(f"warning: {warning}")
+    legacy = Legacy(found.files, plan, options)
     if options.verbose:
         _say(f"configuration: {configuration.file or 'none found'}; project: {plan.root}")
         _say(f"rules: {', '.join(rule.code for rule in plan.rules)}")
@@ -94,7 +101,7 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
         rules=plan.rules,
         checkout=Checkout.here(),
     )
-    report = told_once(report)
+    report = told_once(legacy.judged(report, _say))
     _complain(report, options)
     # Where nothing could be linted, the errors have said it all.
     summarise = bool(found.files) and bool(report.files or not errors)

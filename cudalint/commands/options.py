@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from cudalint.commands import completion
+
 _SECTIONS = {
     "Rules": (
         "select", "ignore", "extend_select", "per_file_ignores", "preview", "fail_level",
@@ -15,6 +17,7 @@ _SECTIONS = {
         "exclude", "extend_exclude", "force_exclude", "respect_gitignore", "max_file_size",
         "stdin_filename", "show_files",
     ),
+    "Legacy": ("baseline", "write_baseline", "force_baseline", "diff_base", "add_ignore"),
     "Devices": ("target", "device_memory", "max_transfer", "large_allocation"),
     "Code": ("include_folders", "defines", "standard", "compile_commands", "models"),
     "Output": (
@@ -22,7 +25,7 @@ _SECTIONS = {
         "verbose", "exit_zero",
     ),
     "Runtime": ("runtime_mode", "runtime_budget", "runtime_only_confirmed", "timeline"),
-    "Running": ("jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
+    "Running": ("watch", "jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
 }  # fmt: skip
 RUNTIME_MODES = ("auto", "gpu", "sim")
 
@@ -85,6 +88,10 @@ def _many(name: str, key: str, help: str, **more: Any) -> Callable[[Any], Any]:
     return click.option(name, key, multiple=True, callback=_list, help=help, **more)
 
 
+def _rules(name: str, key: str, help: str) -> Callable[[Any], Any]:
+    return _many(name, key, help, metavar="RULE", shell_complete=completion.rules)
+
+
 config_options = _options(
     click.option(
         "--config",
@@ -96,9 +103,9 @@ config_options = _options(
 )
 
 setting_options = _options(
-    _many("--select", "select", "Rules to run: codes, prefixes, names, or ALL.", metavar="RULE"),
-    _many("--ignore", "ignore", "Rules not to run.", metavar="RULE"),
-    _many("--extend-select", "extend_select", "Rules to run as well.", metavar="RULE"),
+    _rules("--select", "select", "Rules to run: codes, prefixes, names, or ALL."),
+    _rules("--ignore", "ignore", "Rules not to run."),
+    _rules("--extend-select", "extend_select", "Rules to run as well."),
     click.option(
         "--per-file-ignores",
         multiple=True,
@@ -111,6 +118,9 @@ setting_options = _options(
         "--fail-level",
         type=click.Choice(["error", "warning", "info"]),
         help="The least severity that makes the exit status 1 [default: warning].",
+    ),
+    click.option(
+        "--baseline", metavar="FILE", help="Findings that are known: they are not reported."
     ),
     _many(
         "--test-files", "test_files", "Tests, as in .gitignore: warnings there are info.",
@@ -196,6 +206,21 @@ timeline_option = click.option(
 
 run_options = _options(
     click.option("--stdin-filename", metavar="NAME", help="What to take standard input (-) for."),
+    click.option("--watch", is_flag=True, help="Lint again whenever a file changes."),
+    click.option(
+        "--write-baseline", is_flag=True, help="Write the baseline: one that exists only shrinks."
+    ),
+    click.option(
+        "--force-baseline", is_flag=True, help="Write the baseline, new findings included."
+    ),
+    click.option(
+        "--add-ignore",
+        metavar="[=REASON]",
+        help="Write a comment at each finding that suppresses it.",
+    ),
+    click.option(
+        "--diff-base", metavar="REV", help="Report only what touches lines changed since REV (git)."
+    ),
     click.option(
         "--show-files", is_flag=True, help="Show which files are linted, and why or why not."
     ),

@@ -38,6 +38,13 @@ class Confidence(enum.Enum):
         return list(Confidence).index(self)
 
 
+class Known(enum.Enum):
+    """Why a finding is no news, and hence not reported."""
+
+    BASELINE = "in the baseline"
+    UNCHANGED = "in unchanged code"
+
+
 @dataclass(frozen=True)
 class Step:
     """One station of the path that leads to a finding."""
@@ -104,6 +111,8 @@ class Finding:
     """All of them, the most telling first, where there are several."""
     fingerprint: str = ""
     suppressed: str | None = None
+    known: Known | None = None
+    """Why it is not told although no comment suppresses it."""
     runtime: Verdict | None = None
     """What running it said; ``None`` where it was not run."""
     defect: Defect | None = None

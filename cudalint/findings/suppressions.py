@@ -176,7 +176,9 @@ def unused_suppressions(
         if not suppression.judged or _out_of_sight(suppression, file, unread):
             continue
         if word := suppression.unknown_word:
-            meant = nearest(word, _DIRECTIVES) or "ignore"
+            parts = sorted(word.split("-"))
+            turned = (one for one in _DIRECTIVES if sorted(one.split("-")) == parts)
+            meant = next(turned, None) or nearest(word, _DIRECTIVES) or "ignore"
             yield UnusedSuppression(
                 suppression.span, suppression.text, (), suggestions=(meant,), unknown_word=word
             )

@@ -111,6 +111,8 @@ class Settings(
     """Preview rules and findings of low confidence too."""
     fail_level: SeverityName = "warning"
     """The least severity that makes the exit status 1."""
+    baseline: str | None = None
+    """A file of findings that are known and not reported: ``--write-baseline`` writes it."""
 
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     """What the search for files leaves out: patterns as in ``.gitignore``."""
@@ -172,7 +174,7 @@ CHOICES = {
     "fail-level": get_args(SeverityName),
     "output-format": get_args(OutputFormat),
 }
-FOLDER_KEYS = ("include-folders", "models", "compile-commands", "cache-dir")
+FOLDER_KEYS = ("include-folders", "models", "compile-commands", "cache-dir", "baseline")
 """Keys that hold paths: relative to the file that gives them."""
 
 

@@ -13,7 +13,8 @@ _MOST_NAMED = 4
 
 def told_once(report: Report) -> Report:
     """The report with the parts of each defect in its first one. What is suppressed stays apart, as
-    do parts of another severity or confidence, or of which running it said something else."""
+    do parts that were known before, of another severity or confidence, or of which running it said
+    something else."""
     parts: dict[tuple[object, ...], list[Finding]] = {}
     for number, finding in enumerate(report.findings):
         parts.setdefault(_key(finding, number), []).append(finding)
@@ -31,6 +32,7 @@ def _key(finding: Finding, number: int) -> tuple[object, ...]:
         finding.defect.within,
         finding.severity,
         finding.confidence,
+        finding.known,
         finding.runtime and finding.runtime.outcome,
     )
 

@@ -63,6 +63,7 @@ def summary_of(report: Report) -> Summary:
         files=report.files,
         findings=len(report.active),
         suppressed=report.suppressed,
+        **{reason.name.lower(): count for reason, count in report.known().items()},
         listed=len(report.told),
         errors=len(report.errors),
         by_severity={severity.value: count for severity, count in report.by_severity().items()},

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.finding import Finding, Known, Severity
 from cudalint.findings.rule import Rule
 from cudalint.findings.verdict import Outcome
 from cudalint.project.files import Fate, FileError
@@ -17,6 +17,7 @@ from cudalint.source import Source
 
 if TYPE_CHECKING:
     from cudalint.analysis.facts.capacity import Footprint
+    from cudalint.analysis.facts.wrappers import Wrapper
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ class Report:
     checkout: Checkout | None = None
     footprints: tuple[Footprint, ...] | None = None
     """The peaks of all functions, where they were asked for."""
+    wrappers: tuple[Wrapper, ...] = ()
+    """The project's own allocators, where they were asked for."""
 
     def repository_name(self, filename: str) -> str:
         """What hosts call a file."""
@@ -75,17 +78,22 @@ class Report:
     @property
     def told(self) -> tuple[Finding, ...]:
         """The findings that reports for programs list: suppressed ones too."""
-        return self.findings
+        return tuple(finding for finding in self.findings if finding.known is None)
+
+    @property
+    def active(self) -> tuple[Finding, ...]:
+        """The findings that no comment suppresses and that were not known before."""
+        return tuple(one for one in self.findings if one.suppressed is None and one.known is None)
 
     @property
     def suppressed(self) -> int:
         """How many findings comments suppress."""
         return sum(finding.suppressed is not None for finding in self.findings)
 
-    @property
-    def active(self) -> tuple[Finding, ...]:
-        """The findings that no comment suppresses."""
-        return tuple(finding for finding in self.findings if finding.suppressed is None)
+    def known(self) -> dict[Known, int]:
+        """How many others are not told because they are no news, by the reason."""
+        counts = Counter(one.known for one in self.findings if one.suppressed is None)
+        return {reason: counts[reason] for reason in Known}
 
     def by_severity(self) -> dict[Severity, int]:
         """How many active findings of each severity, the gravest first; refuted ones are none."""
@@ -95,7 +103,8 @@ class Report:
     @property
     def left_out_counts(self) -> dict[str, int]:
         """How many findings are not shown, or no longer there, by why."""
-        return {"suppressed": self.suppressed}
+        known = {reason.value: count for reason, count in self.known().items()}
+        return {"suppressed": self.suppressed, **known}
 
     def by_outcome(self) -> dict[Outcome, int]:
         """How many active findings running the program said what of, where it was run."""

@@ -128,11 +128,14 @@ class FindingEntry(msgspec.Struct, frozen=True):
 
 class Summary(msgspec.Struct, frozen=True):
     """Counts. ``listed`` is how many findings the report lists: the active ones (``findings``, by
-    severity, code and verdict) and the suppressed ones."""
+    severity, code and verdict) and the suppressed ones; those of the baseline and, with
+    ``--diff-base``, of unchanged code are not."""
 
     files: Number
     findings: Number
     suppressed: Number
+    baseline: Number
+    unchanged: Number
     listed: Number
     errors: Number
     by_severity: dict[str, Number]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from lsprotocol import types
 
 from cudalint.findings.fix import Applicability, Edit
+from cudalint.findings.ignoring import ignoring
 from cudalint.server.diagnostics import Client, Shown, Texts
 from cudalint.server.documents import Document
-from cudalint.server.ignoring import ignoring
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.cudalint"
 KINDS = (types.CodeActionKind.QuickFix, FIX_ALL)

@@ -13,6 +13,7 @@ from lsprotocol import types
 
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint.findings.fix import Applicability, Edit, Fix
+from cudalint.findings.ignoring import ignoring
 from cudalint.findings.suppressions import parse_suppressions, suppress
 from cudalint.project.paths import display_name
 from cudalint.project.reading import Language
@@ -20,7 +21,6 @@ from cudalint.reports.report import Report
 from cudalint.server.actions import FIX_ALL, Actions
 from cudalint.server.diagnostics import Client, Texts, shown
 from cudalint.server.documents import Document, uri_of
-from cudalint.server.ignoring import ignoring
 from cudalint.source import Source, Span
 
 TEXT = "/* 🚀 */ first();\nsecond();\nthird();\n"
@@ -160,7 +160,7 @@ def test_steps_in_files_that_are_not_open(document: Document, tmp_path: Path) ->
             "  first(); // cudalint: ignore[GPU506] so",
             "  first(); // cudalint: ignore[GPU506, GPU102] so",
         ),
-        ("cuda", "  first(); \\", "  // cudalint: ignore[GPU102]\n  first(); \\"),
+        ("cuda", "  first(); \\", "  first();  /* cudalint: ignore[GPU102] */ \\"),
     ],
 )
 def test_comments_that_ignore(language: Language, line: str, after: str) -> None:
@@ -179,6 +179,6 @@ def test_comments_that_ignore(language: Language, line: str, after: str) -> None
 
 
 def test_where_no_comment_can_stand_none_is_offered() -> None:
-    text = 's = """\nfirst \\\n"""\n'
+    text = "s = 1 + \\\n  first() + \\\n  2\n"
     one = dataclasses.replace(finding(2, 1, "a.py"), filename="a.py")
     assert ignoring([one], Source("a.py", text), "python") == ([], [one])
