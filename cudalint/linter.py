@@ -136,7 +136,8 @@ def lint(
     failed = {error.filename for error in run.errors}
     analysed = [one for one in read if one.file.filename not in failed]
     sources = {one.file.filename: one.source for one in analysed}
-    findings = [in_cells(finding, sources) for finding in _judged(findings, analysed, run)]
+    findings = _with_fixes(_judged(findings, analysed, run), analysed)
+    findings = [in_cells(finding, sources) for finding in findings]
     return Report(
         findings=tuple(fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))),
         errors=tuple(sorted(set(run.errors))),
@@ -392,6 +393,15 @@ def _unused(
         facts = FileFacts(name, one.file.language, unused_suppressions=tuple(found))
         if facts.unused_suppressions:
             yield from rule.check(facts)
+
+
+def _with_fixes(findings: list[Finding], read: Sequence[ReadFile]) -> list[Finding]:
+    if all(finding.repair is None for finding in findings):
+        return findings
+    from cudalint.fixes.resolve import with_fixes
+
+    files = {one.file.filename: (one.source, one.file.language) for one in read}
+    return list(with_fixes(findings, files))
 
 
 def _ordered(findings: Sequence[Finding]) -> list[Finding]:

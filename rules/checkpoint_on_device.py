@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import CheckpointLoad, FunctionFacts, is_shown
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
+from cudalint.findings.repair import SetKeyword
 from cudalint_rules._wording import steps_at
 
 _USES = {
@@ -108,4 +109,5 @@ class CheckpointOnDevice(FunctionRule):
             steps=steps_at((load.used,), _STEPS[load.use]),
             severity=None if certain else Severity.INFO,
             confidence=Confidence.HIGH if load.own else Confidence.LOW,
+            repair=SetKeyword(load.span, "map_location", '"cpu"', safe=load.use == "restored"),
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, MisuseKind, readable
+from cudalint.analysis.facts import FunctionFacts, Misuse, MisuseKind, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.repair import UseRelease
 from cudalint_rules._wording import quoted, subject
 
 
@@ -88,4 +89,12 @@ class MismatchedDeallocation(FunctionRule):
                 function=facts.function,
                 subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
+                repair=_repair(misuse),
             )
+
+
+def _repair(misuse: Misuse) -> UseRelease | None:
+    """The function that fits, unless that is called later; what frees with `free` knows no CUDA."""
+    if misuse.released is not None or misuse.resource is None:
+        return None
+    return UseRelease(misuse.span, misuse.api, misuse.resource.api, misuse.resource.info.releases)

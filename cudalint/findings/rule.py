@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from cudalint.findings.finding import Confidence, Defect, Finding, Severity, Step
+from cudalint.findings.repair import Repair
 from cudalint.source import Span
 
 
@@ -82,6 +83,7 @@ class Rule(abc.ABC):
         severity: Severity | None = None,
         confidence: Confidence | None = None,
         defect: Defect | None = None,
+        repair: Repair | None = None,
     ) -> Finding:
         """A finding of this rule, with its default severity and confidence unless given."""
         return Finding(
@@ -96,4 +98,5 @@ class Rule(abc.ABC):
             subject=subject,
             steps=steps,
             defect=defect,
+            repair=repair,
         )

@@ -1,0 +1,57 @@
+"""Makes of what rules say would mend their findings the edits that do."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from cudalint.findings.finding import Finding
+from cudalint.findings.fix import Fix
+from cudalint.findings.repair import ReleaseOnExits, SetKeyword, UseRelease
+from cudalint.fixes.cpp import CppText
+from cudalint.fixes.cpp_release import release_before_exits
+from cudalint.fixes.deallocator import use_release
+from cudalint.fixes.python import PythonText
+from cudalint.fixes.python_calls import set_keyword
+from cudalint.fixes.text import GiveUp, Text
+from cudalint.project.reading import Language
+from cudalint.source import Source
+
+_CPP: dict[type, tuple[Callable[[Any, Any], Fix], ...]] = {
+    ReleaseOnExits: (release_before_exits,),
+    UseRelease: (use_release,),
+}
+_PYTHON: dict[type, tuple[Callable[[Any, Any], Fix], ...]] = {
+    UseRelease: (use_release,),
+    SetKeyword: (set_keyword,),
+}
+"""What may be made of each, the best first."""
+
+
+def with_fixes(
+    findings: Iterable[Finding], files: Mapping[str, tuple[Source, Language]]
+) -> Iterator[Finding]:
+    """The findings, with a fix where one can be written with certainty."""
+    texts: dict[str, Text] = {}
+    for finding in findings:
+        if finding.repair is None:
+            yield finding
+            continue
+        fix = None
+        if finding.filename in files:
+            source, language = files[finding.filename]
+            kind = PythonText if language == "python" else CppText
+            text = texts.setdefault(finding.filename, kind(source))
+            fix = _fix(finding.repair, text)
+        yield dataclasses.replace(finding, fix=fix, repair=None)
+
+
+def _fix(repair: object, text: Text) -> Fix | None:
+    makers = _PYTHON if isinstance(text, PythonText) else _CPP
+    for make in makers.get(type(repair), ()):
+        try:
+            return make(repair, text)
+        except GiveUp:
+            continue
+    return None
