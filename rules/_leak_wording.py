@@ -59,21 +59,26 @@ def _repair(leak: Leak, verdict: Verdict, facts: FunctionFacts) -> ReleaseOnExit
     """A release on each of the ways out, where they are all in one file."""
     resource = leak.resource
     here = {site.filename for site in (*leak.released, *leak.siblings)} | {resource.filename}
-    if here != {facts.filename} or any(way.kind is Exit.OVERWRITE for way in verdict.exits):
+    overwritten = any(way.kind is Exit.OVERWRITE for way in verdict.exits)
+    if here != {facts.filename} or overwritten or resource.info.attached:
         return None
     return ReleaseOnExits(
         name=resource.name,
         api=resource.api,
-        releases=() if resource.through else resource.info.releases,
+        releases=resource.info.releases,
         acquired=resource.span,
         function=facts.span,
         ways=tuple(
-            WayOut(way.span, way.on_failure, way.held, way.kind is Exit.THROW)
-            for way in verdict.exits
+            {
+                way.span: WayOut(way.span, way.on_failure, way.held, way.kind is Exit.THROW)
+                for way in verdict.exits
+            }.values()
         ),
         released=tuple(Named(site.span, site.text) for site in leak.released),
         siblings=tuple(Named(site.span, site.text) for site in leak.siblings),
         handle=resource.is_handle,
+        wrapped=resource.through is not None,
+        handed_over=bool(leak.handed_over),
         sure=verdict.confidence is Confidence.HIGH,
     )
 

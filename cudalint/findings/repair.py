@@ -49,6 +49,10 @@ class ReleaseOnExits(msgspec.Struct, frozen=True, tag=True):
     """Where others of its family are released: ``text`` is what they are called."""
     handle: bool = False
     """It is no memory: null cannot be released."""
+    wrapped: bool = False
+    """A function of the project acquires it: what its API is released by may not be meant."""
+    handed_over: bool = False
+    """Other paths pass it on."""
     sure: bool = True
 
 

@@ -8,7 +8,7 @@ from cudalint.findings.fix import Applicability, Edit, Fix
 from cudalint.findings.repair import ReleaseOnExits, WayOut
 from cudalint.fixes.cpp import CppText
 from cudalint.fixes.spelling import release_call
-from cudalint.fixes.text import demand, is_place
+from cudalint.fixes.text import LONGEST_LINE, demand, is_place
 
 _HARMLESS = ("GetErrorString", "GetErrorName", "GetStatusString", "GetLastErrorString")
 _CASTS = {"static_cast", "const_cast", "reinterpret_cast", "sizeof", "decltype"}
@@ -120,11 +120,9 @@ class _Leaving:
     def _braced(self, lines: list[str]) -> list[Edit]:
         """The branch of one statement becomes a block, on as many lines as it had."""
         text, start, end = self.text, self.start, self.end
-        before = text.before(self.number)
-        opening = text.insert(before.end, " {")
+        opening = text.insert(text.before(self.number).end, " {")
         if not text.leads(start):
-            written = "".join(f"{line} " for line in lines)
-            return [opening, text.insert(start, written), text.insert(end, " }")]
+            return self._inline(lines)
         inner = text.indentation(start)
         written = "".join(f"{line}\n{inner}" for line in lines)
         behind = text.line_end(end)
@@ -135,6 +133,27 @@ class _Leaving:
             return [opening, text.insert(start, written), text.insert(other.start, "} ")]
         outer = text.indentation(text.tokens[text.statement_start(self.number)].start)
         return [opening, text.insert(start, written), text.insert(behind, f"\n{outer}}}")]
+
+    def _inline(self, lines: list[str]) -> list[Edit]:
+        """A block in the line of its condition, if that does not become too long."""
+        text, start, end = self.text, self.start, self.end
+        before = text.before(self.number)
+        line = text.text[text.line_start(start) : end]
+        rest = text.text[end : text.line_end(end)].strip()
+        added = sum(len(one) + 1 for one in lines) + len("{  }")
+        first = text.tokens[text.statement_start(self.number)]
+        if len(line) + added <= LONGEST_LINE or not text.leads(first.start):
+            written = "".join(f"{one} " for one in lines)
+            opening = text.insert(before.end, " {")
+            return [opening, text.insert(start, written), text.insert(end, " }")]
+        demand(not rest or rest.startswith("//"))
+        outer = text.indentation(start)
+        inner = outer + text.step_in(start)
+        written = "".join(f"{one}\n{inner}" for one in lines)
+        return [
+            text.edit(before.end, start, f" {{\n{inner}{written}"),
+            text.insert(text.line_end(end), f"\n{outer}}}"),
+        ]
 
     def _is_independent(self, name: str) -> bool:
         """Whether what is returned is the same after the release."""

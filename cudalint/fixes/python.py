@@ -4,9 +4,28 @@ from __future__ import annotations
 
 import ast
 import functools
+import io
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from cudalint.fixes.text import GiveUp, Text, demand
 from cudalint.source import Span
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Statements that follow each other, and the position of one of them."""
+
+    statements: list[ast.stmt]
+    position: int
+    of_function: bool
+    """They are the whole body of a function."""
+
+    @property
+    def is_last(self) -> bool:
+        """Whether it is the last of them."""
+        return self.position == len(self.statements) - 1
 
 
 class PythonText(Text):
@@ -41,3 +60,63 @@ class PythonText(Text):
             if isinstance(node, ast.Call) and (self.start(node), self.end(node)) == bounds:
                 return node
         raise GiveUp
+
+    def suite_at(self, offset: int) -> Suite:
+        """The innermost suite with a statement around an offset."""
+        found: Suite | None = None
+        for statements, of_function in self._suites:
+            for position, statement in enumerate(statements):
+                if self.start(statement) <= offset < self.end(statement):
+                    # Inner suites come after those around them.
+                    found = Suite(statements, position, of_function)
+        if found is None:
+            raise GiveUp
+        return found
+
+    @functools.cached_property
+    def _suites(self) -> list[tuple[list[ast.stmt], bool]]:
+        return list(_suites_of(self.tree))
+
+    @functools.cached_property
+    def string_rows(self) -> set[int]:
+        """The rows that begin in a string."""
+        rows: set[int] = set()
+        starts: list[int] = []
+        reader = io.StringIO(self.text.replace("\r\n", "\n")).readline
+        try:
+            for token in tokenize.generate_tokens(reader):
+                kind = tokenize.tok_name[token.type]
+                if kind == "STRING":
+                    rows.update(range(token.start[0] + 1, token.end[0] + 1))
+                elif kind.endswith("STRING_START"):
+                    starts.append(token.start[0])
+                elif kind.endswith("STRING_END"):
+                    rows.update(range(starts.pop() + 1, token.end[0] + 1))
+        except (tokenize.TokenError, SyntaxError):
+            raise GiveUp from None
+        return rows
+
+    @functools.cached_property
+    def step(self) -> str:
+        """By what its blocks are indented."""
+        for statements, of_function in self._suites:
+            if of_function and self.leads(self.start(statements[0])):
+                indentation = self.indentation(self.start(statements[0]))
+                if statements[0].col_offset and indentation.strip("\t") == "":
+                    return "\t"
+        widths = {
+            statements[0].col_offset
+            for statements, _ in self._suites
+            if statements[0].col_offset and self.leads(self.start(statements[0]))
+        }
+        return " " * min(widths, default=4)
+
+
+def _suites_of(node: ast.AST) -> Iterator[tuple[list[ast.stmt], bool]]:
+    for name in ("body", "orelse", "finalbody"):
+        statements = getattr(node, name, None)
+        if isinstance(statements, list) and statements and isinstance(statements[0], ast.stmt):
+            is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            yield statements, is_function and name == "body"
+    for child in ast.iter_child_nodes(node):
+        yield from _suites_of(child)

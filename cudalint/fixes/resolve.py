@@ -9,8 +9,9 @@ from typing import Any
 from cudalint.findings.finding import Finding
 from cudalint.findings.fix import Fix
 from cudalint.findings.repair import ReleaseOnExits, SetKeyword, UseRelease
+from cudalint.fixes import cpp_release, python_release
 from cudalint.fixes.cpp import CppText
-from cudalint.fixes.cpp_release import release_before_exits
+from cudalint.fixes.cpp_owner import own
 from cudalint.fixes.deallocator import use_release
 from cudalint.fixes.python import PythonText
 from cudalint.fixes.python_calls import set_keyword
@@ -19,10 +20,11 @@ from cudalint.project.reading import Language
 from cudalint.source import Source
 
 _CPP: dict[type, tuple[Callable[[Any, Any], Fix], ...]] = {
-    ReleaseOnExits: (release_before_exits,),
+    ReleaseOnExits: (cpp_release.release_before_exits, own),
     UseRelease: (use_release,),
 }
 _PYTHON: dict[type, tuple[Callable[[Any, Any], Fix], ...]] = {
+    ReleaseOnExits: (python_release.release_before_exits, python_release.release_in_finally),
     UseRelease: (use_release,),
     SetKeyword: (set_keyword,),
 }

@@ -8,6 +8,7 @@ import re
 from cudalint.findings.fix import Edit
 from cudalint.source import Source, Span
 
+LONGEST_LINE = 100
 _INDENTATION = re.compile(r"[ \t]*")
 _PLACE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*)*")
 
