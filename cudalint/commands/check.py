@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from cudalint.linter import Progress, lint
 from cudalint.plan import Plan, make_plan
@@ -30,6 +30,9 @@ from cudalint.reports.defects import told_once
 from cudalint.reports.report import Report
 from cudalint.reports.style import ColorChoice, Style, escaped, use_color
 
+if TYPE_CHECKING:
+    from cudalint.fixing import Fixed
+
 CLEAN, FOUND, FAILED = 0, 1, 2
 _MACHINE_FORMATS = frozenset({"json", "sarif", "github", "gitlab", "junit", "html"})
 _PROGRESS_AFTER = 0.8
@@ -43,6 +46,10 @@ class CheckOptions:
     stdin_filename: str | None = None
     output_file: str | None = None
     exit_zero: bool = False
+    fix: bool = False
+    unsafe_fixes: bool = False
+    diff: bool = False
+    show_fixes: bool = False
     statistics: bool = False
     footprint: bool = False
     runtime_mode: Literal["auto", "gpu", "sim"] | None = None
@@ -64,10 +71,15 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
         _say(f"configuration: {configuration.file or 'none found'}; project: {plan.root}")
         _say(f"rules: {', '.join(rule.code for rule in plan.rules)}")
         _say(f"files found: {len(found.files)}; workers: {plan.jobs}")
+    fixed = None
     with _progress(options) as progress:
-        report = lint(
-            found.files, plan, contents=contents, progress=progress, footprint=options.footprint
-        )
+        if options.fix or options.diff:
+            fixed = _fixed(found, plan, options, contents, progress)
+            report = fixed.report
+        else:
+            report = lint(
+                found.files, plan, contents=contents, progress=progress, footprint=options.footprint
+            )
         if options.runtime_mode is not None:
             report = _confirmed(report, found.files, plan, options, progress)
     errors = {*report.errors, *found.errors}
@@ -80,14 +92,48 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
     )
     report = told_once(report)
     _complain(report, options)
+    if fixed is not None:
+        from cudalint.commands.fix import tell
+
+        tell(fixed, _say, options)
+        if options.diff:
+            return FAILED if errors else FOUND if fixed.contents else CLEAN
     # Where nothing could be linted, the errors have said it all.
     summarise = bool(found.files) and bool(report.files or not errors)
-    _write(report, plan, options, summarise=summarise)
+    # The fixed text of standard input has standard output to itself.
+    fixes_stdin = options.fix and "-" in paths
+    with contextlib.redirect_stdout(sys.stderr if fixes_stdin else sys.stdout):
+        _write(report, plan, options, summarise=summarise)
     if not found.files and not errors and not options.quiet:
         _say("no CUDA C++ or Python files found")
     if options.verbose:
         _say(f"{report.files} files analysed in {time.monotonic() - started:.2f} s")
     return exit_status(report, plan, options)
+
+
+def _fixed(
+    found: Discovery,
+    plan: Plan,
+    options: CheckOptions,
+    contents: dict[Path, bytes],
+    progress: Progress | None,
+) -> Fixed:
+    from cudalint.commands.fix import show_diff, write
+    from cudalint.fixing import fix
+
+    fixed = fix(
+        found.files,
+        plan,
+        contents=contents,
+        unsafe=options.unsafe_fixes,
+        progress=progress,
+        footprint=options.footprint,
+    )
+    if options.diff:
+        show_diff(fixed, found.files, contents, plan, options.color)
+    else:
+        write(fixed, found.files, contents)
+    return fixed
 
 
 def _confirmed(
@@ -130,6 +176,8 @@ def _find(
     if not paths:
         named = [Path()]
     found = discover(named, plan.settings, plan.root)
+    if options.show_fixes and not (options.fix or options.diff):
+        raise ConfigurationError("--show-fixes: only with --fix or --diff")
     if options.runtime_mode is None and (
         options.runtime_only_confirmed
         or options.runtime_budget is not None
@@ -196,10 +244,12 @@ def _write(report: Report, plan: Plan, options: CheckOptions, *, summarise: bool
         except OSError as error:
             raise ConfigurationError(f"--output-file {target}: {reason_of(error)}") from None
     if summarise and not options.quiet and (kind != "json" or target is not None):
+        from cudalint.reports.fixes import fixable
         from cudalint.reports.text import summary
 
         gap = "\n" if text and kind == "full" and target is None else ""
         _print(f"{gap}{summary(report, Style(colored))}\n")
+        _print(fixable(report, unsafe=options.unsafe_fixes))
 
 
 def _render(report: Report, kind: str, style: Style, options: CheckOptions) -> str:

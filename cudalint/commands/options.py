@@ -15,6 +15,7 @@ _SECTIONS = {
         "exclude", "extend_exclude", "force_exclude", "respect_gitignore", "max_file_size",
         "stdin_filename",
     ),
+    "Fixes": ("fix", "unsafe_fixes", "diff", "show_fixes"),
     "Devices": ("target", "device_memory", "max_transfer", "large_allocation"),
     "Code": ("include_folders", "defines", "standard", "compile_commands", "models"),
     "Output": (
@@ -180,6 +181,12 @@ timeline_option = click.option(
 
 run_options = _options(
     click.option("--stdin-filename", metavar="NAME", help="What to take standard input (-) for."),
+    click.option("--fix", is_flag=True, help="Mend what can be mended, then report what is left."),
+    click.option(
+        "--unsafe-fixes", is_flag=True, help="Take fixes that a reader should look at too."
+    ),
+    click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing."),
+    click.option("--show-fixes", is_flag=True, help="List the fixes that were made."),
     click.option(
         "--runtime",
         "runtime_mode",

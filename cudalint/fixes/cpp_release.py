@@ -38,9 +38,8 @@ def release_before_exits(repair: ReleaseOnExits, text: CppText) -> Fix:
         leaving = _Leaving(text, number, repair)
         edits += leaving.with_release(release)
         safe = safe and not leaving.evaluates_first
-    where = "before each way out that misses it" if len(repair.ways) > 1 else "before that way out"
     return Fix(
-        f"Release `{repair.name}` by `{call}` {where}",
+        f"Call `{call}` on {'the ways' if len(repair.ways) > 1 else 'the way'} out without it",
         tuple(edits),
         Applicability.SAFE if safe else Applicability.UNSAFE,
     )

@@ -17,7 +17,7 @@ _RESULTS = ("result", "returned", "outcome", "result_before_release")
 
 def release_before_exits(repair: ReleaseOnExits, text: PythonText) -> Fix:
     """The release right before each way out."""
-    demand(is_place(repair.name) and repair.ways)
+    demand(is_place(repair.name) and repair.ways and text.call(repair.acquired))
     call, site = release_call(repair, text)
     statement = call
     if site is not None:
@@ -38,9 +38,8 @@ def release_before_exits(repair: ReleaseOnExits, text: PythonText) -> Fix:
         more, evaluated_first = _before(leaving, release, repair, text)
         edits += more
         safe = safe and not evaluated_first
-    where = "before each way out that misses it" if len(repair.ways) > 1 else "before that way out"
     return Fix(
-        f"Release `{repair.name}` by `{call}` {where}",
+        f"Call `{call}` on {'the ways' if len(repair.ways) > 1 else 'the way'} out without it",
         tuple(edits),
         Applicability.SAFE if safe else Applicability.UNSAFE,
     )
@@ -103,7 +102,7 @@ def _is_independent(value: ast.expr, root: str, raised: bool) -> bool:
 
 def release_in_finally(repair: ReleaseOnExits, text: PythonText) -> Fix:
     """What follows the acquisition goes into a ``try``, the release into its ``finally``."""
-    demand(is_place(repair.name) and not repair.handed_over)
+    demand(is_place(repair.name) and not repair.handed_over and text.call(repair.acquired))
     suite = text.suite_at(text.bounds(repair.acquired)[0])
     acquires = suite.statements[suite.position]
     demand(isinstance(acquires, ast.Assign | ast.AnnAssign))

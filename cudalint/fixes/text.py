@@ -57,8 +57,13 @@ class Text:
 
     def edit(self, start: int, end: int, text: str) -> Edit:
         """What stands between two offsets gives way to a text."""
-        text = text.replace("\n", self.newline) if self.newline != "\n" else text
-        return Edit(self.filename, self.source.span(start, end), text)
+        span = self.source.span(start, end)
+        for row in range(span.row, span.end_row + 1):
+            # What a notebook shows there is no Python: a magic, say.
+            demand(
+                self.source.shown is None or self.source.shown_line(row) == self.source.line(row)
+            )
+        return Edit(self.filename, span, text.replace("\n", self.newline))
 
     def insert(self, offset: int, text: str) -> Edit:
         """A text is put at an offset."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cudalint.findings.finding import Finding, Severity, Step
+from cudalint.findings.fix import Applicability, Fix
 from cudalint.findings.rule import page_url
 from cudalint.findings.verdict import Outcome
 from cudalint.reports.frames import Note, frame, has_lines, location
@@ -98,7 +99,14 @@ def _finding(finding: Finding, report: Report, style: Style, width: int) -> Iter
     if len(finding.steps) > len(steps):
         yield f"  = and {len(finding.steps) - len(steps)} more like these"
     yield from _runtime(finding, style)
+    if finding.fix is not None:
+        yield _fix(finding.fix, style)
     yield _footer(finding, style)
+
+
+def _fix(fix: Fix, style: Style) -> str:
+    unsafe = "" if fix.applicability is Applicability.SAFE else " --unsafe-fixes"
+    return f"  {style.paint('=', 'cyan')} {style.message(f'fix: {fix.message}')} [--fix{unsafe}]"
 
 
 def _footer(finding: Finding, style: Style) -> str:
