@@ -28,6 +28,8 @@ class DecodedText:
 
     text: str
     note: str = ""
+    encoding: str = "utf-8"
+    """The codec that gives the bytes again, but for their byte-order mark."""
 
 
 def read_bytes(path: Path) -> bytes:
@@ -75,14 +77,16 @@ def decode(data: bytes, language: Language) -> DecodedText:
     """The text, by byte-order mark, Python's coding line, UTF-8, or for C++ Latin-1."""
     try:
         if data.startswith(_UTF16):
-            return DecodedText(data.decode("utf-16"), "read as UTF-16")
+            order = "le" if data.startswith(codecs.BOM_UTF16_LE) else "be"
+            return DecodedText(data.decode("utf-16"), "read as UTF-16", f"utf-16-{order}")
         if language == "python":
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-            return DecodedText(data.decode(encoding))
+            return DecodedText(data.decode(encoding), encoding=encoding.removesuffix("-sig"))
         return DecodedText(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         if language == "cuda" and not data.startswith(_UTF16):
-            return DecodedText(data.decode("latin-1"), "is not UTF-8: read as Latin-1")
+            text = data.decode("latin-1")
+            return DecodedText(text, "is not UTF-8: read as Latin-1", "latin-1")
         row = data.count(b"\n", 0, error.start) + 1
         raise UnreadableError(f"is not valid {error.encoding.upper()} (line {row})") from None
     except (SyntaxError, LookupError) as error:
