@@ -19,6 +19,7 @@ from cudalint.linter import Progress, lint
 from cudalint.plan import Plan
 from cudalint.project.files import FileError, SourceFile
 from cudalint.project.reading import UnreadableError, read_bytes
+from cudalint.project.writing import UnwritableError
 from cudalint.reports.frames import location
 from cudalint.reports.report import Report
 from cudalint.source import Source
@@ -34,7 +35,9 @@ class Fixed:
     report: Report
     """What is left."""
     contents: Mapping[Path, bytes]
-    """The files that changed, as they are now."""
+    """The files that changed, as they are now,"""
+    originals: Mapping[Path, bytes]
+    """and as they were."""
     made: tuple[Finding, ...] = ()
     refused: tuple[FileError, ...] = ()
     """Fixes that would not have mended, and why."""
@@ -80,7 +83,7 @@ def fix(
     fixer = _Fixer(files, contents or {}, frozenset(rule.code for rule in plan.rules), unsafe)
     report = linted(plan, {})
     if not any(map(fixer.is_wanted, report.findings)):
-        return Fixed(report, {})
+        return Fixed(report, {}, {})
     if wide.rules != plan.rules:
         report = linted(wide, {})
     for _ in range(_MOST_PASSES):
@@ -90,7 +93,7 @@ def fix(
         report = after
     if wide.rules != plan.rules:
         report = linted(plan, fixer.changed)
-    return Fixed(report, fixer.changed, tuple(fixer.made), tuple(fixer.refused))
+    return Fixed(report, fixer.changed, fixer.originals, tuple(fixer.made), tuple(fixer.refused))
 
 
 class _Fixer:
@@ -108,6 +111,7 @@ class _Fixer:
         self.codes = codes
         self.unsafe = unsafe
         self.changed: dict[Path, bytes] = {}
+        self.originals: dict[Path, bytes] = {}
         self.made: list[Finding] = []
         self.refused: list[FileError] = []
         self._hopeless: set[tuple[_Key, str]] = set()
@@ -126,16 +130,17 @@ class _Fixer:
         """Make as many fixes as go together; the report of what is left, ``None`` if none can."""
         chosen = self._chosen(report)
         while chosen:
-            changed = self._edited(chosen, report.sources)
-            if changed is not None:
+            try:
+                changed = self._edited(chosen, report.sources)
+            except (UnreadableError, UnwritableError) as error:
+                failed = [(one, f"the file {error}") for one in chosen]
+            else:
                 after = linted(changed)
                 failed = _failed(chosen, report, after)
                 if not failed:
                     self.changed = changed
                     self.made += chosen
                     return after
-            else:
-                failed = [(one, "its file cannot be written as it was read") for one in chosen]
             for finding, reason in failed:
                 self._refuse(finding, reason, report)
             chosen = [one for one in chosen if self.is_wanted(one)]
@@ -162,23 +167,18 @@ class _Fixer:
 
     def _edited(
         self, chosen: Sequence[Finding], sources: Mapping[str, Source]
-    ) -> dict[Path, bytes] | None:
+    ) -> dict[Path, bytes]:
         edits: tuple[Edit, ...] = ()
         for finding in chosen:
             edits = together(edits, finding.fix.edits if finding.fix else ()) or edits
+        held = {**self.contents, **self.changed}
         changed = dict(self.changed)
         for name in {edit.filename for edit in edits}:
             file = self.files[name]
             own = [edit for edit in edits if edit.filename == name]
-            try:
-                held = {**self.contents, **self.changed}
-                data = held[file.path] if file.path in held else read_bytes(file.path)
-            except UnreadableError:
-                return None
-            written = edited_bytes(data, sources[name], file.language, own)
-            if written is None:
-                return None
-            changed[file.path] = written
+            data = held[file.path] if file.path in held else read_bytes(file.path)
+            self.originals.setdefault(file.path, data)
+            changed[file.path] = edited_bytes(data, sources[name], file.language, own)
         return changed
 
 

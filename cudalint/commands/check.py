@@ -130,7 +130,7 @@ def _fixed(
         footprint=options.footprint,
     )
     if options.diff:
-        show_diff(fixed, found.files, contents, plan, options.color)
+        show_diff(fixed, found.files, plan, options.color)
     else:
         write(fixed, found.files, contents)
     return fixed

@@ -12,8 +12,7 @@ from cudalint.loading import load
 from cudalint.plan import Plan
 from cudalint.project.config import ConfigurationError
 from cudalint.project.files import SourceFile
-from cudalint.project.reading import read_bytes, reason_of
-from cudalint.project.writing import write_bytes
+from cudalint.project.writing import UnwritableError, rewrite
 from cudalint.reports import fixes
 from cudalint.reports.style import ColorChoice, Style, use_color
 from cudalint.source import Cell, Source
@@ -41,16 +40,14 @@ def write(fixed: Fixed, files: Sequence[SourceFile], held: Mapping[Path, bytes])
             sys.stdout.buffer.flush()
         elif file.path in fixed.contents:
             try:
-                write_bytes(file.path, fixed.contents[file.path])
-            except OSError as error:
-                reason = reason_of(error)
-                raise ConfigurationError(f"{file.filename}: cannot be written: {reason}") from None
+                rewrite(file.path, fixed.originals[file.path], fixed.contents[file.path])
+            except UnwritableError as error:
+                raise ConfigurationError(f"{file.filename}: {error}") from None
 
 
 def show_diff(
     fixed: Fixed,
     files: Sequence[SourceFile],
-    held: Mapping[Path, bytes],
     plan: Plan,
     color: ColorChoice,
 ) -> None:
@@ -58,8 +55,8 @@ def show_diff(
     style = Style(use_color(sys.stdout, color))
     for file in files:
         if file.path in fixed.contents:
-            old = held[file.path] if file.path in held else read_bytes(file.path)
-            before, after = (_text(file, data, plan) for data in (old, fixed.contents[file.path]))
+            versions = fixed.originals[file.path], fixed.contents[file.path]
+            before, after = (_text(file, data, plan) for data in versions)
             for name, one, other in _pieces(before, after):
                 for line in fixes.diff(name, one, other, style):
                     print(line)

@@ -7,28 +7,17 @@ from collections.abc import Iterable, Sequence
 
 from cudalint.findings.fix import Edit
 from cudalint.project.reading import Language
-from cudalint.project.writing import encoded
+from cudalint.project.writing import UnwritableError, apply_edits, encode
 from cudalint.source import Cell, Source, Span
 
-
-def edited(source: Source, edits: Iterable[Edit]) -> str:
-    """The text with edits made; those at one place in the order in which they are given."""
-    text, parts, position = source.text, [], 0
-    for edit in sorted(edits, key=lambda one: one.span):
-        start = source.line_starts[edit.span.row - 1] + edit.span.column - 1
-        end = source.line_starts[edit.span.end_row - 1] + edit.span.end_column - 1
-        parts += [text[position:start], edit.text]
-        position = end
-    return "".join((*parts, text[position:]))
+_LAYOUT = "the layout of the notebook could not be kept"
 
 
-def edited_bytes(
-    data: bytes, source: Source, language: Language, edits: Sequence[Edit]
-) -> bytes | None:
-    """A file's content with edits made, and nothing else changed; ``None`` where that cannot be."""
+def edited_bytes(data: bytes, source: Source, language: Language, edits: Sequence[Edit]) -> bytes:
+    """A file's content with edits made, and nothing else changed. Raises ``UnwritableError``."""
     if source.cells:
         return _notebook(data, source, edits)
-    return encoded(edited(source, edits), data, language)
+    return encode(apply_edits(source.text, edits), data, language)
 
 
 def cell_texts(source: Source, edits: Sequence[Edit]) -> dict[int, tuple[str, str]]:
@@ -39,7 +28,7 @@ def cell_texts(source: Source, edits: Sequence[Edit]) -> dict[int, tuple[str, st
         own = [_in_cell(edit, cell) for edit in edits if edit.span.row in rows]
         if own:
             code = "\n".join(source.shown_line(row) for row in rows)
-            found[cell.number] = code, edited(Source(source.filename, code), own)
+            found[cell.number] = code, apply_edits(code, own)
     return found
 
 
@@ -50,21 +39,21 @@ def _in_cell(edit: Edit, cell: Cell) -> Edit:
     return Edit(edit.filename, moved, edit.text)
 
 
-def _notebook(data: bytes, source: Source, edits: Sequence[Edit]) -> bytes | None:
+def _notebook(data: bytes, source: Source, edits: Sequence[Edit]) -> bytes:
     try:
         text = data.decode("utf-8")
         content = json.loads(text)
     except (ValueError, RecursionError):
-        return None
+        raise UnwritableError(_LAYOUT) from None
     layout = next((one for one in _layouts(text) if _dumped(content, *one) == text), None)
     cells = content.get("cells")
     if layout is None or not isinstance(cells, list):
-        return None
+        raise UnwritableError(_LAYOUT)
     for number, (before, after) in cell_texts(source, edits).items():
         written = cells[number - 1].get("source")
         code = "".join(written) if isinstance(written, list) else written
         if not isinstance(code, str) or code.removesuffix("\n") != before:
-            return None
+            raise UnwritableError(_LAYOUT)
         code = after + code[len(before) :]
         cells[number - 1]["source"] = (
             code.splitlines(keepends=True) if isinstance(written, list) else code
