@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import CacheFlush, FunctionFacts, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Step
+from cudalint.findings.repair import MoveBehind
 
 
 class CacheFlushInLoop(FunctionRule):
@@ -77,6 +78,7 @@ class CacheFlushInLoop(FunctionRule):
                 subject=readable(flush.through or flush.api),
                 confidence=Confidence.LOW if flush.unsure else None,
                 steps=(Step(facts.filename, flush.repeated, _repeated(flush)),),
+                repair=MoveBehind(flush.span, flush.repeated) if flush.place == "loop" else None,
             )
 
 

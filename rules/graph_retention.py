@@ -8,6 +8,7 @@ from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.facts.tensors import GraphRetention
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
+from cudalint.findings.repair import Detach
 from cudalint_rules._wording import its_siblings, quoted, rows
 
 
@@ -83,7 +84,17 @@ class GraphRetentionRule(FunctionRule):
                 steps=kept.steps,
                 confidence=_confidence(kept),
                 severity=_severity(kept, facts.is_test),
+                repair=_repair(kept),
             )
+
+
+def _repair(kept: GraphRetention) -> Detach | None:
+    """Only where the loop itself computes the gradient is it certain that nobody else wants to."""
+    of = kept.differentiated.text if kept.differentiated is not None else ""
+    if kept.remembered or kept.buffer or of.startswith((f"{kept.name}[", f"{kept.name}.")):
+        return None  # what has a tensor in it is none
+    seen = kept.loop is not None and kept.differentiated is not None and not kept.inside
+    return Detach(kept.span, kept.name, safe=seen and kept.sure)
 
 
 def _severity(kept: GraphRetention, is_test: bool) -> Severity | None:

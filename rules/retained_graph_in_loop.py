@@ -8,6 +8,7 @@ from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.facts.tensors import RetainedGraph
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding
+from cudalint.findings.repair import DropRetainGraph, Named
 from cudalint_rules._wording import quoted
 
 
@@ -74,7 +75,15 @@ class RetainedGraphInLoop(FunctionRule):
                 function=facts.function,
                 subject=kept.name,
                 steps=kept.steps,
+                repair=_repair(kept),
             )
+
+
+def _repair(kept: RetainedGraph) -> DropRetainGraph | None:
+    if kept.from_before:
+        return None  # what is computed where is for its author to say
+    carried = Named(kept.carried.span, kept.carried.text) if kept.carried else None
+    return DropRetainGraph(kept.span, carried)
 
 
 def _why(kept: RetainedGraph) -> str:

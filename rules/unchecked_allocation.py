@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity, Step
+from cudalint.findings.repair import AddCheck
 from cudalint_rules._wording import format_bytes, plural, subject
 
 _LARGE = 256 * 1024**2
@@ -101,4 +102,5 @@ class UncheckedAllocation(FunctionRule):
                 for a in others
             ),
             severity=Severity.WARNING if largest >= (_LARGE_ONCE if once else _LARGE) else None,
+            repair=AddCheck(tuple(allocation.span for allocation in (first, *others))),
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.findings.repair import AddCheck
 
 
 class UncheckedLaunch(FunctionRule):
@@ -82,4 +83,5 @@ class UncheckedLaunch(FunctionRule):
                 Step(facts.filename, other, f"`{name}` is not checked either")
                 for name, other in others
             ),
+            repair=AddCheck((span, *(other for _, other in others)), launches=True),
         )

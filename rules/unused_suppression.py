@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FileFacts
 from cudalint.analysis.rules import FileRule
 from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.repair import DropSuppression
 from cudalint.findings.suppressions import UnusedSuppression
 from cudalint_rules._wording import listing
 
@@ -66,6 +67,7 @@ class UnusedSuppressionRule(FileRule):
                 filename=facts.filename,
                 span=unused.span,
                 subject=",".join(unused.codes) or "all",
+                repair=DropSuppression(unused.span, unused.text, unused.codes),
             )
 
 

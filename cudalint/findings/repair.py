@@ -75,4 +75,91 @@ class SetKeyword(msgspec.Struct, frozen=True, tag=True):
     safe: bool = False
 
 
-Repair = ReleaseOnExits | UseRelease | SetKeyword
+class Detach(msgspec.Struct, frozen=True, tag=True):
+    """Let go of the graph of what a Python statement keeps."""
+
+    span: Span
+    value: str
+    """As messages show it: what is called with may be left out (``criterion(...)``)."""
+    safe: bool = False
+
+
+class DropRetainGraph(msgspec.Struct, frozen=True, tag=True):
+    """A backward pass keeps no graph; what is ``carried`` into an iteration is detached."""
+
+    call: Span
+    carried: Named | None = None
+
+
+class WrapInWith(msgspec.Struct, frozen=True, tag=True):
+    """A Python statement runs in a ``with``."""
+
+    statement: Span
+    """Or where it begins: the head of a loop."""
+    manager: str
+
+
+class MoveBehind(msgspec.Struct, frozen=True, tag=True):
+    """A call of a Python loop's body is made once, behind the loop."""
+
+    call: Span
+    loop: Span
+
+
+class OptIn(msgspec.Struct, frozen=True, tag=True):
+    """A C++ kernel is allowed its dynamic shared memory before it is launched."""
+
+    launch: Span
+
+
+class CopyKind(msgspec.Struct, frozen=True, tag=True):
+    """A copy goes in another direction: both ``host-to-device`` and the like."""
+
+    call: Span
+    old: str
+    new: str
+    safe: bool = True
+
+
+class InBytes(msgspec.Struct, frozen=True, tag=True):
+    """An argument that counts elements counts bytes: times the size of what a pointer points to,
+    which in Python is a number."""
+
+    call: Span
+    count: str
+    pointer: str
+    size: int | None = None
+
+
+class AddCheck(msgspec.Struct, frozen=True, tag=True):
+    """The status of some calls, or of the launches before which they stand, is looked at as the
+    project looks at that of others."""
+
+    calls: tuple[Span, ...]
+    launches: bool = False
+
+
+class DropSuppression(msgspec.Struct, frozen=True, tag=True):
+    """A comment no longer names what it does not suppress."""
+
+    comment: Span
+    text: str
+    """The directive in it."""
+    codes: tuple[str, ...]
+    """The entries that go; empty: it has none, and goes as a whole."""
+
+
+Repair = (
+    ReleaseOnExits
+    | UseRelease
+    | SetKeyword
+    | Detach
+    | DropRetainGraph
+    | WrapInWith
+    | MoveBehind
+    | OptIn
+    | CopyKind
+    | InBytes
+    | AddCheck
+    | DropSuppression
+)

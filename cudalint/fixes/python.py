@@ -6,9 +6,10 @@ import ast
 import functools
 import io
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from cudalint.findings.fix import Edit
 from cudalint.fixes.text import GiveUp, Text, demand
 from cudalint.source import Span
 
@@ -95,6 +96,21 @@ class PythonText(Text):
         except (tokenize.TokenError, SyntaxError):
             raise GiveUp from None
         return rows
+
+    def under(self, head: str, first: int, last: int) -> Edit:
+        """The lines of whole statements under the head of a block."""
+        start, end = self.offset(first, 1), self.line_end(self.offset(last, 1))
+        indentation = self.indentation(start)
+        demand(self.source.cell_at(first) == self.source.cell_at(last))
+        lines = self.indented(range(first, last + 1))
+        return self.edit(start, end, "\n".join((f"{indentation}{head}", *lines)))
+
+    def indented(self, rows: Iterable[int]) -> Iterator[str]:
+        """Lines, one step further in; but for what stands in strings."""
+        for row in rows:
+            line = self.source.line(row)
+            stays = row in self.string_rows or not line.strip()
+            yield line if stays else f"{self.step}{line}"
 
     @functools.cached_property
     def step(self) -> str:

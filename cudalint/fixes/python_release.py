@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from cudalint.findings.fix import Applicability, Edit, Fix
 from cudalint.findings.repair import ReleaseOnExits
@@ -191,22 +191,14 @@ def _guarded(
     while not text.source.line(first).strip():
         first += 1
     indentation = text.indentation(text.start(body[0]))
-    inside = list(_indented(range(first, middle), removed, text))
+    inside = list(text.indented(row for row in range(first, middle) if row not in removed))
     while not inside[-1].strip():
         inside.pop()
     lines = [
         f"{indentation}try:",
         *inside,
         f"{indentation}finally:",
-        *_indented(range(middle, last + 1), set(), text),
+        *text.indented(range(middle, last + 1)),
     ]
     start, end = text.offset(first, 1), text.line_end(text.offset(last, 1))
     return text.edit(start, end, "\n".join(lines))
-
-
-def _indented(rows: range, removed: set[int], text: PythonText) -> Iterator[str]:
-    """Lines, one step further in; but for what stands in strings."""
-    for row in rows:
-        line = text.source.line(row)
-        if row not in removed:
-            yield line if row in text.string_rows or not line.strip() else f"{text.step}{line}"

@@ -8,25 +8,55 @@ from typing import Any
 
 from cudalint.findings.finding import Finding
 from cudalint.findings.fix import Fix
-from cudalint.findings.repair import ReleaseOnExits, SetKeyword, UseRelease
+from cudalint.findings.repair import (
+    AddCheck,
+    CopyKind,
+    Detach,
+    DropRetainGraph,
+    DropSuppression,
+    InBytes,
+    MoveBehind,
+    OptIn,
+    ReleaseOnExits,
+    SetKeyword,
+    UseRelease,
+    WrapInWith,
+)
 from cudalint.fixes import cpp_release, python_release
+from cudalint.fixes.arguments import copy_kind, in_bytes
 from cudalint.fixes.cpp import CppText
+from cudalint.fixes.cpp_checks import add_check, opt_in
 from cudalint.fixes.cpp_owner import own
 from cudalint.fixes.deallocator import use_release
 from cudalint.fixes.python import PythonText
 from cudalint.fixes.python_calls import set_keyword
+from cudalint.fixes.suppressions import drop_suppression
+from cudalint.fixes.tensors import detach, drop_retain_graph, move_behind, wrap_in_with
 from cudalint.fixes.text import GiveUp, Text
 from cudalint.project.reading import Language
 from cudalint.source import Source
 
-_CPP: dict[type, tuple[Callable[[Any, Any], Fix], ...]] = {
+_Makers = dict[type, tuple[Callable[[Any, Any], Fix], ...]]
+_CPP: _Makers = {
     ReleaseOnExits: (cpp_release.release_before_exits, own),
     UseRelease: (use_release,),
+    OptIn: (opt_in,),
+    CopyKind: (copy_kind,),
+    InBytes: (in_bytes,),
+    AddCheck: (add_check,),
+    DropSuppression: (drop_suppression,),
 }
-_PYTHON: dict[type, tuple[Callable[[Any, Any], Fix], ...]] = {
+_PYTHON: _Makers = {
     ReleaseOnExits: (python_release.release_before_exits, python_release.release_in_finally),
     UseRelease: (use_release,),
     SetKeyword: (set_keyword,),
+    Detach: (detach,),
+    DropRetainGraph: (drop_retain_graph,),
+    WrapInWith: (wrap_in_with,),
+    MoveBehind: (move_behind,),
+    CopyKind: (copy_kind,),
+    InBytes: (in_bytes,),
+    DropSuppression: (drop_suppression,),
 }
 """What may be made of each, the best first."""
 
