@@ -78,8 +78,15 @@ class CacheFlushInLoop(FunctionRule):
                 subject=readable(flush.through or flush.api),
                 confidence=Confidence.LOW if flush.unsure else None,
                 steps=(Step(facts.filename, flush.repeated, _repeated(flush)),),
-                repair=MoveBehind(flush.span, flush.repeated) if flush.place == "loop" else None,
+                repair=_repair(flush),
             )
+
+
+def _repair(flush: CacheFlush) -> MoveBehind | None:
+    """What a helper does besides may be needed in every iteration."""
+    if flush.place != "loop" or flush.through:
+        return None
+    return MoveBehind(flush.span, flush.repeated)
 
 
 def _what(flush: CacheFlush) -> str:

@@ -123,8 +123,9 @@ def move_behind(repair: MoveBehind, text: PythonText) -> Fix:
         edits = [text.edit(text.line_start(start), start, indentation)]
     else:
         demand(own_line[1] > 0)
-        edits = [text.edit(*own_line, ""), text.insert(behind, f"\n{indentation}{call}")]
-    return Fix(f"Call `{call}` once, behind the loop", tuple(edits), Applicability.UNSAFE)
+        whole = text.text[start : text.line_end(end)]
+        edits = [text.edit(*own_line, ""), text.insert(behind, f"\n{indentation}{whole}")]
+    return Fix(f"Call `{call}` once, after the loop", tuple(edits), Applicability.UNSAFE)
 
 
 def _statement(text: PythonText, offset: int) -> ast.stmt:
