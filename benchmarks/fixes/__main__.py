@@ -7,13 +7,14 @@ safe, and how many are gone once all fixes are made. 1 when a fix is wrong.
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.fixes.mending import Mended, counted, faults, mend
@@ -31,7 +32,6 @@ class Row:
     safe: int = 0
     unsafe: int = 0
     gone: int = 0
-    told: list[str] = field(default_factory=list)
 
 
 def main() -> int:
@@ -51,6 +51,8 @@ def main() -> int:
             mended = mend(unit.path, unit.options, arguments.cache or Path(folder))
             wrong += [f"{unit.name}: {fault}" for fault in faults(mended)]
             _count(mended, rows)
+            for refusal in mended.fixed.refused:
+                print(f"refused: {refusal}")
             if mended.fixed.contents:
                 changed.append((unit, mended))
         print(_table(rows))
@@ -139,13 +141,16 @@ def _run(unit: Unit, mended: Mended, folder: Path) -> list[str]:
         text=True,
         check=False,
     )
-    fixed = {finding.code for finding in mended.fixed.made}
-    confirmed = [
-        line
-        for line in told.stdout.splitlines()
-        if f'"verdict": "{Outcome.CONFIRMED.value}"' in line
+    if told.returncode not in (0, 1):
+        return [f"cannot be run: {told.stderr.strip()[:400]}"]
+    mended_codes = {finding.code for finding in mended.fixed.made}
+    return [
+        f"{finding['code']} is confirmed: {finding['message']}"
+        for finding in json.loads(told.stdout)["findings"]
+        if finding["code"] in mended_codes
+        and finding["runtime"]
+        and finding["runtime"]["verdict"] == Outcome.CONFIRMED.value
     ]
-    return [f"{len(confirmed)} of {fixed} are confirmed"] if confirmed else []
 
 
 if __name__ == "__main__":
