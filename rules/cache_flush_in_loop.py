@@ -49,6 +49,11 @@ class CacheFlushInLoop(FunctionRule):
     torch.cuda.empty_cache()  # once, before another phase or another process needs the memory
     ```
 
+    ## Fix
+
+    - Unsafe: a flush in the body of the loop itself is made once, after the loop: it may have kept
+      a program within memory that was full.
+
     ## Known problems
 
     Silent where it is deliberate: after an exception, under a condition that is not about the

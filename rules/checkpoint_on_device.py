@@ -70,6 +70,13 @@ class CheckpointOnDevice(FunctionRule):
     `load_state_dict` copies the values to where the parameters are; the checkpoint itself can stay
     on the host.
 
+    ## Fix
+
+    - Safe: where `load_state_dict` copies what is loaded, it is loaded with `map_location="cpu"`:
+      the values end up where they did.
+    - Unsafe: the same where the code goes on to compute with what it loaded: it would do so on the
+      host.
+
     ## Known problems
 
     Where the weights are dropped before anything is computed with them, in a program of one process

@@ -55,6 +55,11 @@ class CopyKindMismatch(FunctionRule):
 
     `cudaMemcpyDefault` takes the direction from the pointers.
 
+    ## Fix
+
+    - Safe: where one pointer is on the wrong side, the direction is that of the pointers.
+    - Unsafe: where both are: source and target may have been exchanged instead.
+
     ## Known problems
 
     Pointers whose origin is not in the run have no known side and are not reported.

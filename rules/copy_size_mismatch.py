@@ -49,6 +49,11 @@ class CopySizeMismatch(FunctionRule):
     err, d_points = cudart.cudaMalloc(points.nbytes)
     ```
 
+    ## Fix
+
+    - Safe: an element count is multiplied by the size of what the pointer points to. Which of two
+      byte sizes is meant, nobody can tell: they have no fix.
+
     ## Known problems
 
     Sizes that are related only through data (`n <= capacity`) are not compared.

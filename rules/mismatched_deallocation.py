@@ -50,6 +50,11 @@ class MismatchedDeallocation(FunctionRule):
     cudart.cudaFreeHost(h_frame)
     ```
 
+    ## Fix
+
+    - Safe: the function is replaced by the one of the same API that releases what was acquired. Not
+      where a later release fits: then something else is meant.
+
     ## Known problems
 
     Where one variable holds memory of either kind depending on a flag, the release must be chosen

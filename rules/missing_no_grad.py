@@ -49,6 +49,11 @@ class MissingNoGrad(FunctionRule):
             ...
     ```
 
+    ## Fix
+
+    - Unsafe: the loop runs in `with torch.inference_mode()`: what it makes can never be a part of a
+      graph, which code out of sight may want.
+
     ## Known problems
 
     Silent where the function computes a gradient, steps an optimizer, hands a result with its graph

@@ -52,6 +52,11 @@ class MissingSharedOptIn(FunctionRule):
     histogram.max_dynamic_shared_size_bytes = 64 * 1024
     ```
 
+    ## Fix
+
+    - Safe: in C++, `cudaFuncSetAttribute` goes before the launch, with the same size, and in the
+      check that the file uses: the launch could not succeed without it.
+
     ## Known problems
 
     A kernel that is launched through a pointer or a parameter counts as not opted in, with medium

@@ -51,6 +51,11 @@ class RetainedGraphInLoop(FunctionRule):
 
     Compute anew in each iteration what depends on the weights.
 
+    ## Fix
+
+    - Unsafe: `retain_graph=True` goes, and what the iteration before hands on is detached: its
+      gradients then end at the iteration, and another backward pass, if there is one, fails.
+
     ## Known problems
 
     Two backward passes through one graph in one iteration need the flag on the first: silent, also

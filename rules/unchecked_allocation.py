@@ -60,6 +60,11 @@ class UncheckedAllocation(FunctionRule):
         raise MemoryError(f"cube: {status}")
     ```
 
+    ## Fix
+
+    - Unsafe: where the file has a check of its own, such as `CHECK(cudaFree(p))`, the allocations
+      are put in it: it may end the program where that went on.
+
     ## Known problems
 
     A check that looks at the status and does nothing counts as a check.

@@ -42,6 +42,11 @@ class UncheckedLaunch(FunctionRule):
     }
     ```
 
+    ## Fix
+
+    - Unsafe: where the file has a check of its own, `cudaGetLastError()` in that check follows the
+      launch: it may end the program where that went on.
+
     ## Known problems
 
     A preview rule: much teaching and benchmark code leaves launches unchecked on purpose, and

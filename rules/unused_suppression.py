@@ -50,6 +50,11 @@ class UnusedSuppressionRule(FileRule):
     cudaFree(d_mask);
     ```
 
+    ## Fix
+
+    - Safe: the entries that suppress nothing go, and with the last of them the directive, with its
+      comment where there is nothing else in it.
+
     ## Known problems
 
     A finding that needs several files, such as a class whose destructor lives in another one, is

@@ -50,7 +50,8 @@ class Rule(abc.ABC):
     """One rule: class attributes are its metadata, the docstring is its page.
 
     The docstring's sections are *What it does*, *Why is this bad?*, *Example*, *Use instead*,
-    *Known problems* and *References* (the last two where there is something to say).
+    *Fix* (what ``--fix`` does, safe or unsafe, and why), *Known problems* and *References* (the
+    last three where there is something to say).
     """
 
     code: ClassVar[str]
