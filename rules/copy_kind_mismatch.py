@@ -58,7 +58,8 @@ class CopyKindMismatch(FunctionRule):
     ## Fix
 
     - Safe: where one pointer is on the wrong side, the direction is that of the pointers.
-    - Unsafe: where both are: source and target may have been exchanged instead.
+    - Unsafe: where both are, source and target may have been exchanged instead; where memory is
+      pinned, that of the device may have been meant.
 
     ## Known problems
 
@@ -120,11 +121,12 @@ class CopyKindMismatch(FunctionRule):
 
 def _repair(copy: Transfer, wrong: list[tuple[str, Endpoint]]) -> CopyKind | None:
     """The direction that the pointers have. Where both are on the wrong side, they may have been
-    exchanged as well."""
+    exchanged as well, and where memory is pinned, that of the device may have been meant."""
     if copy.source is None or copy.source.space not in _SIDES or copy.to.space not in _SIDES:
         return None
     new = f"{_SIDES[copy.source.space]}-to-{_SIDES[copy.to.space]}"
-    return CopyKind(copy.span, copy.direction or "", new, safe=len(wrong) == 1)
+    safe = len(wrong) == 1 and wrong[0][1].space != "pinned"
+    return CopyKind(copy.span, copy.direction or "", new, safe=safe)
 
 
 def _wrong_sides(copy: Transfer) -> list[tuple[str, Endpoint]]:

@@ -230,8 +230,9 @@ def test_python_gets_a_finally(tmp_path: Path, header_cache: Path) -> None:
             "if size > 9:\n        x = 1; {release}; return x",
         ),
         (
-            "if size > 9:\n        return size + block",
-            "if size > 9:\n        result = size + block\n        {release}\n        return result",
+            "if size > 9:\n        return cudart.cudaMemset(block, 0, 9)",
+            "if size > 9:\n        result = cudart.cudaMemset(block, 0, 9)\n        {release}\n"
+            "        return result",
         ),
     ],
 )

@@ -59,14 +59,21 @@ def _behind(begin: int, text: CppText) -> int:
         end = text.statement_end(begin)
         words = [token.text for token in text.tokens[begin:end]]
         if "=" in words:
-            status = words[words.index("=") - 1]
-            checked = [token.text for token in text.tokens[end + 1 : end + 4]]
-            if checked[:2] == ["if", "("] and status in checked:
-                end = _end_of_if(end + 1, text)
+            end = _end_of_check(words[words.index("=") - 1], end, text)
     behind = text.line_end(text.tokens[end].end)
     rest = text.text[text.tokens[end].end : behind].strip()
     demand(not rest or rest.startswith("//"))
     return behind
+
+
+def _end_of_check(status: str, end: int, text: CppText) -> int:
+    """The number of the last token of the statement that looks at a status right after it is set:
+    before that, nobody knows whether there is anything to own."""
+    first = text.tokens[end + 1].text
+    demand(text.tokens[end + 2].text == "(" and first.isidentifier())
+    closing = text.other(end + 2)
+    demand(status in [token.text for token in text.tokens[end + 2 : closing]])
+    return _end_of_if(end + 1, text) if first == "if" else text.statement_end(end + 1)
 
 
 def _end_of_if(number: int, text: CppText) -> int:
@@ -86,16 +93,19 @@ def _end_of_if(number: int, text: CppText) -> int:
 
 
 def _without(site: int, owner: str, end: int, text: CppText) -> Edit:
-    """A release that the owner makes: away where the scope ends right after, else by it."""
+    """A release that the owner makes: away where the scope ends right after, else by it. What is
+    done with its status stays, with the release that gives it."""
     number = text.number(site)
     begin = text.statement_start(number)
-    last = text.statement_end(begin)
+    start = text.tokens[begin].start
     written = [token.text for token in text.tokens[begin:number]]
-    demand(not written or (len(written) == 2 and written[1] == "("))
-    start, stop = text.tokens[begin].start, text.tokens[last].end
-    line_end = text.line_end(stop)
-    whole_line = text.leads(start) and not text.text[stop:line_end].strip()
     branch = text.in_branch(begin)
+    if written and not (len(written) == 2 and written[1] == "("):
+        demand(not branch and text.leads(start) and written[0] not in ("else", "for", "while"))
+        return text.insert(start, f"{owner}.release();\n{text.indentation(start)}")
+    last = text.statement_end(begin)
+    stop = text.tokens[last].end
+    whole_line = text.leads(start) and not text.text[stop : text.line_end(stop)].strip()
     if whole_line and not branch and _ends_soon(last + 1, end, text):
         line_start = text.line_start(start)
         return text.edit(line_start, text.text.find("\n", stop) + 1 or len(text.text), "")
