@@ -18,7 +18,6 @@ from cudalint.program import (
     FunctionReference,
     Launch,
     Operation,
-    Program,
     Return,
     Throw,
     Variable,
@@ -34,19 +33,17 @@ class ProcessEnd:
         self._symbols = symbols
         self._calls = symbols.memo(CallGraph)
         known = {identity(one): (one, program) for one, program in symbols.functions()}
-        self._ends = {
-            one for one, (function, program) in known.items() if self._ends_all(function, program)
+        self._models = {
+            one: symbols.models(program.language) for one, (_, program) in known.items()
         }
+        self._ends = {one for one, (function, _) in known.items() if self._ends_all(function)}
         referred = self._referred()
         outside = {one for one in known if one[1] in referred or not self._calls.sites(one)}
         self._open = self._calls.reached(outside - self._ends)
         self._working = self._calls.reaching(
             one
-            for one, (function, program) in known.items()
-            if any(
-                _works(at.operation, symbols.models(program.language))
-                for at in operations(function)
-            )
+            for one, (function, _) in known.items()
+            if any(_works(at.operation, self._models[one]) for at in operations(function))
         )
         """The functions that launch, acquire or make something, themselves or by others."""
         headers = program_headers | self._headers_of_programs()
@@ -60,14 +57,13 @@ class ProcessEnd:
         self.unhandled = known.keys() - self._calls.reached(open_ended)
         """Those whose exceptions end the process, or fail a test, whoever calls them."""
 
-    def _ends_all(self, function: Function, program: Program) -> bool:
+    def _ends_all(self, function: Function) -> bool:
         if _is_main(function):
             return True
         record = function.record
         bases = self._symbols.lineage(record, function.filename) if record else ()
-        return self._symbols.models(program.language).is_test(
-            function.name, function.filename, bases
-        )
+        models = self._models[identity(function)]
+        return models.is_test(function.name, function.filename, bases)
 
     def runs_once(self, function: Function) -> bool:
         """Whether it runs once in a process, or in a test: one call, outside all loops, from each
@@ -146,7 +142,7 @@ class ProcessEnd:
     def _work_on(self, steps: Iterable[At], function: Function) -> bool:
         """Whether operations of a function launch, acquire or make something, themselves or by
         others."""
-        models = self._symbols.models(self._symbols.programs[function.filename].language)
+        models = self._models[identity(function)]
         return any(
             _works(at.operation, models)
             or (
