@@ -158,6 +158,27 @@ def test_paths_that_do_not_hold_it_get_no_release(tmp_path: Path, header_cache: 
     assert one.fixed.contents == {}
 
 
+def test_what_is_compiled_sometimes_is_released_nowhere_else(
+    tmp_path: Path, header_cache: Path
+) -> None:
+    exit_ = "if (cudaMemset(q, 0, n) != cudaSuccess) return 2;"
+    text = function(
+        f"""
+        float *q = nullptr;
+        cudaMalloc(&q, n);
+        {exit_}
+        cudaFree(q);
+        return 0;
+        """
+    )
+    acquires = "    cudaMalloc(&q, n);\n"
+    sometimes = text.replace(acquires, f"#ifndef PLAIN\n{acquires}#endif\n")
+    assert b"cudaFree(q); return 2;" in after(tmp_path / "a.cu", text, header_cache)
+    one = mended(tmp_path / "a.cu", sometimes, header_cache)
+    assert [finding.code for finding in one.before.active if finding.code == "GPU102"]
+    assert one.fixed.contents == {}
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_line_ends_tabs_and_encoding_are_kept(

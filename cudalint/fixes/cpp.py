@@ -17,6 +17,7 @@ from cudalint.fixes.text import Text, demand
 from cudalint.source import Span
 
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\\\n]|\\(?:\r?\n|.))*", re.MULTILINE)
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?P<word>if|elif|else|endif)", re.MULTILINE)
 _OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
 _CONDITIONED = {"if", "while", "for", "switch", "constexpr"}
 
@@ -70,6 +71,24 @@ class CppText(Text):
     @functools.cached_property
     def _starts(self) -> list[int]:
         return [token.start for token in self.tokens]
+
+    def compiled_with(self, one: Span, offset: int) -> bool:
+        """Whether an offset is compiled only where a span is: no ``#if`` around the latter leaves
+        it out, no ``#else`` parts the two."""
+        around = self._conditions(self.bounds(one)[0])
+        return self._conditions(offset)[: len(around)] == around
+
+    def _conditions(self, offset: int) -> list[int]:
+        """Where the branches of ``#if`` that an offset is in begin."""
+        found: list[int] = []
+        for match in _CONDITION.finditer(self.text, 0, offset):
+            if match["word"].startswith("if"):
+                found.append(match.start())
+            elif found and match["word"] == "endif":
+                found.pop()
+            elif found:
+                found[-1] = match.start()
+        return found
 
     @functools.cached_property
     def pairs(self) -> dict[int, int]:

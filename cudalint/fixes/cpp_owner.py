@@ -36,6 +36,7 @@ def own(repair: ReleaseOnExits, text: CppText) -> Fix:
     spans = [*(way.span for way in repair.ways), *(site.span for site in repair.released)]
     places = [text.bounds(span)[0] for span in spans]
     demand(all(place >= behind and scope.holds(place) for place in places))
+    demand(all(text.compiled_with(repair.acquired, place) for place in places))
     indentation = text.indentation(text.tokens[begin].start)
     declared = f"std::unique_ptr<void, decltype(&{release})> {owner}({name}, &{release});"
     edits = [

@@ -26,6 +26,7 @@ def release_before_exits(repair: ReleaseOnExits, text: CppText) -> Fix:
     for way in repair.ways:
         demand(_is_there(repair, way, text))
         start, _ = text.bounds(way.span)
+        demand(text.compiled_with(repair.acquired, start))
         for name in _names(call):
             demand(text.declared_around(name, repair.function, start))
         number = text.number(start)
