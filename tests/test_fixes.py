@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,12 @@ from test_fixtures import FIXTURES, header_cache, options_of, units
 
 from benchmarks.fixes.mending import Mended, faults, mend
 from benchmarks.fixes.page import PAGE, what_is_fixed, with_table
+from cudalint.findings.finding import Finding
 from cudalint.findings.fix import Applicability
+from cudalint.fixes import resolve
+from cudalint.project.reading import Language
 from cudalint.registry import all_rules
+from cudalint.source import Source
 
 __all__ = ["header_cache"]
 
@@ -309,6 +314,30 @@ def test_a_notebook_keeps_all_but_the_line(tmp_path: Path, header_cache: Path) -
     one = mended(tmp_path / "b.ipynb", text.replace("[\n", "[ \n", 1), header_cache)
     assert one.fixed.contents == {}
     assert "the layout of the notebook could not be kept" in one.fixed.refused[0].message
+
+
+def test_no_text_breaks_the_makers(header_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a rule asks for is tried on texts that are cut anywhere, or have lost some letters."""
+    asked: list[tuple[object, Source, Language]] = []
+    ask = resolve.with_fixes
+
+    def noted(
+        findings: Iterable[Finding], files: Mapping[str, tuple[Source, Language]]
+    ) -> Iterator[Finding]:
+        kept = list(findings)
+        asked.extend((one.repair, *files[one.filename]) for one in kept if one.repair is not None)
+        return ask(kept, files)
+
+    monkeypatch.chdir(FIXTURES)
+    monkeypatch.setattr(resolve, "with_fixes", noted)
+    for unit in BAD[::9]:
+        mend(unit, options_of(unit), header_cache, unsafe=False)
+    assert len(asked) > 50
+    for number, (repair, source, language) in enumerate(asked):
+        for step in (3, 5, 7, 11):
+            cut = len(source.text) * (number % step) // step
+            for text in (source.text[:cut], source.text[:cut] + source.text[cut + step :]):
+                resolve.fix_of(repair, Source(source.filename, text), language)
 
 
 def test_a_fix_that_brings_about_another_finding_is_taken_back(

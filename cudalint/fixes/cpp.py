@@ -112,11 +112,9 @@ class CppText(Text):
         demand(position < len(self.tokens) and self.tokens[position].start == offset)
         return position
 
-    def after(self, offset: int) -> int:
-        """The number of the first token at or behind an offset."""
-        position = bisect_left(self._starts, offset)
-        demand(position < len(self.tokens))
-        return position
+    def word(self, number: int) -> str:
+        """The text of a token; empty behind the last."""
+        return self.tokens[number].text if number < len(self.tokens) else ""
 
     def before(self, number: int) -> Token:
         """The token before one."""
@@ -148,8 +146,7 @@ class CppText(Text):
 
     def callee_end(self, number: int) -> int:
         """The number of the opening parenthesis of a call whose callee begins with a token."""
-        while self.tokens[number].text != "(":
-            word = self.tokens[number].text
+        while (word := self.word(number)) != "(":
             demand(word.isidentifier() or word in (":", ".", "-", ">"))
             number += 1
         return number

@@ -54,24 +54,34 @@ def own(repair: ReleaseOnExits, text: CppText) -> Fix:
 def _behind(begin: int, text: CppText) -> int:
     """The end of the statement that acquires and of the one that looks at its status."""
     demand(not text.in_branch(begin) and text.leads(text.tokens[begin].start))
-    if text.tokens[begin].text == "if":
+    if text.word(begin) == "if":
         end = _end_of_if(begin, text)
     else:
         end = text.statement_end(begin)
-        words = [token.text for token in text.tokens[begin:end]]
-        if "=" in words:
-            end = _end_of_check(words[words.index("=") - 1], end, text)
+        demand(text.word(begin) not in ("return", "throw"))
+        status = _assigned([token.text for token in text.tokens[begin:end]])
+        if status is not None:
+            end = _end_of_check(status, end, text)
     behind = text.line_end(text.tokens[end].end)
     rest = text.text[text.tokens[end].end : behind].strip()
     demand(not rest or rest.startswith("//"))
     return behind
 
 
+def _assigned(words: list[str]) -> str | None:
+    """What a statement assigns to, if it does."""
+    for position, word in enumerate(words[1:-1], start=1):
+        around = {words[position - 1], words[position + 1]}
+        if word == "=" and around.isdisjoint("=<>!+-*/|&^%"):
+            return words[position - 1]
+    return None
+
+
 def _end_of_check(status: str, end: int, text: CppText) -> int:
     """The number of the last token of the statement that looks at a status right after it is set:
     before that, nobody knows whether there is anything to own."""
-    first = text.tokens[end + 1].text
-    demand(text.tokens[end + 2].text == "(" and first.isidentifier())
+    first = text.word(end + 1)
+    demand(text.word(end + 2) == "(" and first.isidentifier())
     closing = text.other(end + 2)
     demand(status in [token.text for token in text.tokens[end + 2 : closing]])
     return _end_of_if(end + 1, text) if first == "if" else text.statement_end(end + 1)
@@ -79,17 +89,17 @@ def _end_of_check(status: str, end: int, text: CppText) -> int:
 
 def _end_of_if(number: int, text: CppText) -> int:
     """The number of the last token of an ``if`` that leaves, and has no ``else``."""
-    demand(text.tokens[number + 1].text == "(")
+    demand(text.word(number + 1) == "(")
     closing = text.other(number + 1)
     condition = [token.text for token in text.tokens[number:closing]]
     demand("|" not in condition and "&&" not in "".join(condition))
-    if text.tokens[closing + 1].text == "{":
+    if text.word(closing + 1) == "{":
         end = text.other(closing + 1)
     else:
         end = text.statement_end(closing + 1)
     words = [token.text for token in text.tokens[closing : end + 1]]
     demand(not {"return", "throw", "exit", "abort"}.isdisjoint(words))
-    demand(text.tokens[end + 1].text != "else")
+    demand(text.word(end + 1) != "else")
     return end
 
 
@@ -127,7 +137,7 @@ def _ends_soon(number: int, end: int, text: CppText) -> bool:
 def _statements(number: int, end: int, text: CppText) -> Iterator[list[str]]:
     words: list[str] = []
     while number < len(text.tokens) and text.tokens[number].start < end:
-        word = text.tokens[number].text
+        word = text.word(number)
         words.append(word)
         number += 1
         if word in (";", "{", "}"):

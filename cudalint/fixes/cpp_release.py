@@ -8,12 +8,11 @@ from cudalint.findings.fix import Applicability, Edit, Fix
 from cudalint.findings.repair import ReleaseOnExits, WayOut
 from cudalint.fixes.cpp import CppText
 from cudalint.fixes.spelling import release_call
-from cudalint.fixes.text import LONGEST_LINE, demand, is_place
+from cudalint.fixes.text import LONGEST_LINE, demand, is_place, name_of_result
 
 _HARMLESS = ("GetErrorString", "GetErrorName", "GetStatusString", "GetLastErrorString")
 _CASTS = {"static_cast", "const_cast", "reinterpret_cast", "sizeof", "decltype"}
 _KEYWORDS = {"if", "while", "for", "switch", "return", "catch"}
-_RESULTS = ("result", "returned", "outcome", "result_before_release")
 
 
 def release_before_exits(repair: ReleaseOnExits, text: CppText) -> Fix:
@@ -30,10 +29,10 @@ def release_before_exits(repair: ReleaseOnExits, text: CppText) -> Fix:
         for name in _names(call):
             demand(text.declared_around(name, repair.function, start))
         number = text.number(start)
-        if text.tokens[number].text == "}":
+        if text.word(number) == "}":
             edits.append(_at_end(number, f"{statement};", text))
             continue
-        demand(text.tokens[number].text == ("throw" if way.throws else "return"))
+        demand(text.word(number) == ("throw" if way.throws else "return"))
         # Where something has failed, that is the news, not what a check of the release says.
         release = call if way.failing or way.throws else statement
         leaving = _Leaving(text, number, repair)
@@ -73,7 +72,7 @@ def _wrapped(call: str, start: int, text: CppText) -> str:
     closing = text.other(begin + 1)
     last = text.tokens[closing - 1]
     whole = last.text == ")" and text.other(closing - 1) == text.callee_end(number)
-    alone = whole and text.tokens[closing + 1].text == ";"
+    alone = whole and text.word(closing + 1) == ";"
     return f"{wrapper[0]}({call})" if alone else call
 
 
@@ -97,7 +96,7 @@ class _Leaving:
         self.semicolon = text.statement_end(number)
         self.start, self.end = text.tokens[number].start, text.tokens[self.semicolon].end
         self.value = text.tokens[number + 1 : self.semicolon]
-        self.throws = text.tokens[number].text == "throw"
+        self.throws = text.word(number) == "throw"
         self.function = text.at(repair.function)
         self.evaluates_first = not self._is_independent(repair.name)
 
@@ -108,7 +107,7 @@ class _Leaving:
             # In C it would need its type, and what a `throw` makes has no name yet.
             demand(not self.throws and self.value[0].text != "{")
             demand(not text.filename.endswith(".c") and text.before(self.number).text != ":")
-            name = next(one for one in _RESULTS if one not in self.function)
+            name = name_of_result(self.function)
             start, end = self.value[0].start, self.value[-1].end
             lines = [f"const auto {name} = {text.text[start:end]};", *lines]
             edits.append(text.edit(start, end, name))

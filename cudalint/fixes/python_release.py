@@ -9,10 +9,9 @@ from cudalint.findings.fix import Applicability, Edit, Fix
 from cudalint.findings.repair import ReleaseOnExits
 from cudalint.fixes.python import PythonText, Suite
 from cudalint.fixes.spelling import release_call
-from cudalint.fixes.text import demand, is_place
+from cudalint.fixes.text import demand, is_place, name_of_result
 
 _HARMLESS = {"str", "len", "repr", "int", "float", "bool"}
-_RESULTS = ("result", "returned", "outcome", "result_before_release")
 
 
 def release_before_exits(repair: ReleaseOnExits, text: PythonText) -> Fix:
@@ -66,8 +65,7 @@ def _before(
     root = repair.name.partition(".")[0]
     if value is not None and not _is_independent(value, root, isinstance(leaving, ast.Raise)):
         demand(isinstance(leaving, ast.Return))
-        function = text.at(repair.function)
-        name = next(one for one in _RESULTS if one not in function)
+        name = name_of_result(text.at(repair.function))
         start, end = text.start(value), text.end(value)
         demand("\n" not in text.text[start:end])
         lines = [f"{name} = {text.text[start:end]}", release]

@@ -72,11 +72,19 @@ def with_fixes(
             continue
         fix = None
         if finding.filename in files:
-            source, language = files[finding.filename]
-            kind = PythonText if language == "python" else CppText
-            text = texts.setdefault(finding.filename, kind(source))
-            fix = _fix(finding.repair, text)
+            if finding.filename not in texts:
+                texts[finding.filename] = _text(*files[finding.filename])
+            fix = _fix(finding.repair, texts[finding.filename])
         yield dataclasses.replace(finding, fix=fix, repair=None)
+
+
+def fix_of(repair: object, source: Source, language: Language) -> Fix | None:
+    """The fix that a repair comes to in a text."""
+    return _fix(repair, _text(source, language))
+
+
+def _text(source: Source, language: Language) -> Text:
+    return PythonText(source) if language == "python" else CppText(source)
 
 
 def _fix(repair: object, text: Text) -> Fix | None:
@@ -84,6 +92,6 @@ def _fix(repair: object, text: Text) -> Fix | None:
     for make in makers.get(type(repair), ()):
         try:
             return make(repair, text)
-        except GiveUp:
-            continue
+        except (GiveUp, LookupError, ValueError, RecursionError):
+            continue  # what is written there ends or nests as no code does
     return None

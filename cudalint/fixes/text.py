@@ -23,6 +23,14 @@ def demand(condition: object) -> None:
         raise GiveUp
 
 
+def name_of_result(function: str) -> str:
+    """A name for what a function returns that nothing in it has."""
+    for name in ("result", "returned", "outcome"):
+        if name not in function:
+            return name
+    raise GiveUp
+
+
 def is_place(name: str) -> bool:
     """Whether a name is that of a variable or member, as code can write it anywhere."""
     return _PLACE.fullmatch(name) is not None
