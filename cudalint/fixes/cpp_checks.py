@@ -11,12 +11,14 @@ from cudalint.fixes.cpp import CppText
 from cudalint.fixes.text import demand
 
 _STATUS = re.compile(r"cuda[A-Z]\w*")
+_HIP = re.compile(r"\bhip[A-Z]\w*\s*\(")
 _NO_CHECKS = {"if", "while", "return", "switch", "static_cast", "int", "void"}
 _ATTRIBUTE = "cudaFuncAttributeMaxDynamicSharedMemorySize"
 
 
 def opt_in(repair: OptIn, text: CppText) -> Fix:
-    """``cudaFuncSetAttribute`` in the line before the launch."""
+    """``cudaFuncSetAttribute`` in the line before the launch; HIP's takes other arguments."""
+    demand(not _HIP.search(text.text))
     begin, _ = text.bounds(repair.launch)
     number = text.number(begin)
     demand(text.statement_start(number) == number and not text.in_branch(number))
