@@ -115,20 +115,24 @@ def _written(unit: Path, mended: Mended, folder: Path) -> Path:
 
 
 def _compiled(mended: Mended, folder: Path) -> list[str]:
-    """What the compiler says against the files of a unit that have changed."""
+    """What the compiler says against the files of a unit that have changed, and not before."""
     found = []
     for file in mended.files:
         if file.path in mended.fixed.contents and file.path.suffix in CPP:
-            copy = _written(file.path, mended, folder)
-            told = subprocess.run(
-                ["nvcc", "-std=c++17", "-I", str(file.path.parent), "-c", "-o", "/dev/null", copy],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if told.returncode:
-                found.append(f"does not compile: {told.stderr.strip()[:400]}")
+            told = _errors(_written(file.path, mended, folder), file.path.parent)
+            if told and not _errors(file.path, file.path.parent):
+                found.append(f"does not compile: {told[:400]}")
     return found
+
+
+def _errors(path: Path, beside: Path) -> str:
+    told = subprocess.run(
+        ["nvcc", "-std=c++17", "-I", str(beside), "-c", "-o", "/dev/null", path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return told.stderr.strip() if told.returncode else ""
 
 
 def _run(unit: Unit, mended: Mended, folder: Path) -> list[str]:
@@ -143,11 +147,12 @@ def _run(unit: Unit, mended: Mended, folder: Path) -> list[str]:
     )
     if told.returncode not in (0, 1):
         return [f"cannot be run: {told.stderr.strip()[:400]}"]
-    mended_codes = {finding.code for finding in mended.fixed.made}
+    left = {(finding.code, finding.function) for finding in mended.after.active}
+    made = {(finding.code, finding.function) for finding in mended.fixed.made} - left
     return [
         f"{finding['code']} is confirmed: {finding['message']}"
         for finding in json.loads(told.stdout)["findings"]
-        if finding["code"] in mended_codes
+        if (finding["code"], finding["function"]) in made
         and finding["runtime"]
         and finding["runtime"]["verdict"] == Outcome.CONFIRMED.value
     ]
