@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from cudalint.project.config import Configuration
     from cudalint.reports.style import ColorChoice
 
-CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
+CLEAN, FOUND, FAILED, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
 class _DefaultCommand(click.Group):
@@ -71,7 +73,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     """Lint files and folders; by default this one.
 
     `-` reads standard input. Exit status: 0 clean, 1 findings at or above the fail level, 2 a
-    problem with the usage, the configuration or a file.
+    problem with the usage, the configuration or a file that was named, or a crash, 130 interrupted.
     """
     from cudalint.commands.check import CheckOptions, run_check
 
@@ -126,6 +128,40 @@ def run(
     )
 
 
+@cudalint.command(context_settings={"ignore_unknown_options": True})
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND [ARGUMENT]...]")
+@click.option("--explain", metavar="FILE", help="Explain an error text; `-` is standard input.")
+@click.option("--snapshot", metavar="FILE", help="Explain a memory snapshot of PyTorch.")
+@click.option("--machine", metavar="FILE", help="Explain what `--record` wrote elsewhere.")
+@click.option("--record", metavar="FILE", help="Write what was seen, for a report of a bug.")
+@click.option("--without-users", is_flag=True, help="Leave out users, and what they run.")
+@click.option(
+    "--runtime",
+    "runtime_mode",
+    type=click.Choice(RUNTIME_MODES),
+    default="auto",
+    help="Where a command runs: a GPU, a simulated device, or a GPU if there is one.",
+)
+@click.option("--target", multiple=True, metavar="SM", help="The simulated compute capability.")
+@click.option("--device-memory", metavar="SIZE", help="The simulated device's memory.")
+@click.option("--time-limit", "limit", type=float, metavar="SECONDS", help="[default: none]")
+@click.option("--output-format", "kind", type=click.Choice(["text", "json"]), default="text")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@config_options
+def doctor(command: tuple[str, ...], **options: Any) -> int:
+    """Explain out of memory: this machine's, a command's, an error text's, a snapshot's.
+
+    Without arguments it looks at this machine's devices: what is free, what the largest block is,
+    who holds the rest. Exit status: 0 nothing is wrong, 1 a cause was found, 2 there is no GPU or
+    driver to ask, or the command could not be run.
+    """
+    from cudalint.commands.doctor import DoctorOptions, run_doctor
+
+    options["target"] = list(options["target"]) or None
+    own = {name: options.pop(name) for name in DoctorOptions.__dataclass_fields__}
+    return run_doctor(command, configuration_of((), options), DoctorOptions(**own))
+
+
 @cudalint.command()
 @click.argument("rule", required=False, metavar="[CODE|NAME]")
 @click.option("--all", "everything", is_flag=True, help="All rules.")
@@ -154,6 +190,27 @@ def config(key: str | None, **options: Any) -> int:
     from cudalint.commands.config import run_config
 
     return run_config(key, configuration_of((), options))
+
+
+@cudalint.command()
+@click.option(
+    "--tcp",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Listen on a port of this machine (0: any) [default: the standard streams].",
+)
+def server(tcp: int | None) -> int:
+    """Serve an editor: the Language Server Protocol.
+
+    Needs `pip install 'cudalint[server]'`. Set-ups for editors: docs/editors.md.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("pygls") is None:
+        raise click.ClickException("the server needs pygls: pip install 'cudalint[server]'")
+    from cudalint.server.wires import serve
+
+    return serve(tcp)
 
 
 @cudalint.command()
@@ -196,6 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    _end_in_order()
     try:
         given = None if arguments is None else list(arguments)
         status = cudalint.main(given, "cudalint", standalone_mode=False)
@@ -203,6 +261,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         return _refused(error)
     except (click.Abort, KeyboardInterrupt):
+        click.echo("cudalint: interrupted", err=True)
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read the output has seen enough; Python must not complain of it on its way out.
@@ -211,6 +270,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         return _failed(error)
     return status if isinstance(status, int) else CLEAN
+
+
+def _end_in_order() -> None:
+    """SIGTERM (a cancelled CI job, `timeout`) stops the workers too, and what they have started."""
+
+    def end(*_: object) -> None:
+        sys.exit(TERMINATED)
+
+    with contextlib.suppress(ValueError):  # not the main thread: whoever has it decides
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, end)
 
 
 def _refused(error: click.ClickException) -> int:

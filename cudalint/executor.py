@@ -2,7 +2,7 @@
 
 Jobs and results are bytes (MessagePack by convention); nothing is pickled on the way. On Linux the
 children are forked, so that what the parent has imported is there at once; elsewhere they are
-spawned.
+spawned. What ``multiprocessing.set_start_method`` says wins: a process with threads cannot fork.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ Handler = Callable[[bytes], bytes]
 _DONE, _FAILED, _BROKEN = b"d", b"f", b"b"
 _LIMIT = struct.Struct("<d")
 _GRACE_SECONDS = 5.0
+_PR_SET_PDEATHSIG = 1
 _STACK_BYTES = 256 * 1024**2
 _MOST_JOBS = 500
 """A worker is replaced after so many jobs: native memory that leaked goes with it."""
+_PULSE_SECONDS = 0.03
 _OBJECTS_BETWEEN_COLLECTIONS = 10_000
 """Paths are many small objects that live for long: Python's 700 take a tenth of the time."""
 
@@ -45,6 +47,7 @@ class Outcome:
 
     result: bytes | None
     failure: str = ""
+    timed_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,15 +68,27 @@ class _Worker:
 
 
 class Executor:
-    """A pool of supervised workers for one handler (a module-level function)."""
+    """A pool of supervised workers for one handler (a module-level function).
 
-    def __init__(self, handler: Handler, *, workers: int, bounds: Bounds) -> None:
+    ``pulse`` is called all the while that workers are busy; what it raises ends the run.
+    """
+
+    def __init__(
+        self,
+        handler: Handler,
+        *,
+        workers: int,
+        bounds: Bounds,
+        pulse: Callable[[], None] | None = None,
+    ) -> None:
         self._handler = handler
+        self._pulse = pulse
         self._limit = max(workers, 1)
         self._bounds = bounds
         self._workers: list[_Worker] = []
         self._seconds: Sequence[float] = ()
-        method = "fork" if sys.platform == "linux" else "spawn"
+        method = multiprocessing.get_start_method(allow_none=True)
+        method = method or ("fork" if sys.platform == "linux" else "spawn")
         self._forked = method == "fork"
         self._context: Any = multiprocessing.get_context(method)
 
@@ -134,7 +149,13 @@ class Executor:
         process = self._context.Process(
             target=_serve,
             # A forked child must not hold the parent's ends, or it would outlive the parent.
-            args=(self._handler, theirs, self._bounds, [ours, *inherited] if self._forked else []),
+            args=(
+                self._handler,
+                theirs,
+                self._bounds,
+                [ours, *inherited] if self._forked else [],
+                os.getpid(),
+            ),
             daemon=True,
         )
         process.start()
@@ -147,6 +168,9 @@ class Executor:
         """The busy workers that have answered, died, or run out of time."""
         busy = [worker for worker in self._workers if worker.job >= 0]
         remaining = min(worker.deadline for worker in busy) - time.monotonic()
+        if self._pulse is not None:
+            self._pulse()
+            remaining = min(remaining, _PULSE_SECONDS)
         signalled = wait([worker.connection for worker in busy], max(remaining, 0))
         now = time.monotonic()
         return [
@@ -159,7 +183,7 @@ class Executor:
         try:
             if not worker.connection.poll():
                 self._replace(worker)
-                return Outcome(None, f"it took longer than {self._seconds[job]:g} s"), False
+                return Outcome(None, took_longer(self._seconds[job]), timed_out=True), False
             message = worker.connection.recv_bytes()
         except (EOFError, OSError):
             reason = self._death(worker)
@@ -192,6 +216,11 @@ class Executor:
         worker.process.join(5)
 
 
+def took_longer(seconds: float) -> str:
+    """What is said of a job that came to its time limit."""
+    return f"it took longer than {seconds:g} s (`--time-limit`)"
+
+
 def run_here(handler: Handler, jobs: Sequence[bytes]) -> Iterator[tuple[int, Outcome]]:
     """The same without child processes and without limits: for tests and debuggers."""
     for number, job in enumerate(jobs):
@@ -202,11 +231,16 @@ def run_here(handler: Handler, jobs: Sequence[bytes]) -> Iterator[tuple[int, Out
 
 
 def _serve(
-    handler: Handler, connection: Connection, bounds: Bounds, foreign: Sequence[Connection]
+    handler: Handler,
+    connection: Connection,
+    bounds: Bounds,
+    foreign: Sequence[Connection],
+    parent: int,
 ) -> None:
     """The life of a worker."""
     for other in foreign:
         other.close()
+    _die_with(parent)
     _isolate(bounds)
     gc.freeze()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
@@ -219,6 +253,17 @@ def _serve(
         with contextlib.suppress(BrokenPipeError):
             connection.send_bytes(_answer(handler, message[_LIMIT.size :], bounds))
         _limit_time(0)
+
+
+def _die_with(parent: int) -> None:
+    """No worker computes on for a parent that was killed. Elsewhere than on Linux its time limit
+    ends it, and what ends the parent by anything but SIGKILL lets it stop its workers."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
 
 
 def _limit_time(seconds: float) -> None:
@@ -248,6 +293,7 @@ def _answer(handler: Handler, job: bytes, bounds: Bounds) -> bytes:
 def _isolate(bounds: Bounds) -> None:
     """Limits, and no voice: the parent alone speaks, and decides when to stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     faulthandler.disable()
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):

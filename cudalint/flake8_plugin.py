@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import ast
 import functools
-import io
 import os
 import sys
-import tokenize
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -44,8 +42,9 @@ class Plugin:
     def run(self) -> Iterator[Violation]:
         """Yield row, column (from 0), text and type of each violation."""
         from cudalint.frontends.python.prefilter import mentions_cuda
+        from cudalint.project.reading import encode
 
-        data = self.text.encode(_encoding(self.text), "replace")
+        data = encode(self.text, "python")
         if not mentions_cuda(data):
             return
         path = Path(os.path.abspath(self.filename))  # noqa: PTH100  (links are kept)
@@ -58,15 +57,6 @@ class Plugin:
     def _is_shown(self, finding: Finding) -> bool:
         suppressed = finding.suppressed
         return suppressed is None or (self.disable_noqa and "noqa" in suppressed.lower())
-
-
-def _encoding(text: str) -> str:
-    """The encoding that the text's first lines say: it is decoded once more."""
-    head = "".join(text.splitlines(True)[:2]).encode("utf-8", "replace")
-    try:
-        return tokenize.detect_encoding(io.BytesIO(head).readline)[0]
-    except SyntaxError:
-        return "utf-8"
 
 
 @functools.lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from cudalint.executor import JobError
 from cudalint.findings.finding import Finding
 from cudalint.findings.rule import Limits
 from cudalint.grouping.groups import Links, links_of
-from cudalint.program import Program
+from cudalint.program import MISSING_HEADER, Program
 from cudalint.project.reading import Language
 from cudalint.source import Span
 
@@ -62,6 +62,8 @@ class AnalysisResult(msgspec.Struct, array_like=True):
     findings: list[Finding]
     unread: dict[str, list[Span]]
     footprint: list[Footprint] = []
+    blank: list[str] = []
+    """Files of which nothing could be read."""
 
 
 def preload(languages: set[Language]) -> None:
@@ -161,7 +163,19 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
         [finding for finding in findings if finding.filename not in elsewhere],
         unread,
         [one for one in footprint if one.filename not in elsewhere],
+        [one.filename for one in programs if one.filename not in elsewhere and _is_blank(one)],
     )
+
+
+def _is_blank(program: Program) -> bool:
+    """Whether nothing of a file could be read: a header that is missing is no such part."""
+    functions = [
+        one
+        for one in program.functions
+        if one.kind != "module" or any(block.operations for block in one.blocks)
+    ]
+    read = functions or program.records or program.kernels or program.variables
+    return not read and any(part.reason != MISSING_HEADER for part in program.dropped)
 
 
 def _footprints(facts: RunFacts) -> list[Footprint]:

@@ -3,58 +3,41 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from cudalint.executor import Executor, Handler, Outcome, run_here
+from cudalint.executor import Executor, Handler, Outcome, run_here, took_longer
 from cudalint.findings.cells import in_cells
-from cudalint.findings.finding import Confidence, Finding, Severity
+from cudalint.findings.finding import Finding
 from cudalint.findings.fingerprint import fingerprinted
-from cudalint.findings.suppressions import (
-    UNUSED_CODE,
-    FileSuppressions,
-    parse_suppressions,
-    suppress,
-    unused_suppressions,
-)
-from cudalint.loading import load, text_of
+from cudalint.judging import judged
+from cudalint.loading import text_of
 from cudalint.plan import Plan
-from cudalint.project.cache import Cache, digest
+from cudalint.project.cache import Cache, digest, file_digest
 from cudalint.project.files import FileError, SourceFile
 from cudalint.project.paths import relative_name
-from cudalint.project.reading import UnreadableError, read_bytes
+from cudalint.project.reading import UnreadableError, decode, read_bytes
 from cudalint.reports.report import Report
-from cudalint.source import Source, Span
+from cudalint.selection import ReadFile, Selection, select
+from cudalint.source import Span, is_header
 
 # What workers do is imported when there is work: most runs of a hook have none.
 if TYPE_CHECKING:
     from cudalint.analysis.facts.capacity import Footprint
+    from cudalint.grouping.groups import Links
     from cudalint.grouping.parts import Part
     from cudalint.jobs import AnalysisJob, AnalysisResult, Lowered
-    from cudalint.lowering import Lowering
+    from cudalint.lowering import Lowering, Preparer
 
 _Kept = TypeVar("_Kept")
 Progress = Callable[[str, int, int], None]
 """Told the stage, how much of it is done, and of how much."""
 
 _SECONDS_PER_LINKED_FILE = 2.0
-_SOURCES = frozenset({".c", ".cc", ".cpp", ".cxx"})
-_THROWS = re.compile(rb"\bthrow\b")
-
-
-@dataclass(frozen=True)
-class ReadFile:
-    """A file that was read and mentions CUDA."""
-
-    file: SourceFile
-    data: bytes
-    source: Source
 
 
 @dataclass
@@ -67,11 +50,12 @@ class _Run:
     errors: list[FileError] = field(default_factory=list)
     notes: list[FileError] = field(default_factory=list)
     unread: dict[str, list[Span]] = field(default_factory=dict)
-    together: frozenset[str] = frozenset()
-    """Macros that files of the run need to have any CUDA."""
+    blank: set[str] = field(default_factory=set)
+    """Files of which nothing could be read."""
     passed_over: list[SourceFile] = field(default_factory=list)
     """C and C++ files without CUDA whose functions may throw."""
     cache: Cache | None = None
+    interrupted: bool = False
     footprint: bool = False
     footprints: list[Footprint] = field(default_factory=list)
 
@@ -79,16 +63,45 @@ class _Run:
         self, stage: str, handler: Handler, payloads: Sequence[bytes], seconds: Sequence[float] = ()
     ) -> Iterator[tuple[int, Outcome]]:
         """The outcomes of some jobs, in workers (or here: for tests and debuggers)."""
-        if not payloads:
+        if not payloads or self.interrupted:
             return
         if not self.supervised:
             yield from run_here(handler, payloads)
             return
         workers = min(self.plan.jobs, len(payloads))
-        with Executor(handler, workers=workers, bounds=self.plan.bounds) as executor:
-            for done, outcome in enumerate(executor.run(payloads, seconds)):
-                self.progress(stage, done, len(payloads))
-                yield outcome
+        done = 0
+
+        def pulse() -> None:
+            self.progress(stage, done, len(payloads))
+
+        bounds = self.plan.bounds
+        try:
+            with Executor(handler, workers=workers, bounds=bounds, pulse=pulse) as executor:
+                for outcome in executor.run(payloads, seconds):
+                    pulse()
+                    done += 1
+                    yield outcome
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+    def select(self, files: Sequence[SourceFile], contents: Mapping[Path, bytes]) -> Selection:
+        """What is read of some files."""
+        found = select(sorted(files), self.plan, contents, self.progress)
+        self.errors += found.errors
+        self.notes += found.notes
+        self.passed_over += found.passed_over
+        return found
+
+    def timed_out(self, key: str, seconds: float) -> str:
+        """What is said of a job that has come to this limit or a higher one before; else empty."""
+        limit = self.kept(digest("timed out", key), float) or 0
+        return f"{took_longer(limit)}, when it was last tried" if limit >= seconds else ""
+
+    def remember(self, key: str, seconds: float, dependencies: Sequence[str]) -> None:
+        """That a job came to its limit: the next run need not wait for it."""
+        if self.cache:
+            payload = msgspec.msgpack.encode(seconds)
+            self.cache.store(digest("timed out", key), payload, dependencies)
 
     def kept(self, key: str, kind: type[_Kept]) -> _Kept | None:
         """What the cache holds under a key."""
@@ -104,40 +117,56 @@ def lint(
     plan: Plan,
     *,
     contents: Mapping[Path, bytes] | None = None,
+    context: Sequence[SourceFile] = (),
+    cache: Cache | None = None,
     progress: Progress | None = None,
     supervised: bool = True,
     footprint: bool = False,
 ) -> Report:
     """Lint files together: what one of them says of another's functions and classes counts.
 
-    ``contents`` stands for what is on the disk (standard input, an editor's buffer). The result
-    does not depend on the number of workers, on the cache or on the order of ``files``.
+    ``contents`` stands for what is on the disk (standard input, an editor's buffer). What
+    ``context`` says counts too, but nothing is told of it. The result does not depend on the number
+    of workers, on the cache or on the order of ``files``. What ``progress`` raises ends the run.
     """
     run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
     run.footprint = footprint
-    run.cache = Cache(plan.cache_folder) if plan.cache_folder else None
-    read = list(_read(sorted(files), contents or {}, run))
+    run.cache = cache or _cache(plan)
+    contents = contents or {}
+    selection = run.select(files, contents)
+    read = selection.read
     if not read:
         return Report(
             errors=tuple(sorted(set(run.errors))),
             notes=tuple(sorted(set(run.notes))),
             footprints=() if footprint else None,
+            fates=tuple(selection.fates),
         )
-    from cudalint.frontends.cuda.conditional import asked_together
-    from cudalint.lowering import header_folder
-
-    run.together = asked_together(one.source.text for one in read if one.file.language == "cuda")
-    with header_folder(plan) as headers:
-        lowered = _lowered(read, run, headers)
-        companions = _companions(lowered, run)
-        lowered |= _lowered(companions, run, headers)
-    findings = _analysed(lowered, run)
-    _forget({one.file.filename for one in companions}, findings, run)
+    told = {one.file.filename for one in read}
+    others = [file for file in context if file.filename not in told]
+    unsaved = _unsaved(contents)
+    lowered = _lowered([*read, *run.select(others, contents).read], run, unsaved)
+    findings = _analysed(lowered, told, run)
+    if not (run.interrupted or context) and (
+        near := _neighbours(findings, files, read, plan, contents)
+    ):
+        others = [one.file for one in near]
+        lowered |= _lowered(near, run, unsaved)
+        run.unread, run.footprints, run.blank = {}, [], set()
+        findings = _analysed(lowered, told, run)
+    _forget({file.filename for file in (*others, *run.passed_over)}, findings, run)
     failed = {error.filename for error in run.errors}
+    run.errors += [
+        FileError(one.file.filename, "nothing of it could be read")
+        for one in read
+        if one.file.explicit and one.file.filename in run.blank
+    ]
     analysed = [one for one in read if one.file.filename not in failed]
     sources = {one.file.filename: one.source for one in analysed}
-    findings = _with_fixes(_judged(findings, analysed, run), analysed)
-    findings = [in_cells(finding, sources) for finding in findings]
+    # Of what was stopped nobody knows which comments it needs.
+    unread = None if run.interrupted else run.unread
+    kept = _with_fixes(judged(findings, analysed, plan, unread), analysed)
+    findings = [in_cells(finding, sources) for finding in kept]
     return Report(
         findings=tuple(fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))),
         errors=tuple(sorted(set(run.errors))),
@@ -145,30 +174,41 @@ def lint(
         files=len(analysed),
         footprints=_footprints(run) if footprint else None,
         sources=sources,
+        fates=tuple(selection.fates),
+        interrupted=run.interrupted,
     )
 
 
-# Reading ----------------------------------------------------------------------------------------
+def linked(
+    files: Sequence[SourceFile],
+    plan: Plan,
+    *,
+    contents: Mapping[Path, bytes] | None = None,
+    cache: Cache | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Links]:
+    """What links each of the files to others: ``context_of`` says which ones count for some."""
+    run = _Run(plan, progress or (lambda stage, done, total: None), supervised=True)
+    run.cache = cache or _cache(plan)
+    contents = contents or {}
+    lowered = _lowered(run.select(files, contents).read, run, _unsaved(contents))
+    return {name: one.links for name, one in lowered.items()}
 
 
-def _read(
-    files: Sequence[SourceFile], contents: Mapping[Path, bytes], run: _Run
-) -> Iterator[ReadFile]:
-    for number, file in enumerate(files):
-        run.progress("reading", number, len(files))
-        try:
-            data = contents[file.path] if file.path in contents else read_bytes(file.path)
-            loaded = load(file, data, run.plan.max_file_size)
-        except UnreadableError as error:
-            run.errors.append(FileError(file.filename, str(error)))
-            continue
-        if loaded is None:
-            if file.path.suffix.lower() in _SOURCES and _THROWS.search(data):
-                run.passed_over.append(file)
-            continue
-        if loaded.note:
-            run.notes.append(FileError(file.filename, loaded.note))
-        yield ReadFile(file, loaded.data, loaded.source)
+def _cache(plan: Plan) -> Cache | None:
+    return Cache(plan.cache_folder) if plan.cache_folder else None
+
+
+# Context ----------------------------------------------------------------------------------------
+
+
+def _unsaved(contents: Mapping[Path, bytes]) -> tuple[tuple[str, str], ...]:
+    """Headers whose text is not what the disk holds."""
+    found = []
+    for path, data in sorted(contents.items()):
+        if is_header(path.name) and file_digest(str(path)) not in ("", digest(data)):
+            found.append((str(path), decode(data, "cuda").text))
+    return tuple(found)
 
 
 def _companions(lowered: Mapping[str, Lowered], run: _Run) -> list[ReadFile]:
@@ -184,33 +224,71 @@ def _companions(lowered: Mapping[str, Lowered], run: _Run) -> list[ReadFile]:
     return found
 
 
-def _forget(companions: set[str], findings: list[Finding], run: _Run) -> None:
-    findings[:] = [one for one in findings if one.filename not in companions]
-    run.errors = [one for one in run.errors if one.filename not in companions]
-    run.notes = [one for one in run.notes if one.filename not in companions]
-    run.footprints = [one for one in run.footprints if one.filename not in companions]
+def _neighbours(
+    findings: Sequence[Finding],
+    files: Sequence[SourceFile],
+    read: Sequence[ReadFile],
+    plan: Plan,
+    contents: Mapping[Path, bytes],
+) -> list[ReadFile]:
+    """What stands near the files that somebody named, where a class is accused of what another file
+    may do, or where a comment may answer such a finding."""
+    from cudalint.analysis.rules import ClassRule
+    from cudalint.neighbours import neighbours
+
+    accused = {one.filename for one in findings if issubclass(plan.known[one.code], ClassRule)}
+    asking = [
+        one.file
+        for one in read
+        if one.file.explicit
+        and one.file.language == "cuda"
+        and (one.file.filename in accused or b"cudalint" in one.data or b"NOLINT" in one.data)
+    ]
+    return neighbours(asking, files, plan, contents) if asking else []
+
+
+def _forget(untold: set[str], findings: list[Finding], run: _Run) -> None:
+    findings[:] = [one for one in findings if one.filename not in untold]
+    run.errors = [one for one in run.errors if one.filename not in untold]
+    run.notes = [one for one in run.notes if one.filename not in untold]
+    run.footprints = [one for one in run.footprints if one.filename not in untold]
 
 
 # Lowering ---------------------------------------------------------------------------------------
 
 
-def _lowered(read: Sequence[ReadFile], run: _Run, headers: Path | None) -> dict[str, Lowered]:
+def _lowered(
+    read: Sequence[ReadFile], run: _Run, unsaved: tuple[tuple[str, str], ...]
+) -> dict[str, Lowered]:
+    """Each file that could be lowered, and their companions."""
+    from cudalint.frontends.cuda.conditional import asked_together
+    from cudalint.lowering import Preparer, header_folder
+
+    together = asked_together(one.source.text for one in read if one.file.language == "cuda")
+    with header_folder(run.plan) as headers:
+        preparer = Preparer(run.plan, headers, together, unsaved)
+        lowered = _lower(read, run, preparer)
+        lowered |= _lower(_companions(lowered, run), run, preparer)
+    run.notes += preparer.notes
+    return lowered
+
+
+def _lower(read: Sequence[ReadFile], run: _Run, preparer: Preparer) -> dict[str, Lowered]:
     """Each file that could be lowered, from the cache where it is there."""
     from cudalint import jobs
     from cudalint.jobs import Lowered
-    from cudalint.lowering import Preparer
 
     lowered: dict[str, Lowered] = {}
     pending: list[Lowering] = []
-    preparer = Preparer(run.plan, headers, run.together)
     for one in read:
         lowering = preparer.prepare(one.file, one.data, one.source)
         kept = run.kept(lowering.key, Lowered)
-        if kept is None:
-            pending.append(lowering)
-        else:
+        if kept is not None:
             lowered[one.file.filename] = kept
-    run.notes += preparer.notes
+        elif failure := run.timed_out(lowering.key, run.plan.bounds.seconds):
+            run.errors.append(FileError(one.file.filename, f"not read: {failure}"))
+        else:
+            pending.append(lowering)
     # Large files first, so that no worker is left with the largest at the end:
     pending.sort(key=lambda lowering: -len(lowering.job.text))
     if pending:
@@ -240,6 +318,8 @@ def _lower_all(
         elif outcome.result is None:
             failure = f"not read: {outcome.failure}"
             run.errors.append(FileError(lowering.job.filename, failure))
+            if outcome.timed_out:
+                run.remember(lowering.key, run.plan.bounds.seconds, lowering.dependencies([]))
         else:
             result = msgspec.msgpack.decode(outcome.result, type=Lowered)
             lowered[lowering.job.filename] = result
@@ -252,12 +332,13 @@ def _lower_all(
 # Analysis ---------------------------------------------------------------------------------------
 
 
-def _analysed(lowered: Mapping[str, Lowered], run: _Run) -> list[Finding]:
-    """The findings of all rules. Files that belong together are analysed together; where that
-    fails, each alone, so that only the culprit is lost."""
+def _analysed(lowered: Mapping[str, Lowered], told: set[str], run: _Run) -> list[Finding]:
+    """The findings of all rules, where anything is told. Files that belong together are analysed
+    together; where that fails, each alone, so that only the culprit is lost."""
     from cudalint.grouping.parts import Part, parts_of
 
     parts = parts_of({name: one.links for name, one in lowered.items()})
+    parts = [part for part in parts if told.intersection(part.files)]
     results, failed = _analyse_parts(parts, lowered, run)
     together = [part for part, _ in failed if len(part.files) + len(part.context) > 1]
     alone = [Part((name,)) for part in together for name in part.files]
@@ -269,6 +350,7 @@ def _analysed(lowered: Mapping[str, Lowered], run: _Run) -> list[Finding]:
         findings += result.findings
         run.unread.update(result.unread)
         run.footprints += result.footprint
+        run.blank.update(result.blank)
     return findings
 
 
@@ -281,7 +363,12 @@ def _analyse_parts(
 
     plan = run.plan
     results: dict[int, AnalysisResult] = {}
+    failed: dict[int, str] = {}
     pending: list[tuple[int, str, bytes]] = []
+    seconds = [
+        plan.bounds.seconds + _SECONDS_PER_LINKED_FILE * (len(part.files) + len(part.context) - 1)
+        for part in parts
+    ]
     of_programs = {name for one in lowered.values() if one.has_main for name in one.includes}
     for number, part in enumerate(parts):
         named = (name for file in part.files for name in (file, *lowered[file].includes))
@@ -296,23 +383,22 @@ def _analyse_parts(
         )
         key = _analysis_key(order, plan)
         kept = run.kept(key, AnalysisResult)
-        if kept is None:
-            pending.append((number, key, msgspec.msgpack.encode(order)))
-        else:
+        if kept is not None:
             results[number] = kept
+        elif failure := run.timed_out(key, seconds[number]):
+            failed[number] = f"not analysed: {failure}"
+        else:
+            pending.append((number, key, msgspec.msgpack.encode(order)))
     # Large parts first, as above; each with the time that its files need.
     pending.sort(key=lambda one: -len(one[2]))
     payloads = [payload for _, _, payload in pending]
-    seconds = [
-        plan.bounds.seconds
-        + _SECONDS_PER_LINKED_FILE * (len(parts[number].files) + len(parts[number].context) - 1)
-        for number, _, _ in pending
-    ]
-    failed: dict[int, str] = {}
-    for position, outcome in run.execute("following paths", jobs.analyze, payloads, seconds):
+    limits = [seconds[number] for number, _, _ in pending]
+    for position, outcome in run.execute("following paths", jobs.analyze, payloads, limits):
         number, key, _ = pending[position]
         if outcome.result is None:
             failed[number] = f"not analysed: {outcome.failure}"
+            if outcome.timed_out:
+                run.remember(key, seconds[number], [str(path) for path in plan.models])
             continue
         results[number] = msgspec.msgpack.decode(outcome.result, type=AnalysisResult)
         if run.cache:
@@ -343,58 +429,6 @@ def _footprints(run: _Run) -> tuple[Footprint, ...]:
     return tuple(unique[key] for key in sorted(unique))
 
 
-# Judging ----------------------------------------------------------------------------------------
-
-
-def _judged(findings: Sequence[Finding], read: Sequence[ReadFile], run: _Run) -> list[Finding]:
-    """What the settings and the comments leave of the findings, in order."""
-    plan = run.plan
-    suppressions = {
-        one.file.filename: parse_suppressions(one.source, one.file.language) for one in read
-    }
-    kept = suppress(_configured(_ordered(findings), plan), suppressions)
-    if any(rule.code == UNUSED_CODE for rule in plan.rules):
-        unused = list(_unused(read, suppressions, run))
-        kept += suppress(_configured(unused, plan), suppressions)
-    return _ordered(kept)
-
-
-def _configured(findings: Sequence[Finding], plan: Plan) -> Iterator[Finding]:
-    """Per-file ignores, severities, tests, and confidence."""
-    ignored: dict[str, frozenset[str]] = {}
-    for finding in findings:
-        name = finding.filename
-        if name not in ignored:
-            ignored[name] = plan.ignored_in(name)
-        if finding.code in ignored[name]:
-            continue
-        if finding.confidence is Confidence.LOW and not plan.settings.preview:
-            continue
-        severity = plan.severities.get(finding.code)
-        if severity is None and finding.severity is Severity.WARNING and plan.is_test(name):
-            severity = Severity.INFO
-        yield dataclasses.replace(finding, severity=severity) if severity else finding
-
-
-def _unused(
-    read: Sequence[ReadFile], suppressions: Mapping[str, FileSuppressions], run: _Run
-) -> Iterator[Finding]:
-    from cudalint.analysis.facts import FileFacts
-
-    plan = run.plan
-    rule: Any = plan.known[UNUSED_CODE](plan.limits)
-    known = {code: rule.name for code, rule in plan.known.items()}
-    for one in read:
-        name = one.file.filename
-        ran = {rule.code for rule in plan.rules} - plan.ignored_in(name)
-        found = unused_suppressions(
-            suppressions[name], known=known, ran=ran, unread=run.unread.get(name, ())
-        )
-        facts = FileFacts(name, one.file.language, unused_suppressions=tuple(found))
-        if facts.unused_suppressions:
-            yield from rule.check(facts)
-
-
 def _with_fixes(findings: list[Finding], read: Sequence[ReadFile]) -> list[Finding]:
     if all(finding.repair is None for finding in findings):
         return findings
@@ -402,12 +436,3 @@ def _with_fixes(findings: list[Finding], read: Sequence[ReadFile]) -> list[Findi
 
     files = {one.file.filename: (one.source, one.file.language) for one in read}
     return list(with_fixes(findings, files))
-
-
-def _ordered(findings: Sequence[Finding]) -> list[Finding]:
-    """By place, then by code. What several groups of files say of a header is said once."""
-    unique: dict[tuple[str, Span, str, str, str], Finding] = {}
-    for finding in findings:
-        key = (finding.filename, finding.span, finding.code, finding.function, finding.subject)
-        unique.setdefault(key, finding)
-    return [unique[key] for key in sorted(unique)]

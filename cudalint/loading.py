@@ -38,9 +38,6 @@ def _is_wanted(file: SourceFile, data: bytes) -> bool:
     """Whether a file is to be linted: CUDA by its name, or because it mentions CUDA."""
     if file.is_cuda:
         return True
-    if not data.strip():
-        # Packages are full of empty modules; named explicitly, an empty file is a mistake.
-        return not data and file.explicit and file.path.name != "__init__.py"
     # Explicit garbage is reported rather than passed over:
     if file.explicit and b"\0" in data[:8192]:
         return True

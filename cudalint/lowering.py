@@ -76,9 +76,14 @@ class Preparer:
     """Prepares the files of one run."""
 
     def __init__(
-        self, plan: Plan, header_folder: Path | None, together: frozenset[str] = frozenset()
+        self,
+        plan: Plan,
+        header_folder: Path | None,
+        together: frozenset[str] = frozenset(),
+        unsaved: tuple[tuple[str, str], ...] = (),
     ) -> None:
         self.plan = plan
+        self.unsaved = unsaved
         self.together = together
         """Macros that files of the run need to have any CUDA."""
         self.header_folder = header_folder
@@ -124,6 +129,7 @@ class Preparer:
             standard=settings.standard,
             root=plan.root,
             cache_folder=self.header_folder,
+            unsaved=self.unsaved,
         )
         database = plan.compile_commands or self._nearest_database(file.path.parent)
         flags = database.flags_for(file.path) if database else None

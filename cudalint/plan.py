@@ -6,8 +6,9 @@ import contextlib
 import functools
 import importlib.metadata
 import os
+import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -20,10 +21,15 @@ from cudalint.project.cache import FOLDER_NAME, digest, files_digest
 from cudalint.project.compile_commands import DATABASE, CompileCommands, CompileCommandsError
 from cudalint.project.config import Configuration, ConfigurationError
 from cudalint.project.ignore import Patterns
-from cudalint.project.paths import absolute, relative_name
+from cudalint.project.paths import absolute, display_name, relative_name
 from cudalint.project.settings import Settings
 
 _HEADER_WHEELS = ("nvidia-cuda-runtime", "nvidia-cuda-crt", "nvidia-cuda-cccl")
+_LEAST = 1024**2
+_STANDARD = re.compile(
+    r"(?:c|gnu)\+\+(?:98|03|0x|11|1y|14|1z|17|2a|20|2b|23|2c|26)"
+    r"|(?:c|gnu)(?:89|90|99|9x|11|1x|17|18|23|2x|2y)|iso9899:\d+"
+)
 _Meant = TypeVar("_Meant")
 
 
@@ -48,6 +54,8 @@ class Plan:
     compile_commands: CompileCommands | None
     """The database that the settings name; else each file's nearest one counts."""
     cache_folder: Path | None
+    warnings: tuple[str, ...]
+    """What of the settings has no effect, as it cannot have been meant."""
     version: str
     """Changes with cudalint's own code, its rules and what it reads with: part of cache keys."""
     lowering_version: str
@@ -62,6 +70,16 @@ class Plan:
     def is_test(self, filename: str) -> bool:
         """Whether a file is one of the tests."""
         return self.test_files.match(relative_name(Path(filename), self.root))
+
+    def idle_patterns(self, filenames: Iterable[str]) -> list[str]:
+        """The patterns of ``per-file-ignores`` that match none of some files."""
+        paths = [relative_name(Path(name), self.root) for name in filenames]
+        given = zip(self.settings.per_file_ignores, self.per_file_ignores, strict=True)
+        return [
+            pattern
+            for pattern, (compiled, _) in given
+            if not any(compiled.match(path) for path in paths)
+        ]
 
     def ignored_in(self, filename: str) -> frozenset[str]:
         """The codes that are silent in a file."""
@@ -94,6 +112,7 @@ def make_plan(configuration: Configuration) -> Plan:
         models=resolver.models(),
         compile_commands=resolver.compile_commands(),
         cache_folder=cache_folder(configuration) if settings.cache else None,
+        warnings=resolver.warnings(),
         version=_version(known),
         lowering_version=_lowering_version(),
     )
@@ -220,8 +239,12 @@ class _Resolver:
         settings = self.settings
         for key in ("device-memory", "max-transfer", "large-allocation"):
             value = getattr(settings, key.replace("-", "_"))
-            if value is not None:
-                self.bytes(key, value)
+            if value is not None and self.bytes(key, value) < _LEAST and str(value).isdigit():
+                reason = f"{value} bytes cannot be meant; did you mean `{value}GiB`?"
+                raise self.error(key, reason)
+        standard = settings.standard
+        if standard is not None and _STANDARD.fullmatch(standard) is None:
+            raise self.error("standard", f"`{standard}` is no standard, such as c++17 or c11")
         try:
             return limits_for(
                 settings.target,
@@ -231,6 +254,13 @@ class _Resolver:
             )
         except ValueError as error:
             raise self.error("target", error) from None
+
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(
+            str(self.error("include-folders", f"there is no folder `{display_name(Path(folder))}`"))
+            for folder in self.settings.include_folders
+            if not Path(folder).is_dir()
+        )
 
     def models(self) -> tuple[Path, ...]:
         from cudalint.apis.loader import read_model_file

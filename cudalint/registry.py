@@ -22,6 +22,7 @@ from cudalint.findings.rule import Rule
 GROUP = "cudalint.rules"
 ALL = "ALL"
 _CODE = re.compile(r"[A-Z]+\d{3}")
+_CODE_LIKE = re.compile(r"[A-Z]+\d+")
 _PREFIX = re.compile(r"[A-Z]+\d{0,2}")
 
 
@@ -129,6 +130,8 @@ def _nearest(rules: Mapping[str, type[Rule]], selector: str) -> str | None:
     names = difflib.get_close_matches(text.lower(), [rule.name for rule in rules.values()], 1, 0.6)
     if names:
         return names[0]
+    if _CODE_LIKE.fullmatch(text.upper()):
+        return None  # any other number is as near as the next
     codes = difflib.get_close_matches(text.upper(), [*rules, ALL], 1, 0.6)
     return codes[0] if codes else None
 

@@ -6,7 +6,8 @@ import math
 
 from cudalint.analysis.facts import LaunchSite
 from cudalint.findings.rule import Limits
-from cudalint_rules._wording import format_bytes, plural
+from cudalint.project.units import size_text
+from cudalint_rules._wording import plural
 
 _AXES = "xyz"
 _WARP = 32
@@ -45,8 +46,8 @@ def refused_configuration(launch: LaunchSite, limits: Limits) -> str | None:
     local = sum(array.bytes or 0 for array in launch.kernel.local) if launch.kernel else 0
     if local > _LOCAL:
         return (
-            f"its local arrays take {format_bytes(local)} for each thread, more than "
-            f"{format_bytes(_LOCAL)}"
+            f"its local arrays take {size_text(local)} for each thread, more than "
+            f"{size_text(_LOCAL)}"
         )
     promised = launch.kernel.max_threads if launch.kernel else None
     if promised and threads > promised:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cudalint.analysis.facts import Exit, FunctionFacts, Leak, LeakExit, Resource, Site, readable
-from cudalint.findings.finding import Confidence, Defect, Finding, Step, Way
+from cudalint.findings.finding import Confidence, Defect, Finding, Step, Way, from_the_top
 from cudalint.findings.repair import Named, ReleaseOnExits, WayOut
 from cudalint.findings.rule import Rule
 from cudalint_rules._leaks import Verdict
@@ -87,17 +87,17 @@ def _steps(exits: tuple[LeakExit, ...], facts: FunctionFacts, leak: Leak) -> tup
     """Each way out and each release."""
     first, *others = exits
     resource = leak.resource
-    return (
-        *first.steps,
+    more = (
         *(
             Step(facts.filename, way.span, f"{resource.name} is lost here too: {clause(way)}")
             for way in others
         ),
-        *steps_at(leak.released, f"other paths release {resource.name} here"),
-        *steps_at(leak.handed_over, f"other paths pass {resource.name} on here"),
+        *steps_at(leak.released, f"other paths release {resource.name} here", aside=True),
+        *steps_at(leak.handed_over, f"other paths pass {resource.name} on here", aside=True),
         *steps_at(first.lent, "{text} is out of sight, is given it here, and may own it"),
-        *steps_at(leak.siblings, "its sibling {text} is released here"),
+        *steps_at(leak.siblings, "its sibling {text} is released here", aside=True),
     )
+    return from_the_top(first.steps, more)
 
 
 def _unless_owned(exits: tuple[LeakExit, ...]) -> str:

@@ -6,7 +6,7 @@ from cudalint.analysis.facts import LaunchSite
 from cudalint.findings.finding import Step
 from cudalint.findings.rule import Limits
 from cudalint.program import Kernel
-from cudalint_rules._wording import format_kibibytes
+from cudalint.project.units import size_text
 
 
 def static_bytes(kernel: Kernel | None) -> int:
@@ -26,10 +26,10 @@ def needed_bytes(launch: LaunchSite, limits: Limits) -> int | None:
 def breakdown(launch: LaunchSite) -> str:
     """How the need comes about: ``4 MiB`` or ``100 KiB (16 KiB static and 84 KiB dynamic)``."""
     static, dynamic = static_bytes(launch.kernel), launch.shared_bytes or 0
-    total = format_kibibytes(static + dynamic)
+    total = size_text(static + dynamic)
     if not static:
         return total
-    return f"{total} ({format_kibibytes(static)} static and {format_kibibytes(dynamic)} dynamic)"
+    return f"{total} ({size_text(static)} static and {size_text(dynamic)} dynamic)"
 
 
 def kernel_step(launch: LaunchSite, message: str) -> tuple[Step, ...]:

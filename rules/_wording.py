@@ -6,47 +6,17 @@ from collections.abc import Iterable, Sequence
 
 from cudalint.analysis.facts import FunctionFacts, Misuse, Site, is_shown, readable
 from cudalint.findings.finding import Defect, Step
+from cudalint.project.units import size_text
 from cudalint.source import Span
 
-_BINARY = (("TiB", 1024**4), ("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024))
-_DECIMAL = (("TB", 1000**4), ("GB", 1000**3), ("MB", 1000**2), ("kB", 1000))
 _CLOSE = 0.01
-
-
-def format_bytes(size: int) -> str:
-    """A size as a person would say it: ``4 MiB``, ``800 MB``, ``49156 bytes``.
-
-    In binary or in decimal units, wherever the number is the rounder one; the exact count while
-    that is short and nothing is round; three digits otherwise.
-    """
-    if size == 1:
-        return "1 byte"
-    exact = [
-        f"{size / scale:g} {unit}"
-        for units, part in ((_BINARY, 4), (_DECIMAL, 100))
-        for unit, scale in units
-        if scale <= size < 1024 * scale
-        and size * part % scale == 0
-        and (units is _BINARY or size >= 10_000)
-    ]
-    if exact:
-        return min(exact, key=len)
-    if size < 1024**2:
-        return f"{size} bytes"
-    unit, scale = next((u, s) for u, s in _BINARY if size >= s)
-    return f"{size / scale:.2f} {unit}"
-
-
-def format_kibibytes(size: int) -> str:
-    """A size below 1 MiB in the unit of shared memory's limits, where it is round in it."""
-    if size < 1024**2 and size * 4 % 1024 == 0:
-        return f"{size / 1024:g} KiB"
-    return format_bytes(size)
+_IN_WORDS = ("the result of ", "a temporary")
+"""How facts call what has no name."""
 
 
 def format_against(size: int, limit: int) -> tuple[str, str]:
     """Two sizes that a message compares: in plain bytes where rounding would hide what differs."""
-    shown = format_bytes(size), format_bytes(limit)
+    shown = size_text(size), size_text(limit)
     close = size != limit and abs(size - limit) < _CLOSE * max(size, limit)
     mixed = any(text.endswith(" bytes") for text in shown) and max(size, limit) < 1024**2
     return (f"{size} bytes", f"{limit} bytes") if close or mixed else shown
@@ -54,6 +24,8 @@ def format_against(size: int, limit: int) -> tuple[str, str]:
 
 def quoted(name: str, otherwise: str = "a temporary") -> str:
     """A name of the code, in backquotes; ``otherwise`` for what has no name."""
+    if name.startswith(_IN_WORDS):
+        return name
     return f"`{name}`" if is_shown(name) else otherwise
 
 
@@ -107,10 +79,11 @@ def released_early(misuse: Misuse, facts: FunctionFacts) -> Defect | None:
     return Defect(f"{facts.function}: a release", misuse.released.span, misuse.name)
 
 
-def steps_at(sites: Iterable[Site], message: str) -> tuple[Step, ...]:
+def steps_at(sites: Iterable[Site], message: str, *, aside: bool = False) -> tuple[Step, ...]:
     """A step for each site; ``{text}`` in the message stands for the site's text."""
     return tuple(
-        Step(site.filename, site.span, message.replace("{text}", site.text)) for site in sites
+        Step(site.filename, site.span, message.replace("{text}", site.text), aside)
+        for site in sites
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, IdleHold, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity, Step
-from cudalint_rules._wording import format_bytes
+from cudalint.project.units import size_text
 
 _LEAST_SECONDS = 10.0
 """A pause of less keeps nobody from using the device."""
@@ -87,7 +87,7 @@ class HeldWhileIdle(FunctionRule):
             how = f" with {hold.release}" if hold.release else ""
             advice = f"nothing uses it afterwards: release it{how} before the wait"
         return self.finding(
-            f"`{hold.name}` keeps {format_bytes(hold.bytes)} on the device while the program "
+            f"`{hold.name}` keeps {size_text(hold.bytes)} on the device while the program "
             f"waits in {wait}{length} (line {row}); {advice}",
             filename=facts.filename,
             span=hold.span,

@@ -13,6 +13,12 @@ from cudalint.program import MISSING_HEADER, Dropped
 from cudalint.source import Span
 from cudalint_rules._wording import listing, plural
 
+_IN_WORDS = {
+    "module": "the file",
+    "statement": "a statement",
+    "embedded CUDA source": "an embedded CUDA source",
+}
+
 
 class IncompleteParse(FileRule):
     """Code that could not be read, and how much.
@@ -23,6 +29,9 @@ class IncompleteParse(FileRule):
     whose type comes from a missing header, code behind a syntax error. Also names the functions
     that have more paths than are followed. One finding for each file, with every lost part as a
     step.
+
+    Alone it does not change the exit status. It is 2 where nothing at all could be read of a file
+    that was named on the command line; what a folder holds was asked for by nobody.
 
     In the text reports, findings for want of headers are summed up where there are many: `--select
     GPU002` lists them, and the JSON report always does.
@@ -78,10 +87,8 @@ class IncompleteParse(FileRule):
             told.append(lost[0].message)
             others = len(dropped) - 1
             if others:
-                told.append(
-                    f"nor {'was' if others == 1 else 'were'} {plural(others, 'other part')}"
-                )
-                told[-1] += " of this file"
+                verb = "was" if others == 1 else "were"
+                told.append(f"nor {verb} {plural(others, 'other part')} of this file")
         if facts.unfinished:
             told.append(_unfinished(facts.unfinished))
         found = self.finding(
@@ -101,7 +108,10 @@ class _Lost(NamedTuple):
 
 
 def _unread(part: Dropped) -> str:
-    return f"{part.what} was not read: {part.reason}"
+    if part.reason == MISSING_HEADER:
+        return f"the header `{part.what}` was not found: what needs it was not read"
+    what = _IN_WORDS.get(part.what, part.what if "`" in part.what else f"`{part.what}`")
+    return f"{what} was not read: {part.reason}"
 
 
 def _unfinished(functions: Sequence[Unfinished]) -> str:

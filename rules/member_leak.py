@@ -115,7 +115,9 @@ class MemberLeak(ClassRule):
                     for a in others
                 ),
                 *steps_at(destructor, "{text} does not release it"),
-                *steps_at(shown(others_released, facts), "{text} releases a sibling here"),
+                *steps_at(
+                    shown(others_released, facts), "{text} releases a sibling here", aside=True
+                ),
             ),
             confidence=_confidence(facts, by_function and not others_released),
             defect=Defect(f"{facts.record.name}: {how}", facts.record.span, held),

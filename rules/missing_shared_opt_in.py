@@ -8,8 +8,9 @@ from cudalint.analysis.facts import FunctionFacts, LaunchSite
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.repair import OptIn
+from cudalint.project.units import size_text
 from cudalint_rules._shared_memory import breakdown, kernel_step, needed_bytes
-from cudalint_rules._wording import format_against, format_bytes, quoted
+from cudalint_rules._wording import format_against, quoted
 
 _UNKNOWN_AMOUNT = -1
 
@@ -96,7 +97,7 @@ class MissingSharedOptIn(FunctionRule):
             )
 
     def _left_to_callers(self, facts: FunctionFacts, launch: LaunchSite) -> Finding:
-        most = format_bytes(self.limits.default_shared)
+        most = size_text(self.limits.default_shared)
         return self.finding(
             f"{quoted(launch.kernel_name)} is launched with {quoted(launch.given)} bytes of shared "
             f"memory, and nothing opts in: a caller who gives more than {most} gets an error",
@@ -126,5 +127,5 @@ def _message(launch: LaunchSite, dynamic: int, default: int, language: str) -> s
         call = f"`cudaFuncSetAttribute({launch.kernel_name}, {attribute}, {dynamic})`"
     return (
         f"{kernel} is launched with {breakdown(launch)} of shared memory for each block; above "
-        f"{format_bytes(default)} {call} must allow it first"
+        f"{size_text(default)} {call} must allow it first"
     )

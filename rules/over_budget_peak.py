@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, Holder, Peak
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity, Step
-from cudalint_rules._wording import format_against, format_bytes, listing, quoted
+from cudalint.project.units import size_text
+from cudalint_rules._wording import format_against, listing, quoted
 
 _MOST_NAMED = 4
 
@@ -92,12 +93,12 @@ class OverBudgetPeak(FunctionRule):
 
 def _named(holders: tuple[Holder, ...]) -> str:
     shown = [
-        f"{quoted(holder.name)} ({format_bytes(holder.bytes)}, line {holder.span.row})"
+        f"{quoted(holder.name)} ({size_text(holder.bytes)}, line {holder.span.row})"
         for holder in holders[:_MOST_NAMED]
     ]
     if len(holders) > _MOST_NAMED:
         rest = sum(holder.bytes for holder in holders[_MOST_NAMED:])
-        shown.append(f"others ({format_bytes(rest)})")
+        shown.append(f"others ({size_text(rest)})")
     return listing(shown, most=_MOST_NAMED + 1)
 
 
@@ -108,7 +109,7 @@ def _advice(peak: Peak) -> str:
 def _steps(peak: Peak, filename: str) -> tuple[Step, ...]:
     return tuple(
         Step(holder.filename or filename, holder.span, f"{quoted(holder.name)}: "
-             f"{format_bytes(holder.bytes)}")
+             f"{size_text(holder.bytes)}")
         for holder in peak.holders[:_MOST_NAMED]
         if (holder.filename or filename, holder.span) != (filename, peak.span)
     )  # fmt: skip

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, LaunchSite, StagedMemory, UncalledGuard
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.project.units import size_text
 from cudalint_rules._shared_memory import breakdown, kernel_step, needed_bytes
-from cudalint_rules._wording import format_bytes, format_kibibytes, listing, quoted
+from cudalint_rules._wording import listing, quoted
 
 
 class OversizeDynamicShared(FunctionRule):
@@ -110,7 +111,7 @@ class OversizeDynamicShared(FunctionRule):
     def _staged(self, facts: FunctionFacts, launch: LaunchSite, staged: StagedMemory) -> Finding:
         tiles = listing(quoted(tile.name) for tile in launch.kernel.staged) if launch.kernel else ""
         return self.finding(
-            f"{quoted(launch.kernel_name)} needs at least {format_kibibytes(staged.bytes)} of "
+            f"{quoted(launch.kernel_name)} needs at least {size_text(staged.bytes)} of "
             f"shared memory for each block, to load {tiles} ahead in {staged.stages} stages; "
             f"{self._offer()}",
             filename=facts.filename,
@@ -122,7 +123,7 @@ class OversizeDynamicShared(FunctionRule):
         )
 
     def _offer(self) -> str:
-        most = format_bytes(self.limits.largest_shared)
+        most = size_text(self.limits.largest_shared)
         if not self.limits.targets:
             return f"no device offers more than {most}"
         if len(self.limits.targets) == 1:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FileFacts
 from cudalint.analysis.rules import FileRule
 from cudalint.findings.finding import Finding, Severity, Step
+from cudalint.project.units import size_text
 from cudalint_rules._shared_memory import static_bytes
-from cudalint_rules._wording import format_against, format_bytes, quoted
+from cudalint_rules._wording import format_against, quoted
 
 
 class OversizeStaticShared(FileRule):
@@ -76,9 +77,10 @@ class OversizeStaticShared(FileRule):
             if total <= limit:
                 continue
             size, offered = format_against(total, limit)
+            shown = quoted(f"{kernel.name}{kernel.instance}")
             yield self.finding(
-                f"{quoted(kernel.name)} declares {size} of static shared memory; no architecture "
-                f"allows more than {offered}",
+                f"{shown} declares {size} of static shared memory; no architecture allows more "
+                f"than {offered}",
                 filename=kernel.filename,
                 span=kernel.span,
                 function=kernel.name,
@@ -87,7 +89,7 @@ class OversizeStaticShared(FileRule):
                     Step(
                         kernel.filename,
                         array.span,
-                        f"{array.name} takes {format_bytes(array.bytes)}",
+                        f"{array.name} takes {size_text(array.bytes)}",
                     )
                     for array in kernel.shared
                     if array.bytes

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, NarrowSize, Overflow, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.project.units import size_text
 from cudalint.source import Span
-from cudalint_rules._wording import format_bytes, quoted, subject
+from cudalint_rules._wording import quoted, subject
 
 
 class SizeOverflow(FunctionRule):
@@ -84,7 +85,7 @@ class SizeOverflow(FunctionRule):
             uses_in_order = sorted(places)
             span, api, name = uses_in_order[0]
             others = uses_in_order if overflow.span else uses_in_order[1:]
-            size = f"{overflow.value} ({format_bytes(overflow.value)})"
+            size = f"{overflow.value} ({size_text(overflow.value)})"
             what = f"the size {quoted(overflow.text)} of {readable(api)}"
             yield self.finding(
                 f"{what} is {size}, which does not fit into {quoted(overflow.type)}",

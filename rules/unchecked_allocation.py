@@ -8,7 +8,8 @@ from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity, Step
 from cudalint.findings.repair import AddCheck
-from cudalint_rules._wording import format_bytes, plural, subject
+from cudalint.project.units import size_text
+from cudalint_rules._wording import plural, subject
 
 _LARGE = 256 * 1024**2
 _LARGE_ONCE = 4 * 1024**3
@@ -92,7 +93,7 @@ class UncheckedAllocation(FunctionRule):
         first, *others = sorted(unchecked, key=lambda allocation: allocation.span)
         once = facts.is_main or facts.is_test or facts.runs_once
         largest = max(allocation.bytes or 0 for allocation in unchecked)
-        size = f", {format_bytes(first.bytes)}," if first.bytes else ""
+        size = f", {size_text(first.bytes)}," if first.bytes else ""
         message = f"the status of {first.resource}{size} is never looked at"
         if others:
             message += f", nor that of {plural(len(others), 'other allocation')} here"

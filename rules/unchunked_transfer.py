@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, Transfer, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
-from cudalint_rules._wording import format_against, format_bytes, quoted, subject
+from cudalint.project.units import size_text
+from cudalint_rules._wording import format_against, quoted, subject
 
 _HOST = ("host", "pinned")
 _LARGE_PART = 4
@@ -92,7 +93,7 @@ class UnchunkedTransfer(FunctionRule):
                 message = (
                     f"{api} moves the whole data set {what}, whatever its size, to the device; "
                     "if it can be larger than device memory, copy it in chunks of at most "
-                    f"{format_bytes(limit)}"
+                    f"{size_text(limit)}"
                 )
                 severity = Severity.INFO
             else:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, HeldPool, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity, Step
-from cudalint_rules._wording import format_bytes, quoted, subject
+from cudalint.project.units import size_text
+from cudalint_rules._wording import quoted, subject
 
 _LARGE = 256 << 20
 
@@ -84,7 +85,7 @@ class UntrimmedPool(FunctionRule):
                 site = held.threshold
                 steps.insert(0, Step(site.filename, site.span, "the pool is told to keep memory"))
             yield self.finding(
-                f"{readable(held.api)} asks for {format_bytes(held.bytes)} for "
+                f"{readable(held.api)} asks for {size_text(held.bytes)} for "
                 f"{quoted(held.name)}, while {_reason(held)}",
                 filename=facts.filename,
                 span=held.span,

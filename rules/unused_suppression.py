@@ -18,7 +18,8 @@ class UnusedSuppressionRule(FileRule):
     ## What it does
 
     Reports `cudalint: ignore[...]`, `noqa: GPU...` and `NOLINT(cudalint-...)` comments, or single
-    codes of them, that hid no finding in this run. It runs last, when the findings of all other
+    codes of them, that hid no finding in this run, and directives that there are not, such as
+    `cudalint: disable[...]`. It runs last, when the findings of all other
     rules are known, and speaks only of rules that were selected.
 
     ## Why is this bad?
@@ -57,8 +58,9 @@ class UnusedSuppressionRule(FileRule):
 
     ## Known problems
 
-    A finding that needs several files, such as a class whose destructor lives in another one, is
-    missing when only one of them is linted; its suppression then counts as unused.
+    A finding that needs several files may be missing where only one of them is linted; its
+    suppression then counts as unused. For a C or C++ file that is named, sources that share headers
+    with it are read too, but not all of a large project.
     """
 
     code, name = "GPU001", "unused-suppression"
@@ -77,12 +79,19 @@ class UnusedSuppressionRule(FileRule):
 
 
 def _message(unused: UnusedSuppression) -> str:
+    if unused.unknown_word:
+        return (
+            f"`{unused.text}` suppresses nothing: `{unused.unknown_word}` is no directive "
+            f"(did you mean `{unused.suggestions[0]}`?)"
+        )
     if not unused.codes:
         return f"`{unused.text}` names no rule and suppresses nothing: say which, as in [GPU101]"
     idle = [code for code in unused.codes if code not in unused.unknown]
     parts = []
     if idle:
-        parts.append(f"there is no {listing(idle)} here to suppress")
+        verb = "is" if len(unused.others) == 1 else "are"
+        others = f" ({listing(unused.others)} {verb})" if unused.others else ""
+        parts.append(f"there is no {listing(idle)} here to suppress{others}")
     if unused.unknown:
         verb = "is no rule" if len(unused.unknown) == 1 else "are no rules"
         hint = f" (did you mean {listing(unused.suggestions)}?)" if unused.suggestions else ""

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, SlicedDataSet, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
-from cudalint_rules._wording import format_bytes, quoted, steps_at, subject
+from cudalint.project.units import size_text
+from cudalint_rules._wording import quoted, steps_at, subject
 
 _SMALL = 8
 """Data sets that take less than this part of the transfer threshold fit anywhere."""
@@ -94,7 +95,7 @@ class WholeDatasetOnDevice(FunctionRule):
 
 
 def _message(data: SlicedDataSet) -> str:
-    size = "" if data.bytes is None else f" of {format_bytes(data.bytes)}"
+    size = "" if data.bytes is None else f" of {size_text(data.bytes)}"
     return (
         f"{readable(data.api)} moves all{size} of {quoted(data.name, 'an array')} to the device, "
         f"and the loop at line {data.loop.row} needs a part at a time; if it can be larger than "

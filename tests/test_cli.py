@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -69,7 +70,7 @@ def test_findings_clean_and_nothing(cudalint: Any) -> None:
     Path("a.py").write_text(LEAK)
     found = cudalint("a.py")
     assert found.status == 1
-    assert found.out.startswith("a.py:5:18: GPU101 ")
+    assert found.out.startswith("a.py:5:18: warning: ")
     assert "\nFound 1 warning in 1 file.\n" in found.out
     assert found.err == ""
     Path("a.py").write_text(CLEAN)
@@ -98,10 +99,9 @@ def test_what_cannot_be_linted_is_2_and_the_rest_is_linted(cudalint: Any) -> Non
     Path("c.cu").write_bytes(b"")
     found = cudalint("a.py", "b.cu", "c.cu", "nowhere.cu", "--exit-zero")
     assert found.status == 2
-    assert "a.py:5:18: GPU101" in found.out
+    assert "a.py:5:18: warning: " in found.out
     assert found.err.splitlines() == [
         "cudalint: b.cu: is binary (it contains NUL bytes)",
-        "cudalint: c.cu: is empty",
         "cudalint: nowhere.cu: does not exist",
     ]
 
@@ -163,29 +163,68 @@ def test_an_internal_error_is_2_without_a_traceback(
     assert "Traceback" in cudalint("a.py").err
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-def test_an_interrupt_is_130_and_leaves_no_worker() -> None:
+def signalled(number: signal.Signals, stage: str, body: str) -> subprocess.CompletedProcess[str]:
+    """A run that gets a signal once the replaced handler of a stage has made the file `started`;
+    none of its processes is left."""
     script = (
         "import os, signal, time, cudalint.jobs as jobs\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it\n"
-        "def slow(job):\n    open('started', 'w').close()\n    time.sleep(60)\n"
-        "jobs.lower = slow\n"
+        f"original = jobs.{stage}\n"
+        f"def slow(job):\n{body}    open('started', 'w').close()\n    time.sleep(60)\n"
+        f"jobs.{stage} = slow\n"
         "from cudalint.cli import main\n"
-        "raise SystemExit(main(['a.py', '--no-cache']))\n"
+        "raise SystemExit(main(['.', '--no-cache', '-j', '1']))\n"
     )
-    Path("a.py").write_text(LEAK)
     running = subprocess.Popen(
-        [sys.executable, "-c", script], stderr=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
     )
     deadline = time.monotonic() + 30
     while not Path("started").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
-    os.killpg(running.pid, signal.SIGINT)
-    _, err = running.communicate(timeout=30)
-    assert running.returncode == 130
-    assert b"Traceback" not in err
+    if number is signal.SIGINT:
+        os.killpg(running.pid, number)
+    else:
+        running.send_signal(number)
+    out, err = running.communicate(timeout=30)
+    assert "Traceback" not in err
     with pytest.raises(ProcessLookupError):
         os.killpg(running.pid, 0)
+    return subprocess.CompletedProcess([], running.returncode, out, err)
+
+
+INTERRUPTED = (
+    "cudalint: interrupted: what was found until then is shown, the rest was not analysed\n"
+)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_an_interrupt_is_130_and_leaves_no_worker() -> None:
+    Path("a.py").write_text(LEAK)
+    done = signalled(signal.SIGINT, "lower", "")
+    assert (done.returncode, done.stderr) == (130, INTERRUPTED)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_an_interrupt_keeps_what_was_found() -> None:
+    # The larger file is analysed first.
+    Path("a.py").write_text(LEAK + "# cudalint: ignore[GPU201]\n" + "unused = 1\n" * 50)
+    Path("b.py").write_text(LEAK)
+    body = "    if b'a.py' in job: return original(job)\n"
+    done = signalled(signal.SIGINT, "analyze", body)
+    assert (done.returncode, done.stderr) == (130, INTERRUPTED)
+    assert [line.split(" ")[:2] for line in done.stdout.splitlines()[:-1]] == [
+        ["a.py:5:18:", "warning:"]
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_a_termination_leaves_no_worker() -> None:
+    Path("a.py").write_text(LEAK)
+    assert signalled(signal.SIGTERM, "lower", "").returncode == 143
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes")
@@ -235,14 +274,14 @@ def test_output_file_and_quiet(cudalint: Any) -> None:
     assert found.out == "Found 1 warning in 1 file.\n1 finding can be fixed with `--fix`.\n"
     assert json.loads(Path("report.json").read_text())["summary"]["findings"] == 1
     assert cudalint("a.py", "-o", "report.txt", "-q").out == ""
-    assert Path("report.txt").read_text().startswith("a.py:5:18: GPU101")
+    assert Path("report.txt").read_text().startswith("a.py:5:18: warning: ")
     assert cudalint("a.py", "-q").out.count("\n") == 1
 
 
 def test_colour(cudalint: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("a.py").write_text(LEAK)
     assert "\x1b" not in cudalint("a.py").out
-    assert "\x1b[1;33mGPU101\x1b[0m" in cudalint("a.py", "--color", "always").out
+    assert "\x1b[1;33mwarning\x1b[0m: " in cudalint("a.py", "--color", "always").out
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "\x1b[" in cudalint("a.py").out
     assert "\x1b" not in cudalint("a.py", "--color", "never").out
@@ -260,7 +299,7 @@ def test_verbose_goes_to_stderr(cudalint: Any) -> None:
 def test_names_with_newlines_stay_on_one_line(cudalint: Any) -> None:
     Path("a\n\x1b[31m.py").write_text(LEAK)
     found = cudalint(".")
-    assert found.out.startswith("a\\n\\x1b[31m.py:5:18: GPU101")
+    assert found.out.startswith("a\\n\\x1b[31m.py:5:18: warning: ")
     assert "\x1b" not in found.out
 
 
@@ -271,11 +310,11 @@ def test_standard_input() -> None:
     Path("sub").mkdir()
     Path("sub/cudalint.toml").write_text('ignore = ["GPU101"]\n')
     found = process("-", "--stdin-filename", "b.py", input=LEAK.encode())
-    assert found.returncode == 1 and found.stdout.startswith(b"b.py:5:18: GPU101")
+    assert found.returncode == 1 and found.stdout.startswith(b"b.py:5:18: warning: ")
     found = process("-", input=LEAK.encode())
-    assert found.stdout.startswith(b"<stdin>:5:18: GPU101")
+    assert found.stdout.startswith(b"<stdin>:5:18: warning: ")
     found = process("-", input=CPP_LEAK.encode())
-    assert found.stdout.startswith(b"<stdin>:4:12: GPU101")
+    assert found.stdout.startswith(b"<stdin>:4:12: ")
 
 
 def test_configuration_follows_the_name_of_standard_input() -> None:
@@ -330,6 +369,43 @@ def test_config(cudalint: Any) -> None:
         one.out
         == f'# The budget of one allocation: ``16GiB``.\ndevice-memory = "16GiB"  # {origin}\n'
     )
+
+
+def test_config_shows_what_counts_where_nothing_is_set(cudalint: Any) -> None:
+    out = cudalint("config", "--isolated", "-j", "3").out
+    assert "# max-transfer: 256 MiB  # default\n" in out
+    assert "# target: every device there is  # default\n" in out
+    assert "jobs = 3  # command line\n" in out
+    assert "not set" not in out
+
+
+def test_rules_of_a_prefix(cudalint: Any) -> None:
+    pages = cudalint("rule", "GPU40").out
+    assert re.findall(r"^\*(GPU\d+) ·", pages, re.MULTILINE) == [
+        f"GPU{number}" for number in range(401, 409)
+    ]
+    assert cudalint("rule", "GPU9").err == "cudalint: no rule is called GPU9\n"
+
+
+def test_settings_that_cannot_be_meant_are_told(cudalint: Any) -> None:
+    Path("a.py").write_text(CLEAN)
+    config = Path("cudalint.toml")
+    config.write_text("device-memory = 40\n")
+    assert cudalint("a.py").err == (
+        f"cudalint: {config.absolute()}: `device-memory`: 40 bytes cannot be meant; did you mean "
+        "`40GiB`?\n"
+    )
+    assert cudalint("a.py", "--isolated", "--standard", "c++99").err == (
+        "cudalint: --standard: `c++99` is no standard, such as c++17 or c11\n"
+    )
+    config.write_text('include-folders = ["nope"]\n[per-file-ignores]\n"none/**" = ["GPU1"]\n')
+    found = cudalint("a.py", "-v")
+    assert (found.status, found.err.splitlines()[0]) == (
+        0,
+        f"cudalint: warning: {config.absolute()}: `include-folders`: there is no folder `nope`",
+    )
+    assert "cudalint: note: `per-file-ignores`: no file matches `none/**`\n" in found.err
+    assert cudalint("a.py", "--quiet").err == ""
 
 
 def test_clean(cudalint: Any) -> None:

@@ -228,7 +228,7 @@ def test_native_takes_what_the_machine_has(machine):
 
 def test_native_without_a_device(machine):
     machine([])
-    with pytest.raises(ValueError, match="native: this machine has no CUDA device"):
+    with pytest.raises(ValueError, match="native: no GPU here; name a target such as sm_90"):
         limits_for(("native",))
     machine([], status=100)
     with pytest.raises(ValueError, match="cuInit failed with CUDA_ERROR_NO_DEVICE"):

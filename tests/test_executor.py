@@ -77,7 +77,8 @@ def test_a_hang_is_killed_after_the_limit() -> None:
     before = time.monotonic()
     found = outcomes(b"hang", b"echo a", b"echo b", seconds=1, workers=1)
     assert [outcome.result for outcome in found] == [None, b"a", b"b"]
-    assert found[0].failure == "it took longer than 1 s"
+    assert found[0].failure == "it took longer than 1 s (`--time-limit`)"
+    assert [outcome.timed_out for outcome in found] == [True, False, False]
     assert time.monotonic() - before < 10
 
 
@@ -113,29 +114,29 @@ def test_an_idle_worker_that_died_is_replaced() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_a_worker_outlives_its_parent_by_no_more_than_its_limit() -> None:
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_busy_workers_do_not_outlive_their_parent(end: signal.Signals) -> None:
     script = (
-        "import os, sys, time\n"
+        "import os, time\n"
         "import cudalint.executor as executor\n"
-        "executor._GRACE_SECONDS = 1.0\n"
-        "def hang(job):\n"
-        "    open('worker', 'w').write(str(os.getpid()))\n"
-        "    time.sleep(60)\n"
-        "with executor.Executor(hang, workers=1, bounds=executor.Bounds(1)) as pool:\n"
-        "    list(pool.run([b'']))\n"
+        "def compute(job):\n"
+        "    with open('workers', 'a') as file: file.write(f'{os.getpid()} ')\n"
+        "    while True: pass\n"
+        "with executor.Executor(compute, workers=2, bounds=executor.Bounds(60)) as pool:\n"
+        "    list(pool.run([b'', b'']))\n"
     )
     with tempfile.TemporaryDirectory() as folder:
         parent = subprocess.Popen([sys.executable, "-c", script], cwd=folder)
-        note = Path(folder, "worker")
-        assert eventually(lambda: note.exists() and bool(note.read_text()))
-        parent.kill()
+        note = Path(folder, "workers")
+        assert eventually(lambda: note.exists() and len(note.read_text().split()) == 2)
+        parent.send_signal(end)
         parent.wait()
-        worker = int(note.read_text())
-        assert eventually(lambda: not is_alive(worker))
+        workers = [int(word) for word in note.read_text().split()]
+        assert eventually(lambda: not any(map(is_alive, workers)), seconds=3)
 
 
-def eventually(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 20
+def eventually(condition: Callable[[], bool], seconds: float = 20) -> bool:
+    deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             return False
@@ -149,3 +150,21 @@ def is_alive(process: int) -> bool:
         return "zombie" not in status.read_text()
     except OSError:
         return False
+
+
+def test_what_the_pulse_raises_ends_the_run() -> None:
+    class EnoughError(Exception):
+        pass
+
+    started = time.monotonic()
+
+    def pulse() -> None:
+        if time.monotonic() - started > 0.3:
+            raise EnoughError
+
+    with (
+        Executor(work, workers=1, bounds=Bounds(), pulse=pulse) as executor,
+        pytest.raises(EnoughError),
+    ):
+        list(executor.run([b"hang"]))
+    assert time.monotonic() - started < 10

@@ -14,8 +14,9 @@ import msgspec
 import pytest
 
 from cudalint import jobs
+from cudalint.grouping.parts import context_of
 from cudalint.jobs import AnalysisJob, LoweringJob
-from cudalint.linter import lint
+from cudalint.linter import linked, lint
 from cudalint.plan import Plan, make_plan
 from cudalint.program import Program
 from cudalint.project.config import ConfigurationError, load
@@ -108,20 +109,22 @@ def test_bad_input_is_named_and_the_rest_is_linted() -> None:
     assert places(report) == ["a.cu:5 GPU101"]
     assert errors(report) == [
         "binary.cu: is binary (it contains NUL bytes)",
-        "empty.cu: is empty",
         "hidden.py: is not valid UTF-8 (line 2)",
-        "huge.cu: is enormous (2.7 KiB; `max-file-size` is 2.0 KiB)",
+        "huge.cu: is enormous (2800 bytes; `max-file-size` is 2 KiB)",
     ]
 
 
 def test_explicit_files_are_named_too() -> None:
     write(empty_py="", __init___py="", binary_py=b"\0\1", plain_py="x = 1\n")
     report = run("empty.py", "__init__.py", "binary.py", "plain.py")
-    assert errors(report) == [
-        "binary.py: is binary (it contains NUL bytes)",
-        "empty.py: is empty",
-    ]
+    assert errors(report) == ["binary.py: is binary (it contains NUL bytes)"]
     assert report.files == 0
+    assert [(fate.filename, fate.reason) for fate in report.fates if not fate.linted] == [
+        ("__init__.py", "is empty"),
+        ("binary.py", "is binary (it contains NUL bytes)"),
+        ("empty.py", "is empty"),
+        ("plain.py", "does not mention CUDA"),
+    ]
 
 
 def test_unreadable_files_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +193,7 @@ def test_crashes_hangs_and_bugs_cost_their_file_only() -> None:
     assert errors(report) == [
         "bug.cu: not read: internal error: ValueError: oops",
         "crash.cu: not read: the worker crashed (SIGSEGV)",
-        "hang.cu: not read: it took longer than 10 s",
+        "hang.cu: not read: it took longer than 10 s (`--time-limit`)",
     ]
 
 
@@ -212,6 +215,29 @@ def test_an_analysis_that_fails_costs_its_file_only(monkeypatch: pytest.MonkeyPa
     report = run(cache=False)
     assert errors(report) == ["crash.cu: not analysed: the worker crashed (SIGABRT)"]
     assert places(report) == ["a.cu:7 GPU101", "b.cu:7 GPU101"]
+
+
+@forks
+@pytest.mark.parametrize(("stage", "verb"), [("lower", "read"), ("analyze", "analysed")])
+def test_a_time_out_is_remembered_for_its_limit(
+    stage: str, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(a_cu=LEAK)
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, stage, lambda job: time.sleep(60))
+        assert errors(run(time_limit=1)) == [
+            f"a.cu: not {verb}: it took longer than 1 s (`--time-limit`)"
+        ]
+    remembered = (
+        f"a.cu: not {verb}: it took longer than 1 s (`--time-limit`), when it was last tried"
+    )
+    assert errors(run(time_limit=1)) == [remembered]
+    assert errors(run(time_limit=0.5)) == [remembered]
+    # More time, no cache or another text: another try.
+    assert places(run(time_limit=30, cache=False)) == ["a.cu:5 GPU101"]
+    assert places(run(time_limit=30)) == ["a.cu:5 GPU101"]
+    write(a_cu=CLEAN)
+    assert errors(run(time_limit=29)) == []
 
 
 def test_output_does_not_depend_on_workers_cache_or_order() -> None:
@@ -500,3 +526,50 @@ def test_one_path_goes_on_where_there_are_too_many(monkeypatch: pytest.MonkeyPat
     assert [one.code for one in run().active] == ["GPU104"]
     monkeypatch.setattr("cudalint.analysis.interpreter.worklist.MOST_WORK", 3000)
     assert {one.code for one in run(supervised=False, cache=False).active} == {"GPU002", "GPU104"}
+
+
+def test_context_counts_but_nothing_is_told_of_it() -> None:
+    declared = "#include <cuda_runtime.h>\nvoid give_back(float* block);\n"
+    uses = "void use() { float* block; if (cudaMalloc(&block, 4)) return; give_back(block); }\n"
+    write(
+        caller_cu=declared + uses,
+        keeps_cu=declared + "void give_back(float* block) { (void)block; }\n" + LEAK,
+        apart_cu=LEAK.replace("upload", "other"),
+    )
+    plan = plan_for()
+    files = {file.filename: file for file in discover([Path()], plan.settings, plan.root).files}
+    links = linked(list(files.values()), plan)
+    assert context_of(["caller.cu"], links, 10) == ("keeps.cu",)
+    assert context_of(["apart.cu"], links, 10) == ()
+    alone = lint([files["caller.cu"]], plan)
+    assert alone.active == ()
+    (found,) = lint([files["caller.cu"]], plan, context=list(files.values())).active
+    assert (found.code, found.filename) == ("GPU101", "caller.cu")
+
+
+def test_of_large_groups_what_is_needed_most_is_context() -> None:
+    source = "#include <cuda_runtime.h>\nvoid step_{n}(float* block) {{ {call}cudaFree(block); }}\n"
+    for number in range(6):
+        call = f"step_{number + 1}(block); " if number < 5 else ""
+        declared = f"void step_{number + 1}(float*);\n"
+        Path(f"s{number}.cu").write_text(declared + source.format(n=number, call=call))
+    plan = plan_for()
+    files = discover([Path()], plan.settings, plan.root).files
+    links = linked(list(files), plan)
+    assert len(context_of(["s2.cu"], links, 10)) == 5
+    assert context_of(["s2.cu"], links, 2) == ("s3.cu",)
+
+
+def test_what_progress_raises_ends_the_run() -> None:
+    class EnoughError(Exception):
+        pass
+
+    def progress(stage: str, done: int, total: int) -> None:
+        if stage == "reading code":
+            raise EnoughError
+
+    write(a_cu=LEAK)
+    plan = plan_for()
+    files = discover([Path()], plan.settings, plan.root).files
+    with pytest.raises(EnoughError):
+        lint(files, plan, progress=progress)

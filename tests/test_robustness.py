@@ -114,6 +114,6 @@ def test_the_command_line_survives(suffix: str, leak: str, tmp_path: Path) -> No
     assert "Traceback" not in done.stderr + done.stdout
     assert "internal error" not in done.stderr + done.stdout
     assert f"nul.{suffix}: is binary" in done.stderr
-    assert f"empty.{suffix}: is empty" in done.stderr
+    assert "is empty" not in done.stderr
     code = f"good.{suffix}:{5 if suffix == 'py' else 4}:"
     assert any(line.startswith(code) and "GPU101" in line for line in done.stdout.split("\n"))

@@ -168,7 +168,7 @@ def test_an_early_exit_names_all_exits() -> None:
         "`d_out` (cudaMalloc) is not released when cudaMemcpy fails (returns at line 31), nor on "
         "the way out at lines 25 and 36; lines 40 and 44 release it otherwise"
     )
-    assert [step.span.row for step in found.steps] == [31, 25, 36, 40, 44]
+    assert [step.span.row for step in found.steps] == [25, 31, 36, 40, 44]
 
 
 def test_an_early_exit_before_it_is_passed_on() -> None:

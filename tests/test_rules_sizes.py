@@ -196,8 +196,8 @@ def test_a_large_copy() -> None:
     steps = (Step(FILE, at(3), "size is 10000"),)
     (found,) = transfers(UnchunkedTransfer, transfer(endpoint(), HOST, 800_000_000, steps=steps))
     assert found.message == (
-        "cudaMemcpy copies 800 MB of `h_in` to the device at once; copy it in chunks of at most "
-        "256 MiB"
+        "cudaMemcpy copies 762.94 MiB of `h_in` to the device at once; copy it in chunks of at "
+        "most 256 MiB"
     )
     assert (found.severity, found.steps) == (Severity.INFO, steps)
 
@@ -383,7 +383,7 @@ def test_over_budget() -> None:
 def test_over_any_budget() -> None:
     facts = function(allocations=(allocation(size=2 * 1024 * GIB),))
     (found,) = check(OverBudgetAllocation, facts)
-    assert found.message.endswith("more than the 288 GB of the largest device there is")
+    assert found.message.endswith("more than the 268.22 GiB of the largest device there is")
     (targeted,) = check(OverBudgetAllocation, facts, Limits(targets=("sm_86",)))
     assert targeted.message.endswith("of the largest selected device")
 

@@ -25,8 +25,9 @@ from cudalint.executor import Bounds
 from cudalint.linter import lint
 from cudalint.plan import Plan
 from cudalint.project.files import discover
-from cudalint.reports import concise, json, text
+from cudalint.reports.formats import FORMATS, render
 from cudalint.reports.report import Report
+from cudalint.reports.style import Style
 
 LANGUAGES = ("cuda", "python", "notebook")
 SUFFIXES = {"cuda": ".cu", "python": ".py", "notebook": ".ipynb"}
@@ -97,8 +98,8 @@ def _lint(batch: Path, plan: Plan, outcome: Outcome) -> Report | None:
     found = discover([batch], plan.settings, plan.root)
     try:
         report = lint(found.files, plan)
-        for render in (concise.render, text.render, json.render):
-            render(report).encode("utf-8", "backslashreplace")
+        for kind in FORMATS:
+            render(kind, report, Style()).encode("utf-8", "backslashreplace")
     except Exception:
         outcome.failures.append(f"{batch.name}: {traceback.format_exc()}")
         return None

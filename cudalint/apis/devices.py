@@ -120,8 +120,8 @@ def native_devices() -> tuple[tuple[str, str, int], ...]:
     def call(function: str, *arguments: object) -> object:
         try:
             status, *results = getattr(driver, function)(*arguments)
-        except RuntimeError as error:  # no libcuda on this machine
-            raise ValueError(f"native: no CUDA driver ({error}); name a target") from None
+        except RuntimeError:  # its message tells how libraries are searched for
+            raise ValueError("native: no GPU here; name a target") from None
         if int(status) != 0:
             raise ValueError(f"native: {function} failed with {status.name}; name a target")
         return results[0] if results else None
@@ -143,7 +143,7 @@ def native_devices() -> tuple[tuple[str, str, int], ...]:
         memory = int(str(call("cuDeviceTotalMem", device)))
         found.append((f"sm_{major}{minor}", text.strip("\0 "), memory))
     if not found:
-        raise ValueError("native: this machine has no CUDA device; name a target such as sm_90")
+        raise ValueError("native: no GPU here; name a target such as sm_90")
     return tuple(found)
 
 

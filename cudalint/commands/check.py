@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -13,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from cudalint.commands.output import Presentation, chosen_outputs, write
 from cudalint.linter import Progress, lint
 from cudalint.plan import Plan, make_plan
 from cudalint.project.config import Configuration, ConfigurationError
 from cudalint.project.files import (
+    NO_SOURCE,
     STDIN_NAME,
     Discovery,
     FileError,
@@ -25,16 +26,17 @@ from cudalint.project.files import (
     language_of,
 )
 from cudalint.project.paths import absolute, display_name
-from cudalint.project.reading import Language, reason_of
+from cudalint.project.reading import Language
 from cudalint.reports.defects import told_once
-from cudalint.reports.report import Report
-from cudalint.reports.style import ColorChoice, Style, escaped, use_color
+from cudalint.reports.report import Checkout, Report
+from cudalint.reports.style import ColorChoice, escaped
+from cudalint.reports.text import plural
+from cudalint.selection import EMPTY
 
 if TYPE_CHECKING:
     from cudalint.fixing import Fixed
 
-CLEAN, FOUND, FAILED = 0, 1, 2
-_MACHINE_FORMATS = frozenset({"json", "sarif", "github", "gitlab", "junit", "html"})
+CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 _PROGRESS_AFTER = 0.8
 _CUDA_SIGNS = (b"#include", b"__global__", b"<<<", b";\n", b"//")
 
@@ -46,10 +48,6 @@ class CheckOptions:
     stdin_filename: str | None = None
     output_file: str | None = None
     exit_zero: bool = False
-    fix: bool = False
-    unsafe_fixes: bool = False
-    diff: bool = False
-    show_fixes: bool = False
     statistics: bool = False
     footprint: bool = False
     runtime_mode: Literal["auto", "gpu", "sim"] | None = None
@@ -57,20 +55,35 @@ class CheckOptions:
     runtime_only_confirmed: bool = False
     timeline: str | None = None
     color: ColorChoice = "auto"
+    fix: bool = False
+    unsafe_fixes: bool = False
+    diff: bool = False
+    show_fixes: bool = False
     quiet: bool = False
     verbose: bool = False
+    show_files: bool = False
 
 
 def run_check(paths: Sequence[str], configuration: Configuration, options: CheckOptions) -> int:
     """Lint and report; the exit status."""
     started = time.monotonic()
     plan = make_plan(configuration)
+    presentation = Presentation(
+        options.color, options.quiet, options.statistics, options.footprint, options.unsafe_fixes
+    )
+    outputs = chosen_outputs(configuration, options.output_file, presentation)
     contents: dict[Path, bytes] = {}
     found = _find(paths, plan, options, contents)
+    for warning in plan.warnings if not options.quiet else ():
+        _say(f"warning: {warning}")
     if options.verbose:
         _say(f"configuration: {configuration.file or 'none found'}; project: {plan.root}")
         _say(f"rules: {', '.join(rule.code for rule in plan.rules)}")
         _say(f"files found: {len(found.files)}; workers: {plan.jobs}")
+    if options.show_files:
+        from cudalint.commands.show_files import show_files
+
+        return show_files(found, plan, contents)
     fixed = None
     with _progress(options) as progress:
         if options.fix or options.diff:
@@ -80,15 +93,20 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
             report = lint(
                 found.files, plan, contents=contents, progress=progress, footprint=options.footprint
             )
-        if options.runtime_mode is not None:
-            report = _confirmed(report, found.files, plan, options, progress)
+        if options.runtime_mode is not None and not report.interrupted:
+            try:
+                report = _confirmed(report, found.files, plan, options, progress)
+            except KeyboardInterrupt:
+                report = dataclasses.replace(report, interrupted=True)
     errors = {*report.errors, *found.errors}
-    errors |= {FileError(name, "does not exist") for name in found.missing}
     report = dataclasses.replace(
         report,
         errors=tuple(sorted(errors)),
         documentation=plan.settings.documentation,
         named=plan.named,
+        fail_level=plan.fail_level,
+        rules=plan.rules,
+        checkout=Checkout.here(),
     )
     report = told_once(report)
     _complain(report, options)
@@ -97,17 +115,24 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
 
         tell(fixed, _say, options)
         if options.diff:
-            return FAILED if errors else FOUND if fixed.contents else CLEAN
+            return FAILED if report.errors else FOUND if fixed.contents else CLEAN
     # Where nothing could be linted, the errors have said it all.
     summarise = bool(found.files) and bool(report.files or not errors)
     # The fixed text of standard input has standard output to itself.
     fixes_stdin = options.fix and "-" in paths
     with contextlib.redirect_stdout(sys.stderr if fixes_stdin else sys.stdout):
-        _write(report, plan, options, summarise=summarise)
+        write(report, outputs, presentation, summarise=summarise)
     if not found.files and not errors and not options.quiet:
         _say("no CUDA C++ or Python files found")
     if options.verbose:
-        _say(f"{report.files} files analysed in {time.monotonic() - started:.2f} s")
+        for pattern in plan.idle_patterns(file.filename for file in found.files):
+            _say(f"note: `per-file-ignores`: no file matches `{pattern}`")
+        for fate in report.fates:
+            if fate.reason == EMPTY:
+                _say(f"note: {fate.filename}: {EMPTY}")
+        _say(f"{plural(report.files, 'file')} analysed in {time.monotonic() - started:.2f} s")
+    if report.interrupted:
+        _say("interrupted: what was found until then is shown, the rest was not analysed")
     return exit_status(report, plan, options)
 
 
@@ -118,7 +143,7 @@ def _fixed(
     contents: dict[Path, bytes],
     progress: Progress | None,
 ) -> Fixed:
-    from cudalint.commands.fix import show_diff, write
+    from cudalint.commands import fix as fixes
     from cudalint.fixing import fix
 
     fixed = fix(
@@ -130,9 +155,9 @@ def _fixed(
         footprint=options.footprint,
     )
     if options.diff:
-        show_diff(fixed, found.files, plan, options.color)
+        fixes.show_diff(fixed, found.files, plan, options.color)
     else:
-        write(fixed, found.files, contents)
+        fixes.write(fixed, found.files, contents)
     return fixed
 
 
@@ -160,8 +185,11 @@ def _confirmed(
 
 
 def exit_status(report: Report, plan: Plan, options: CheckOptions) -> int:
-    """2 where anything could not be linted, 1 where a finding counts, else 0."""
-    if report.errors:
+    """130 where somebody stopped it, 2 where something that was asked for could not be linted, 1
+    where a finding counts, else 0."""
+    if report.interrupted:
+        return INTERRUPTED
+    if any(error.fatal for error in report.errors):
         return FAILED
     return FOUND if report.fails(plan.fail_level) and not options.exit_zero else CLEAN
 
@@ -194,12 +222,15 @@ def _find(
         return found
     data = sys.stdin.buffer.read()
     file = _stdin_file(options.stdin_filename, data)
+    if file is None:
+        refused = FileError(options.stdin_filename or STDIN_NAME, NO_SOURCE)
+        return dataclasses.replace(found, errors=(*found.errors, refused))
     contents[file.path] = data
     others = tuple(other for other in found.files if other.path != file.path)
-    return Discovery((*others, file), found.errors, found.missing)
+    return dataclasses.replace(found, files=(*others, file))
 
 
-def _stdin_file(name: str | None, data: bytes) -> SourceFile:
+def _stdin_file(name: str | None, data: bytes) -> SourceFile | None:
     if name is None:
         notebook = data.lstrip().startswith(b"{") and b'"nbformat"' in data
         is_cuda = not notebook and any(sign in data for sign in _CUDA_SIGNS)
@@ -207,10 +238,11 @@ def _stdin_file(name: str | None, data: bytes) -> SourceFile:
         suffix = ".cu" if is_cuda else ".ipynb" if notebook else ".py"
         return SourceFile(STDIN_NAME, absolute(f"stdin{suffix}"), language, explicit=True)
     path = absolute(name)
-    return SourceFile(display_name(path), path, language_of(path) or "cuda", explicit=True)
+    known = language_of(path)
+    return SourceFile(display_name(path), path, known, explicit=True) if known else None
 
 
-# Output -----------------------------------------------------------------------------------------
+# Notes ------------------------------------------------------------------------------------------
 
 
 def _say(text: str) -> None:
@@ -223,63 +255,6 @@ def _complain(report: Report, options: CheckOptions) -> None:
     if not options.quiet:
         for note in report.notes:
             _say(f"note: {note}")
-
-
-def _write(report: Report, plan: Plan, options: CheckOptions, *, summarise: bool) -> None:
-    target = options.output_file
-    to_terminal = target is None and sys.stdout.isatty()
-    kind = plan.settings.output_format or ("full" if to_terminal else "concise")
-    colored = use_color(sys.stdout, options.color)
-    style = Style(colored and target is None, links=colored and to_terminal)
-    text = _render(report, kind, style, options)
-    if options.footprint and kind not in _MACHINE_FORMATS and not options.statistics:
-        from cudalint.reports import footprint
-
-        text += ("\n" if text else "") + footprint.render(report, style)
-    if target is None:
-        _print(text)
-    else:
-        try:
-            Path(target).write_text(text, encoding="utf-8", errors="backslashreplace")
-        except OSError as error:
-            raise ConfigurationError(f"--output-file {target}: {reason_of(error)}") from None
-    if summarise and not options.quiet and (kind != "json" or target is not None):
-        from cudalint.reports.fixes import fixable
-        from cudalint.reports.text import summary
-
-        gap = "\n" if text and kind == "full" and target is None else ""
-        _print(f"{gap}{summary(report, Style(colored))}\n")
-        _print(fixable(report, unsafe=options.unsafe_fixes))
-
-
-def _render(report: Report, kind: str, style: Style, options: CheckOptions) -> str:
-    if options.statistics:
-        from cudalint.reports import statistics
-
-        return (
-            statistics.render_json(report) if kind == "json" else statistics.render(report, style)
-        )
-    if kind == "json":
-        from cudalint.reports import json
-
-        return json.render(report)
-    if kind == "concise":
-        from cudalint.reports import concise
-
-        return concise.render(report, style)
-    from cudalint.reports import text
-
-    columns = shutil.get_terminal_size((140, 24)).columns if sys.stdout.isatty() else 140
-    return text.render(report, style, width=max(columns - 8, 60))
-
-
-def _print(text: str) -> None:
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever reads has seen enough (`| head`); the exit status still counts.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 # Progress ---------------------------------------------------------------------------------------

@@ -13,14 +13,14 @@ _SECTIONS = {
     ),
     "Files": (
         "exclude", "extend_exclude", "force_exclude", "respect_gitignore", "max_file_size",
-        "stdin_filename",
+        "stdin_filename", "show_files",
     ),
     "Fixes": ("fix", "unsafe_fixes", "diff", "show_fixes"),
     "Devices": ("target", "device_memory", "max_transfer", "large_allocation"),
     "Code": ("include_folders", "defines", "standard", "compile_commands", "models"),
     "Output": (
-        "output_format", "output_file", "footprint", "statistics", "color", "quiet", "verbose",
-        "exit_zero",
+        "output", "output_format", "output_file", "footprint", "statistics", "color", "quiet",
+        "verbose", "exit_zero",
     ),
     "Runtime": ("runtime_mode", "runtime_budget", "runtime_only_confirmed", "timeline"),
     "Running": ("jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
@@ -53,6 +53,12 @@ def _list(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> lis
 
 def _paths(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str] | None:
     return list(values) or None
+
+
+def _kinds(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from cudalint.project.outputs import KINDS
+
+    return [kind for kind in KINDS if kind.startswith(incomplete)]
 
 
 def _per_file(
@@ -163,8 +169,18 @@ setting_options = _options(
     ),
     click.option(
         "--output-format",
-        type=click.Choice(["full", "concise", "json"]),
+        metavar="KIND",
+        shell_complete=_kinds,
         help="How findings are shown [default: full on a terminal, else concise].",
+    ),
+    click.option(
+        "--output",
+        multiple=True,
+        callback=_paths,
+        metavar="KIND[=FILE]",
+        shell_complete=_kinds,
+        help="A report, repeatable: full, concise, json, json-lines, sarif, github, gitlab, junit, "
+        "markdown or html.",
     ),
     click.option("--cache/--no-cache", default=None, help="Keep what was read of files."),
     click.option("--cache-dir", metavar="FOLDER", help="Where to keep it."),
@@ -187,6 +203,9 @@ run_options = _options(
     ),
     click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing."),
     click.option("--show-fixes", is_flag=True, help="List the fixes that were made."),
+    click.option(
+        "--show-files", is_flag=True, help="Show which files are linted, and why or why not."
+    ),
     click.option(
         "--runtime",
         "runtime_mode",

@@ -14,12 +14,11 @@ from cudalint.reports.style import ColorChoice, use_color
 
 
 def run_rule(name: str | None, output_format: str, color: ColorChoice) -> int:
-    """Print one rule, or all of them."""
-    known = registry.all_rules()
-    rules = list(known.values()) if name is None else [registry.find(known, name)]
+    """Print one rule, those of a prefix, or all of them."""
+    rules = registry.select(registry.all_rules(), (name or registry.ALL,), preview=True)
     if output_format == "json":
         data: Any = [_data(rule) for rule in rules]
-        encoded = msgspec.json.encode(data if name is None else data[0])
+        encoded = msgspec.json.encode(data[0] if len(data) == 1 else data)
         print(msgspec.json.format(encoded, indent=2).decode())
         return 0
     page = "\n\n".join(markdown(rule) for rule in rules)

@@ -96,15 +96,18 @@ def choose_device(mode: RuntimeMode, plan: Plan, say: Callable[[str], None]) -> 
     from cudalint.apis.devices import parse_bytes
     from cudalint.runtime.devices import Gpu, Simulated
 
+    missing = ""
     if mode != "sim":
         try:
             return Gpu.find()
         except ValueError as error:
             if mode == "gpu":
                 raise ConfigurationError(f"--runtime=gpu: {error}") from None
-            say(f"note: running on a simulated device: {error}")
+            missing = str(error).removeprefix("native: ").partition(";")[0]
     memory = plan.settings.device_memory
     target = next((target for target in plan.settings.target if target != "native"), "sm_90")
+    if missing:
+        say(f"note: {missing}: simulating {target}")
     try:
         return Simulated(target, parse_bytes(memory) if memory else None)
     except ValueError as error:

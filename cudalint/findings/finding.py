@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cudalint.findings.fix import Fix
@@ -44,6 +46,18 @@ class Step:
     filename: str
     span: Span
     message: str
+    aside: bool = False
+    """It is not on the path: told for comparison, as where a sibling is released."""
+
+
+def from_the_top(path: Iterable[Step], more: Iterable[Step]) -> tuple[Step, ...]:
+    """The steps of a path with what else there is to see: all from top to bottom, as a reader
+    meets them, where the path itself runs so; else the path first."""
+    first, others = list(path), sorted(more, key=lambda step: (step.filename, step.span))
+    one_file = len({step.filename for step in (*first, *others)}) == 1
+    if one_file and all(one.span <= two.span for one, two in itertools.pairwise(first)):
+        return tuple(sorted((*first, *others), key=lambda step: step.span))
+    return (*first, *others)
 
 
 @dataclass(frozen=True)

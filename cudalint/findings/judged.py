@@ -15,6 +15,8 @@ from cudalint.findings.finding import Confidence
 
 AIMS = {Confidence.HIGH.value: 95, Confidence.MEDIUM.value: 80}
 """The share of findings, in percent, that should not be false."""
+_ENOUGH = 5
+_PRECISIONS = (("very-high", 95), ("high", 80), ("medium", 50))
 
 
 class Judged(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -54,6 +56,17 @@ def judgements() -> Judgements:
 def judged(code: str, confidence: Confidence) -> Judged | None:
     """The counts of a rule's findings of one confidence; ``None`` where none was judged."""
     return judgements().rules.get(code, {}).get(confidence.value)
+
+
+def precision(code: str, confidence: Confidence) -> str:
+    """How precise a rule's findings are, in SARIF's words: as measured, where enough of them were
+    judged; else as the rule says itself."""
+    counts = judged(code, confidence)
+    decided = counts.count - counts.uncertain if counts else 0
+    if counts is None or decided < _ENOUGH:
+        return confidence.value
+    right = 100 * (decided - counts.false) / decided
+    return next((name for name, least in _PRECISIONS if right >= least), "low")
 
 
 def paragraph(code: str) -> str:

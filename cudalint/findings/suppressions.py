@@ -26,9 +26,13 @@ UNUSED_CODE = "GPU001"
 
 _MENTIONED = re.compile(r"cudalint\s*:|noqa|NOLINT", re.IGNORECASE)
 _OURS = re.compile(
-    r"\bcudalint\s*:\s*(?P<word>ignore-next-line|file-ignore|ignore)\b\s*(?:\[(?P<codes>[^\]]*)\])?",
+    r"\bcudalint\s*:\s*(?P<word>ignore-next-line|file-ignore|ignore)(?![\w-])\s*(?:\[(?P<codes>[^\]]*)\])?",
     re.IGNORECASE,
 )
+_DIRECTIVES = ["ignore", "ignore-next-line", "file-ignore"]
+_OTHER = re.compile(r"\bcudalint\s*:\s*(?P<word>[a-z][\w-]*)\s*(?:\[[^\]]*\]|\Z)", re.IGNORECASE)
+"""Any other word is taken for a directive before a bracket or at the end, not within a sentence."""
+_CODE = re.compile(r"[A-Z]+\d+")
 _NOQA = re.compile(
     r"(?:\A|\#)\s*(?P<file>(?:flake8|ruff)\s*[:=]\s*)?noqa\b"
     r"(?P<codes>\s*:\s*[A-Z][A-Z0-9]+(?:[\s,]+[A-Z]+[0-9]+)*)?",
@@ -52,6 +56,8 @@ class Suppression:
     """``None``: the whole file."""
     judged: bool = True
     """Whether it is reported when it silences nothing."""
+    unknown_word: str = ""
+    """What stands in place of ``ignore`` and means nothing."""
 
     def covers(self, first: int, last: int) -> bool:
         """Whether it applies to any of these rows."""
@@ -145,7 +151,10 @@ class UnusedSuppression:
     unknown: tuple[str, ...] = ()
     """Those of them that are no rule's."""
     suggestions: tuple[str, ...] = ()
-    """The rules that the unknown ones most likely mean."""
+    """The rules that the unknown ones most likely mean; the directive, where it is no directive."""
+    others: tuple[str, ...] = ()
+    """The codes of what is found there and not silenced."""
+    unknown_word: str = ""
 
 
 def unused_suppressions(
@@ -154,15 +163,23 @@ def unused_suppressions(
     known: Mapping[str, str],
     ran: Collection[str],
     unread: Sequence[Span] = (),
+    found: Mapping[int, Collection[str]] | None = None,
 ) -> Iterator[UnusedSuppression]:
     """What GPU001 reports of one file.
 
     ``known`` maps every rule's code to its name; ``ran`` are the codes of the rules that ran;
-    ``unread`` are the parts of the file that could not be read, where nothing can be said.
+    ``unread`` are the parts of the file that could not be read, where nothing can be said;
+    ``found`` are the codes of what nothing silences, by the rows of its path.
     """
     code_of = {name: code for code, name in known.items()}
     for number, suppression in enumerate(file.suppressions):
         if not suppression.judged or _out_of_sight(suppression, file, unread):
+            continue
+        if word := suppression.unknown_word:
+            meant = nearest(word, _DIRECTIVES) or "ignore"
+            yield UnusedSuppression(
+                suppression.span, suppression.text, (), suggestions=(meant,), unknown_word=word
+            )
             continue
         unused: list[str] = []
         unknown: list[str] = []
@@ -177,14 +194,21 @@ def unused_suppressions(
             elif code in ran and code != UNUSED_CODE and (number, entry) not in file.used:
                 unused.append(code)
         if unused or unknown or not suppression.codes:
-            near = (nearest(entry, [*known, *code_of]) for entry in unknown)
+            names = [*known, *code_of]
+            near = (None if _CODE.fullmatch(one) else nearest(one, names) for one in unknown)
             yield UnusedSuppression(
                 suppression.span,
                 suppression.text,
                 (*unused, *unknown),
                 tuple(unknown),
                 tuple(dict.fromkeys(name for name in near if name)),
+                tuple(_others(suppression, found or {})) if unused else (),
             )
+
+
+def _others(suppression: Suppression, found: Mapping[int, Collection[str]]) -> list[str]:
+    rows = suppression.rows or ()
+    return sorted({code for row in rows for code in found.get(row, ())} - {UNUSED_CODE})
 
 
 def _out_of_sight(suppression: Suppression, file: FileSuppressions, unread: Sequence[Span]) -> bool:
@@ -220,6 +244,12 @@ def _parse(comments: Comments, source: Source) -> Iterator[Suppression]:
             yield Suppression(
                 _text(match), span, codes, rows if codes else range(0), not comment.in_string
             )
+        for match in _OTHER.finditer(comment.text):
+            if match["word"].lower() not in _DIRECTIVES:
+                judged = not comment.in_string
+                yield Suppression(
+                    _text(match), span, (), range(0), judged, unknown_word=match["word"]
+                )
         if noqa := _NOQA.search(comment.text):
             codes = _codes((noqa["codes"] or "").partition(":")[2].upper())
             ours = tuple(code for code in codes if code.startswith("GPU"))

@@ -39,6 +39,18 @@ def parts_of(links: Mapping[str, Links]) -> list[Part]:
     return found
 
 
+def context_of(files: Sequence[str], links: Mapping[str, Links], most: int) -> tuple[str, ...]:
+    """What else should be read where only some files are asked for: the others of their groups; of
+    large groups, the files that they need most."""
+    own = set(files)
+    groups = [group for group in groups_of(links) if own.intersection(group)]
+    beside = sorted({name for group in groups for name in group} - own)
+    if len(beside) <= most:
+        return tuple(beside)
+    needs = _Needs({name: links[name] for group in groups for name in group})
+    return needs.of([name for name in files if name in links], most)
+
+
 def _folders(names: Sequence[str], depth: int) -> Iterator[tuple[str, ...]]:
     """Names in order, in pieces that keep folders together as far as that is possible."""
     if len(names) <= MOST_LINKED:
@@ -79,7 +91,7 @@ class _Needs:
             for key in {*one.records, *one.implemented}:
                 self._records[key].append(name)
 
-    def of(self, files: Sequence[str]) -> tuple[str, ...]:
+    def of(self, files: Sequence[str], most: int = MOST_CONTEXT) -> tuple[str, ...]:
         """The files that some files need most."""
         own = set(files)
         wanted: Counter[str] = Counter()
@@ -90,4 +102,4 @@ class _Needs:
             for key in {*one.used_records, *one.records}:
                 wanted.update(self._records.get(key, ()))
         ranked = sorted((-count, name) for name, count in wanted.items() if name not in own)
-        return tuple(sorted(name for _, name in ranked[:MOST_CONTEXT]))
+        return tuple(sorted(name for _, name in ranked[:most]))

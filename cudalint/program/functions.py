@@ -349,6 +349,8 @@ class Kernel(msgspec.Struct, frozen=True, omit_defaults=True):
     staged: tuple[StagedTile, ...] = ()
     local: tuple[SharedArray, ...] = ()
     """Arrays of which each thread has its own (Numba's ``cuda.local.array``)."""
+    instance: str = ""
+    """The arguments of the instance of a template whose arrays are in ``shared``: ``<256>``."""
 
 
 MISSING_HEADER = "missing header"

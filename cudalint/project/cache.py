@@ -53,25 +53,33 @@ class Cache:
 
     def load(self, key: str) -> bytes | None:
         """The payload kept under a key, if the files that it depends on are unchanged."""
-        path = self._path(key)
         try:
-            entry = msgspec.msgpack.decode(path.read_bytes(), type=_Entry)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            entry = msgspec.msgpack.decode(self._fetch(key) or b"", type=_Entry)
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return None
         for name, expected in entry.included.items():
             if self._file_digest(name) != expected:
                 return None
-        with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > _DAY:
-                os.utime(path)
         return entry.payload
 
     def store(self, key: str, payload: bytes, included: Iterable[str] = ()) -> None:
         """Keep a payload; ``included`` are the files that it depends on besides the key."""
         entry = _Entry(payload, {name: self._file_digest(name) for name in included})
+        self._keep(key, msgspec.msgpack.encode(entry))
+
+    def _fetch(self, key: str) -> bytes | None:
+        path = self._path(key)
+        with contextlib.suppress(OSError):
+            data = path.read_bytes()
+            if time.time() - path.stat().st_mtime > _DAY:
+                os.utime(path)
+            return data
+        return None
+
+    def _keep(self, key: str, entry: bytes) -> None:
         with contextlib.suppress(OSError):
             self._prepare()
-            self._write(self._path(key), msgspec.msgpack.encode(entry))
+            self._write(self._path(key), entry)
 
     def _path(self, key: str) -> Path:
         return self._version / key[:2] / f"{key[2:]}.msgpack"
@@ -109,6 +117,50 @@ class Cache:
             with contextlib.suppress(OSError):
                 if path.is_file() and path.name != ".gitignore" and path.stat().st_mtime < oldest:
                     path.unlink()
+
+
+class Memory:
+    """Entries that outlive a run in this process; the least used ones give way."""
+
+    def __init__(self, largest: int) -> None:
+        self._largest = largest
+        self._entries: dict[str, bytes] = {}
+        self._size = 0
+
+    def fetch(self, key: str) -> bytes | None:
+        """The entry of a key, which is now the latest used."""
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self._entries[key] = entry
+        return entry
+
+    def keep(self, key: str, entry: bytes) -> None:
+        """Keep an entry, as far as it fits."""
+        self._size += len(entry) - len(self._entries.pop(key, b""))
+        self._entries[key] = entry
+        while self._size > self._largest:
+            self._size -= len(self._entries.pop(next(iter(self._entries))))
+
+
+class MemoryCache(Cache):
+    """A cache that keeps what it is given in memory; on the disk too only where that is wanted, as
+    of texts that nobody has saved there is one for each key that is pressed."""
+
+    def __init__(self, folder: Path, memory: Memory, *, lasting: bool) -> None:
+        super().__init__(folder)
+        self._memory = memory
+        self._lasting = lasting
+
+    def _fetch(self, key: str) -> bytes | None:
+        entry = self._memory.fetch(key)
+        if entry is None and (entry := super()._fetch(key)) is not None:
+            self._memory.keep(key, entry)
+        return entry
+
+    def _keep(self, key: str, entry: bytes) -> None:
+        self._memory.keep(key, entry)
+        if self._lasting:
+            super()._keep(key, entry)
 
 
 def file_digest(name: str) -> str:

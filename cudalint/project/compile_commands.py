@@ -138,6 +138,11 @@ def _database_in(folder: Path) -> Path | None:
     return None
 
 
+def forget_databases() -> None:
+    """Look for databases anew: files have come or gone."""
+    _database_in.cache_clear()
+
+
 def translate(arguments: Iterable[str], folder: Path) -> CompileFlags:
     """What a command line (without the compiler's name) says, whichever compiler it is for."""
     return _Translation(folder).run(arguments)

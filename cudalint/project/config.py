@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from cudalint.project.outputs import parse_output, relocated
 from cudalint.project.paths import absolute, repository_of
 from cudalint.project.settings import (
     CHOICES,
@@ -29,7 +30,14 @@ DEFAULT_ORIGIN = "default"
 COMMAND_LINE = "command line"
 
 _ADDED = ("ignore", "extend-select", "extend-exclude", "defines", "include-folders", "models")
+_ANEW = {
+    "select": ("ignore", "extend-select"),
+    "output": ("output-format",),
+    "output-format": ("output",),
+}
+"""A key, and those of earlier layers that it makes void."""
 _TABLES = ("per-file-ignores", "severity")
+_OFF = frozenset({"off", "none", "no", "ignore", "disable", "disabled", "false"})
 _MAP_KEY = re.compile(r"\[\.\.\.\]")
 
 
@@ -67,11 +75,13 @@ def load(
     config: Sequence[str] = (),
     isolated: bool = False,
     overrides: Mapping[str, Any] | None = None,
+    origin: str = COMMAND_LINE,
 ) -> Configuration:
     """The configuration for linting ``paths``.
 
     ``config`` holds files or ``KEY=VALUE`` pairs (``--config``); ``overrides`` are the command
-    line's own options, which win. ``isolated`` reads no configuration file.
+    line's own options, or those of another ``origin``, which win. ``isolated`` reads no
+    configuration file.
     """
     files, pairs = _split_config(config)
     if isolated and files:
@@ -85,20 +95,21 @@ def load(
         layers.append(_file_layer(file))
     layers += [_pair_layer(pair) for pair in pairs]
     if overrides:
-        values = validated(overrides, COMMAND_LINE)
-        layers.append(Layer(COMMAND_LINE, _located(values, Path.cwd())))
+        values = validated(overrides, origin)
+        layers.append(Layer(origin, _located(values, Path.cwd())))
     root = file.parent if file is not None else repository_of(start) or Path.cwd()
     values, origins = merge(layers)
     return Configuration(msgspec.convert(values, Settings), root, file, origins)
 
 
 def merge(layers: Iterable[Layer]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Later layers win; lists that extend are joined; a ``select`` starts the selection anew."""
+    """Later layers win; lists that extend are joined; a ``select`` starts the selection anew, and
+    so do ``output`` and its short form."""
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for layer in layers:
-        if "select" in layer.values:
-            for key in ("ignore", "extend-select"):
+        for first, replaced in _ANEW.items():
+            for key in replaced if first in layer.values else ():
                 values.pop(key, None)
                 origins.pop(key, None)
         for key, value in layer.values.items():
@@ -163,6 +174,8 @@ def _located(values: dict[str, Any], folder: Path) -> dict[str, Any]:
             values[key] = os.path.normpath(folder / value)
         elif isinstance(value, list | tuple):
             values[key] = [os.path.normpath(folder / entry) for entry in value]
+    if "output" in values:
+        values["output"] = [relocated(entry, folder) for entry in values["output"]]
     return values
 
 
@@ -203,6 +216,7 @@ def validated(values: Mapping[str, Any], origin: str, prefix: str = "") -> dict[
                 pattern: [rules] if isinstance(rules, str) else rules
                 for pattern, rules in value.items()
             }
+    _check_severities(result.get("severity"), origin, prefix)
     for key, value in result.items():
         try:
             msgspec.convert({key: value}, Settings)
@@ -211,9 +225,36 @@ def validated(values: Mapping[str, Any], origin: str, prefix: str = "") -> dict[
             place = _MAP_KEY.sub("", where.strip("`").removeprefix("$.")) or key
             message = message[:1].lower() + message[1:]
             if key in CHOICES and "enum" in message:
-                message += f"; it is one of {', '.join(CHOICES[key])}"
+                near = nearest(value, CHOICES[key]) if isinstance(value, str) else None
+                hint = f"did you mean {near}? It" if near else "it"
+                message += f"; {hint} is one of {', '.join(CHOICES[key])}"
             raise ConfigurationError(f"{origin}: `{prefix}{place}`: {message}") from None
+    _check_output(result, origin, prefix)
     return result
+
+
+def _check_severities(table: Any, origin: str, prefix: str) -> None:
+    """Refuse an unknown severity by the rule that it is for."""
+    choices = CHOICES["severity"]
+    for rule, level in table.items() if isinstance(table, dict) else ():
+        if isinstance(level, str) and level not in choices:
+            hint = "; `ignore` turns a rule off" if level.lower() in _OFF else ""
+            raise ConfigurationError(
+                f"{origin}: `{prefix}severity.{rule}`: there is no severity `{level}`; "
+                f"it is one of {', '.join(choices)}{hint}"
+            )
+
+
+def _check_output(values: Mapping[str, Any], origin: str, prefix: str) -> None:
+    for entry in values.get("output", ()):
+        try:
+            parse_output(entry)
+        except ValueError as error:
+            raise ConfigurationError(f"{origin}: `{prefix}output`: {error}") from None
+    if "output" in values and "output-format" in values:
+        raise ConfigurationError(
+            f"{origin}: `{prefix}output-format` is short for one `{prefix}output`: give one of them"
+        )
 
 
 def _check_runtime(table: Any, origin: str, prefix: str) -> None:

@@ -19,6 +19,7 @@ NOTEBOOK_SUFFIX = ".ipynb"
 PYTHON_SUFFIXES = frozenset({".py", NOTEBOOK_SUFFIX})
 _EXPLICIT_SUFFIXES = frozenset({".c++", ".h++", ".hh", ".hxx", ".inc", ".inl", ".ipp", ".tpp"})
 STDIN_NAME = "<stdin>"
+NO_SOURCE = "is not a CUDA C++ or Python source file"
 
 
 @dataclass(frozen=True, order=True)
@@ -48,9 +49,20 @@ class FileError:
 
     filename: str
     message: str
+    fatal: bool = True
+    """Whether the exit status is 2 for it: nobody asked by name for what a folder holds."""
 
     def __str__(self) -> str:
         return f"{self.filename}: {self.message}"
+
+
+@dataclass(frozen=True, order=True)
+class Fate:
+    """Whether a file is linted, and why: what ``--show-files`` tells."""
+
+    filename: str
+    linted: bool
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -59,8 +71,8 @@ class Discovery:
 
     files: tuple[SourceFile, ...]
     errors: tuple[FileError, ...] = ()
-    missing: tuple[str, ...] = ()
-    """Paths given that do not exist."""
+    left_out: tuple[Fate, ...] = ()
+    """Files and folders that were passed over."""
 
 
 class DiscoveryOptions(Protocol):
@@ -91,9 +103,17 @@ def discover(paths: Sequence[Path], options: DiscoveryOptions, root: Path) -> Di
     finder = _Finder(options, root)
     for path in paths:
         finder.add(path)
+    files = finder.once()
     return Discovery(
-        tuple(sorted(finder.files.values())), tuple(sorted(finder.errors)), tuple(finder.missing)
+        tuple(sorted(files)),
+        tuple(sorted(finder.errors)),
+        tuple(sorted(finder.left_out)),
     )
+
+
+def sources_below(folder: Path, options: DiscoveryOptions, root: Path) -> Iterator[SourceFile]:
+    """The files that linting a folder would find, one by one: whoever has enough stops."""
+    return _Finder(options, root).below(folder)
 
 
 class _Finder:
@@ -103,37 +123,51 @@ class _Finder:
         self.excluded = Patterns((*options.exclude, *options.extend_exclude))
         self.files: dict[str, SourceFile] = {}
         self.errors: set[FileError] = set()
-        self.missing: list[str] = []
+        self.left_out: set[Fate] = set()
 
     def add(self, path: Path) -> None:
         full = absolute(path)
-        if full.is_dir():
-            if not (self.options.force_exclude and self._is_excluded(full, folder=True)):
-                self._add_folder(full)
-        elif full.exists():
-            if not (self.options.force_exclude and self._is_excluded(full, folder=False)):
-                self._add_explicit(full)
+        is_folder = full.is_dir()
+        if not is_folder and not full.exists():
+            self.errors.add(FileError(display_name(path), "does not exist"))
+        elif self.options.force_exclude and self._is_excluded(full, folder=is_folder):
+            self._leave_out(full, is_folder, self._excluding(_relative(full, self.root), is_folder))
+        elif is_folder:
+            self._add_folder(full)
         else:
-            self.missing.append(display_name(path))
+            self._add_explicit(full)
 
-    def _add_explicit(self, path: Path) -> None:
-        language = language_of(path) or _language_of_script(path)
-        name = display_name(path)
-        if language is None:
-            message = "is not a CUDA C++ or Python source file"
-            self.errors.add(FileError(name, message))
-        else:
-            self.files[str(path)] = SourceFile(name, path, language, explicit=True)
+    def once(self) -> list[SourceFile]:
+        """The files; one that is reached by several names by the best of them."""
+        found: dict[object, SourceFile] = {}
+        for file in sorted(self.files.values(), key=_by_name):
+            same = found.setdefault(_identity(file.path), file)
+            if same is not file:
+                reason = f"the same file as {same.filename}"
+                self.left_out.add(Fate(file.filename, False, reason))
+        return list(found.values())
 
-    def _add_folder(self, folder: Path) -> None:
+    def below(self, folder: Path) -> Iterator[SourceFile]:
+        """The source files in a folder."""
         # A folder that is excluded itself but named explicitly is walked all the same: patterns
         # then apply below it only.
         base = folder if self._is_excluded(folder, folder=True) else self.root
         ignore = GitIgnore.above(folder) if self.options.respect_gitignore else None
         for path in self._walk(folder, base, ignore):
-            language = language_of(path)
-            if language is not None and str(path) not in self.files:
-                self.files[str(path)] = SourceFile(display_name(path), path, language)
+            if language := language_of(path):
+                yield SourceFile(display_name(path), path, language)
+
+    def _add_explicit(self, path: Path) -> None:
+        language = language_of(path) or _language_of_script(path)
+        name = display_name(path)
+        if language is None:
+            self.errors.add(FileError(name, NO_SOURCE))
+        else:
+            self.files[str(path)] = SourceFile(name, path, language, explicit=True)
+
+    def _add_folder(self, folder: Path) -> None:
+        for file in self.below(folder):
+            self.files.setdefault(str(file.path), file)
 
     def _walk(self, folder: Path, base: Path, ignore: GitIgnore | None) -> Iterator[Path]:
         pending = [(folder, ignore)]
@@ -145,7 +179,8 @@ class _Finder:
                 entries = sorted(os.scandir(current), key=lambda entry: entry.name)
             except OSError as error:
                 message = f"cannot be read: {reason_of(error)}"
-                self.errors.add(FileError(display_name(current), message))
+                fatal = current == folder
+                self.errors.add(FileError(display_name(current), message, fatal))
                 continue
             for entry in entries:
                 path = current / entry.name
@@ -155,17 +190,42 @@ class _Finder:
                     wanted = is_folder or (_is_source(path) and entry.is_file())
                 except OSError:
                     continue
-                if not wanted or self.excluded.match(_relative(path, base), is_folder):
+                if not wanted:
                     continue
-                if ignore is not None and ignore.ignores(path, is_folder):
-                    continue
-                if is_folder:
+                if self.excluded.match(relative := _relative(path, base), is_folder):
+                    self._leave_out(path, is_folder, self._excluding(relative, is_folder))
+                elif ignore is not None and ignore.ignores(path, is_folder):
+                    self._leave_out(path, is_folder, ignore.reason(path, is_folder))
+                elif is_folder:
                     pending.append((path, ignore))
                 else:
                     yield path
 
+    def _leave_out(self, path: Path, is_folder: bool, reason: str) -> None:
+        name = display_name(path)
+        self.left_out.add(Fate(f"{name}/" if is_folder else name, False, reason))
+
+    def _excluding(self, relative: str, is_folder: bool) -> str:
+        pattern = self.excluded.deciding(relative, is_folder)
+        own = pattern not in self.options.exclude
+        return f"excluded by the pattern `{pattern}` of `{'extend-' if own else ''}exclude`"
+
     def _is_excluded(self, path: Path, *, folder: bool) -> bool:
         return self.excluded.match(_relative(path, self.root), folder)
+
+
+def _by_name(file: SourceFile) -> tuple[bool, bool, str]:
+    """The files that somebody named first, and before links what they point to."""
+    return not file.explicit, file.path.is_symlink(), file.filename
+
+
+def _identity(path: Path) -> object:
+    """What all names of a file have in common."""
+    try:
+        status = path.stat()
+    except OSError:
+        return path
+    return (status.st_dev, status.st_ino) if status.st_ino else path
 
 
 def _is_source(path: Path) -> bool:

@@ -7,14 +7,15 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from cudalint.project.paths import repository_of
+from cudalint.project.paths import display_name, repository_of
 
 
 class Patterns:
     """A list of patterns; the last one that matches decides."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        self._spec = GitIgnoreSpec.from_lines(lines)
+        self._lines = tuple(filter(None, lines))
+        self._spec = GitIgnoreSpec.from_lines(self._lines)
 
     def match(self, path: str, folder: bool = False) -> bool:
         """Whether a path (relative, with ``/``) matches."""
@@ -23,6 +24,11 @@ class Patterns:
     def decide(self, path: str, folder: bool = False) -> bool | None:
         """True: ignored; False: re-included (``!pattern``); ``None``: no pattern matches."""
         return self._spec.check_file(f"{path}/" if folder else path).include
+
+    def deciding(self, path: str, folder: bool = False) -> str:
+        """The pattern that decides; empty if none matches."""
+        index = self._spec.check_file(f"{path}/" if folder else path).index
+        return "" if index is None else self._lines[index]
 
 
 class GitIgnore:
@@ -57,13 +63,28 @@ class GitIgnore:
 
     def ignores(self, path: Path, folder: bool) -> bool:
         """Whether git ignores a path."""
+        level = self._deciding(path, folder)
+        return level is not None and level[2]
+
+    def reason(self, path: Path, folder: bool) -> str:
+        """Which pattern of which folder ignores a path."""
+        level = self._deciding(path, folder)
+        if level is None:
+            return ""
+        base, patterns, _ = level
+        pattern = patterns.deciding(path.relative_to(base).as_posix(), folder)
+        own = pattern in _lines(base / ".gitignore")
+        file = base / (".gitignore" if own else ".git/info/exclude")
+        return f"git ignores it: `{pattern}` of {display_name(file)}"
+
+    def _deciding(self, path: Path, folder: bool) -> tuple[Path, Patterns, bool] | None:
         for base, patterns in self._levels:
             if base not in path.parents:
                 continue
             decision = patterns.decide(path.relative_to(base).as_posix(), folder)
             if decision is not None:
-                return decision
-        return False
+                return base, patterns, decision
+        return None
 
 
 def _lines(file: Path) -> list[str]:

@@ -13,10 +13,11 @@ def absolute(path: Path | str) -> Path:
 
 def display_name(path: Path) -> str:
     """The name that reports use: relative to the working directory when below it."""
-    full = absolute(path)
-    folder = Path.cwd()
-    name = (full.relative_to(folder) if full.is_relative_to(folder) else full).as_posix()
-    # A name that is not UTF-8 must still fit into JSON:
+    return writable(relative_name(path, Path.cwd()))
+
+
+def writable(name: str) -> str:
+    """A name that may not be UTF-8, as it fits into a report."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
 import os
 import stat
@@ -10,6 +11,8 @@ import tokenize
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from cudalint.project.units import size_text
 
 Language = Literal["cuda", "python"]
 
@@ -51,16 +54,6 @@ def reason_of(error: OSError) -> str:
     return error.strerror or (os.strerror(error.errno) if error.errno else str(error))
 
 
-def size_text(size: int) -> str:
-    """A size for people: ``12.3 MiB``."""
-    amount = float(size)
-    for unit in ("bytes", "KiB", "MiB"):
-        if amount < 1024:
-            return f"{amount:.0f} bytes" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1024
-    return f"{amount:.1f} GiB"
-
-
 def check_content(data: bytes, limit: int) -> None:
     """Refuse what no linter should read."""
     if not data:
@@ -91,6 +84,20 @@ def decode(data: bytes, language: Language) -> DecodedText:
         raise UnreadableError(f"is not valid {error.encoding.upper()} (line {row})") from None
     except (SyntaxError, LookupError) as error:
         raise UnreadableError(_bad_coding_line(data, error)) from None
+
+
+def encode(text: str, language: Language) -> bytes:
+    """The bytes whose ``decode`` is a text, character for character: for Python in the encoding
+    that its first lines name. What the encoding lacks becomes a question mark."""
+    encoding = "utf-8-sig" if text.startswith("\ufeff") else "utf-8"
+    if language == "python":
+        head = "".join(text.splitlines(True)[:2]).encode("utf-8", "replace")
+        with contextlib.suppress(SyntaxError):
+            encoding = tokenize.detect_encoding(io.BytesIO(head).readline)[0]
+    try:
+        return text.encode(encoding, "replace")
+    except (LookupError, ValueError):  # an encoding that is none of texts; `decode` says so
+        return text.encode("utf-8", "replace")
 
 
 def _bad_coding_line(data: bytes, error: Exception) -> str:

@@ -8,7 +8,10 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 
 SeverityName = Literal["error", "warning", "info"]
-OutputFormat = Literal["full", "concise", "json"]
+OutputFormat = Literal[
+    "full", "concise", "json", "json-lines", "sarif", "github", "gitlab", "junit", "markdown",
+    "html",
+]  # fmt: skip
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -142,6 +145,8 @@ class Settings(
 
     output_format: OutputFormat | None = None
     """How findings are shown; by default full on a terminal, concise elsewhere."""
+    output: tuple[str, ...] = ()
+    """Several reports of one run, in place of ``output-format``: ``sarif=a.sarif``, ``github``."""
     documentation: str | None = None
     """Where the documentation is published: reports link to its pages of the rules."""
     cache: bool = True

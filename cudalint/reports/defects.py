@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from cudalint.findings.finding import Finding, Step
+from cudalint.findings.finding import Finding, Step, from_the_top
 from cudalint.findings.fix import Fix, in_one
 from cudalint.reports.report import Report
 
@@ -41,7 +41,7 @@ def _one(first: Finding, others: Sequence[Finding]) -> Finding:
         return first
     told = {step.span for step in first.steps}
     steps = tuple(
-        Step(other.filename, other.span, f"likewise {_part(other)}")
+        Step(other.filename, other.span, f"likewise {_part(other)}", aside=True)
         for other in others
         if other.span not in told
     )
@@ -54,7 +54,7 @@ def _one(first: Finding, others: Sequence[Finding]) -> Finding:
     return dataclasses.replace(
         first,
         message=f"{first.message}; likewise {_listed(others)}",
-        steps=(*first.steps, *steps),
+        steps=from_the_top(first.steps, steps),
         parts=tuple(others),
         runtime=runtime,
         fix=_fix([first, *others]),

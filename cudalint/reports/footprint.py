@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudalint.analysis.facts.capacity import Footprint, Holder
+from cudalint.project.units import size_text
 from cudalint.reports.report import Report
 from cudalint.reports.style import Style
 
 _MOST_HOLDERS = 5
 _MOST_UNKNOWN = 6
-_UNITS = (("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024))
 
 
 def render(report: Report, style: Style) -> str:
@@ -24,7 +24,7 @@ def render(report: Report, style: Style) -> str:
 def _block(one: Footprint, style: Style) -> Iterator[str]:
     peak = one.peak
     where = f"{one.filename}:{one.span.row}"
-    amount = f"at least {_size(peak.bytes)}" if peak.unknown else _size(peak.bytes)
+    amount = f"at least {size_text(peak.bytes)}" if peak.unknown else size_text(peak.bytes)
     name = style.paint(one.function, "bold")
     if not peak.bytes:
         yield f"{where}: {name}: unknown"
@@ -32,12 +32,12 @@ def _block(one: Footprint, style: Style) -> Iterator[str]:
         at = f"{peak.filename}:{peak.span.row}" if peak.filename else f"line {peak.span.row}"
         yield f"{where}: {name}: {style.paint(amount, 'bold')} at {at}"
     shown = peak.holders[:_MOST_HOLDERS]
-    width = max((len(_size(holder.bytes)) for holder in shown), default=0)
+    width = max((len(size_text(holder.bytes)) for holder in shown), default=0)
     for holder in shown:
-        yield f"    {_size(holder.bytes):>{width}}  {_held(holder, one)}"
+        yield f"    {size_text(holder.bytes):>{width}}  {_held(holder, one)}"
     rest = peak.holders[_MOST_HOLDERS:]
     if rest:
-        yield f"    {_size(sum(holder.bytes for holder in rest)):>{width}}  {len(rest)} more"
+        yield f"    {size_text(sum(holder.bytes for holder in rest)):>{width}}  {len(rest)} more"
     if peak.unknown:
         names = [f"`{name}`" for name in peak.unknown[:_MOST_UNKNOWN]]
         more = len(peak.unknown) - len(names)
@@ -51,10 +51,3 @@ def _held(holder: Holder, one: Footprint) -> str:
     kind = ", temporary" if holder.temporary else ""
     many = f", {holder.count} times" if holder.count > 1 else ""
     return f"{holder.name} ({place}{kind}{many})"
-
-
-def _size(size: int) -> str:
-    for unit, scale in _UNITS:
-        if size >= scale:
-            return f"{size / scale:.2f} {unit}"
-    return f"{size} bytes"

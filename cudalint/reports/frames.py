@@ -22,11 +22,9 @@ class Note:
     primary: bool = False
 
 
-def frame(
-    source: Source, notes: Sequence[Note], style: Style, *, context: int = 0, width: int = 140
-) -> list[str]:
+def frame(source: Source, notes: Sequence[Note], style: Style, *, context: int = 0) -> list[str]:
     """The lines of a source around its notes, each note below its line, in order of rows."""
-    rows = _rows(source, notes, context)
+    rows = shown_rows(source, [note.span for note in notes], context)
     gutter = max((len(str(source.place(row)[1])) for row in rows), default=1)
     empty = style.paint(f"{'':>{gutter}} |", "cyan")
     result = [empty]
@@ -40,7 +38,7 @@ def frame(
             result.append(style.paint("...", "cyan"))
         previous, cell_number = row, number
         here = [note for note in notes if note.span.row == row]
-        window = _Window(source.shown_line(row), here[0].span.column if here else 1, width)
+        window = _Window(source.shown_line(row), here[0].span.column if here else 1, style.width)
         margin = style.paint(f"{shown:>{gutter}} |", "cyan")
         result.append(f"{margin} {window.text}".rstrip())
         for note in here:
@@ -53,14 +51,14 @@ def frame(
     return result
 
 
-def _rows(source: Source, notes: Sequence[Note], context: int) -> list[int]:
-    """The rows to show: the notes' own, the context, and single rows between two of them."""
+def shown_rows(source: Source, spans: Sequence[Span], context: int) -> list[int]:
+    """The rows to show: the spans' own, the context, and single rows between two of them."""
     last = len(source.lines)
     rows = {
         row
-        for note in notes
-        for row in range(note.span.row - context, note.span.row + context + 1)
-        if 1 <= row <= last and source.cell_at(row) == source.cell_at(note.span.row)
+        for span in spans
+        for row in range(span.row - context, span.row + context + 1)
+        if 1 <= row <= last and source.cell_at(row) == source.cell_at(span.row)
     }
     rows |= {
         row + 1
@@ -68,7 +66,7 @@ def _rows(source: Source, notes: Sequence[Note], context: int) -> list[int]:
         if row + 2 in rows and source.cell_at(row) == source.cell_at(row + 2)
     }
     shown = sorted(rows)
-    own = {note.span.row for note in notes}
+    own = {span.row for span in spans}
     # Blank context at the edges says nothing:
     while shown and shown[0] not in own and not source.line(shown[0]).strip():
         shown.pop(0)

@@ -53,7 +53,7 @@ def paragraph(report: Report, style: Style) -> str:
         f"{code} {files} files were read only in part, for want of headers; what was not read was "
         "not checked\n"
         f"  {mark} not found: {', '.join(shown)}\n"
-        f"  {mark} `--extend-select {CODE}` or `--output-format json` lists the files; "
+        f"  {mark} `--extend-select {CODE}` or `--output json` lists the files; "
         f"`cudalint rule {CODE}` says how to name header folders\n"
     )
 

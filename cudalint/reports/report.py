@@ -5,14 +5,38 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudalint.findings.finding import Finding, Severity
-from cudalint.project.files import FileError
+from cudalint.findings.rule import Rule
+from cudalint.findings.verdict import Outcome
+from cudalint.project.files import Fate, FileError
+from cudalint.project.paths import relative_name, repository_of, writable
 from cudalint.source import Source
 
 if TYPE_CHECKING:
     from cudalint.analysis.facts.capacity import Footprint
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """Where the names of files count from: what hosts show is relative to the repository."""
+
+    root: Path
+    """The repository's folder."""
+    folder: Path
+    """The working directory, which the names in a report are relative to."""
+
+    @classmethod
+    def here(cls) -> Checkout:
+        """That of the working directory, which stands for the repository where there is none."""
+        folder = Path.cwd()
+        return cls(repository_of(folder) or folder, folder)
+
+    def name(self, filename: str) -> str:
+        """A file's name relative to the repository; its absolute name outside."""
+        return writable(relative_name(self.folder / filename, self.root))
 
 
 @dataclass(frozen=True)
@@ -25,6 +49,10 @@ class Report:
     """What should be known of a file although it was linted (its encoding)."""
     files: int = 0
     """Files that were analysed; files that do not mention CUDA are not."""
+    interrupted: bool = False
+    """Whether somebody stopped the run: what was found until then is all there is."""
+    fates: tuple[Fate, ...] = ()
+    """Of each file that was found, whether it was linted, and why."""
     sources: Mapping[str, Source] = field(default_factory=dict)
     """The texts of the files that findings and their steps point at."""
 
@@ -32,8 +60,27 @@ class Report:
     """The address below which the rules' pages are published, where there is one."""
     named: frozenset[str] = frozenset()
     """Codes that the settings select by name: however many their findings, each is listed."""
+    fail_level: Severity = Severity.WARNING
+    """The least severity that makes the exit status 1."""
+    rules: tuple[type[Rule], ...] = ()
+    """The rules that ran."""
+    checkout: Checkout | None = None
     footprints: tuple[Footprint, ...] | None = None
     """The peaks of all functions, where they were asked for."""
+
+    def repository_name(self, filename: str) -> str:
+        """What hosts call a file."""
+        return self.checkout.name(filename) if self.checkout else filename
+
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """The findings that reports for programs list: suppressed ones too."""
+        return self.findings
+
+    @property
+    def suppressed(self) -> int:
+        """How many findings comments suppress."""
+        return sum(finding.suppressed is not None for finding in self.findings)
 
     @property
     def active(self) -> tuple[Finding, ...]:
@@ -44,6 +91,16 @@ class Report:
         """How many active findings of each severity, the gravest first."""
         counts = Counter(finding.severity for finding in self.active)
         return {severity: counts[severity] for severity in reversed(Severity)}
+
+    @property
+    def left_out_counts(self) -> dict[str, int]:
+        """How many findings are not shown, or no longer there, by why."""
+        return {"suppressed": self.suppressed}
+
+    def by_outcome(self) -> dict[Outcome, int]:
+        """How many active findings running the program said what of, where it was run."""
+        counts = Counter(finding.runtime.outcome for finding in self.active if finding.runtime)
+        return {outcome: counts[outcome] for outcome in Outcome if counts[outcome]}
 
     def fails(self, level: Severity) -> bool:
         """Whether any active finding is at or above a level."""

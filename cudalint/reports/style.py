@@ -32,11 +32,12 @@ _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class Style:
-    """Paints text, or leaves it plain."""
+    """Paints text, or leaves it plain; ``width`` is how much of a line of source is shown."""
 
-    def __init__(self, enabled: bool = False, links: bool = False) -> None:
+    def __init__(self, enabled: bool = False, links: bool = False, width: int = 140) -> None:
         self.enabled = enabled
         self.links = links
+        self.width = width
 
     def paint(self, text: str, color: str) -> str:
         """The text in a colour."""

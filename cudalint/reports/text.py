@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from cudalint.findings.finding import Finding, Severity, Step
 from cudalint.findings.fix import Applicability, Fix
@@ -25,22 +24,21 @@ _OUTCOME_COLOR = {
 }
 
 
-def render(report: Report, style: Style | None = None, *, width: int = 140) -> str:
+def render(report: Report, style: Style | None = None) -> str:
     """All findings that no comment suppresses, and a summary."""
     style = style or Style()
-    blocks = [
-        "\n".join(_finding(finding, report, style, width)) + "\n" for finding in listed(report)
-    ]
+    blocks = ["\n".join(details(finding, report, style)) + "\n" for finding in listed(report)]
     summed_up = paragraph(report, style)
     return "\n".join([*blocks, summed_up] if summed_up else blocks)
 
 
 def headline(finding: Finding, report: Report, style: Style) -> str:
-    """``path:row:column: CODE message``."""
+    """``path:row:column: severity: message [CODE]``: what matchers of compilers' lines know."""
     place = style.paint(location(finding.filename, finding.span, report.sources), "bold")
-    code = style.paint(finding.code, SEVERITY_COLOR[finding.severity])
-    code = style.link(code, page_url(report.documentation, finding.code))
-    return f"{place}: {code} {style.message(finding.message)}{_verdict(finding, style)}"
+    severity = style.paint(finding.severity.value, SEVERITY_COLOR[finding.severity])
+    code = style.link(finding.code, page_url(report.documentation, finding.code))
+    message = f"{style.message(finding.message)}{_verdict(finding, style)}"
+    return f"{place}: {severity}: {message} [{code}]"
 
 
 def _verdict(finding: Finding, style: Style) -> str:
@@ -68,14 +66,17 @@ def _runtime(finding: Finding, style: Style) -> Iterator[str]:
             yield f"      {style.message('at ' + frame_text)}"
 
 
-def _finding(finding: Finding, report: Report, style: Style, width: int) -> Iterator[str]:
+def details(finding: Finding, report: Report, style: Style) -> Iterator[str]:
+    """The lines that tell all of a finding."""
     yield headline(finding, report, style)
     steps = _shown(finding.steps)
     by_file: dict[str, list[Note]] = {finding.filename: []}
-    numbered = len(steps) > 1 or bool(steps and not _is_primary(steps[0], finding))
+    path = [step for step in steps if not step.aside]
+    numbered = len(path) > 1 or bool(path and not _is_primary(path[0], finding))
     primary_noted = False
-    for number, step in enumerate(steps, start=1):
-        text = f"{number}: {step.message}" if numbered else step.message
+    for step in steps:
+        on_path = numbered and not step.aside
+        text = f"{path.index(step) + 1}: {step.message}" if on_path else step.message
         primary = not primary_noted and _is_primary(step, finding)
         primary_noted = primary_noted or primary
         color = SEVERITY_COLOR[finding.severity] if primary else "cyan"
@@ -91,7 +92,7 @@ def _finding(finding: Finding, report: Report, style: Style, width: int) -> Iter
                 place = location(filename, shown[0].span, report.sources)
                 yield style.paint("in ", "dim") + place
             context = 0 if len(shown) > 1 or filename != finding.filename else _CONTEXT
-            yield from frame(report.sources[filename], shown, style, context=context, width=width)
+            yield from frame(report.sources[filename], shown, style, context=context)
         for note in notes:
             if note not in shown and note.text:
                 place = location(filename, note.span, report.sources)
@@ -101,7 +102,7 @@ def _finding(finding: Finding, report: Report, style: Style, width: int) -> Iter
     yield from _runtime(finding, style)
     if finding.fix is not None:
         yield _fix(finding.fix, style)
-    yield _footer(finding, style)
+    yield _footer(finding, report, style)
 
 
 def _fix(fix: Fix, style: Style) -> str:
@@ -109,9 +110,11 @@ def _fix(fix: Fix, style: Style) -> str:
     return f"  {style.paint('=', 'cyan')} {style.message(f'fix: {fix.message}')} [--fix{unsafe}]"
 
 
-def _footer(finding: Finding, style: Style) -> str:
+def _footer(finding: Finding, report: Report, style: Style) -> str:
     where = f" in `{finding.function}`" if finding.function else ""
-    text = f"{finding.severity.value}: {finding.name}{where}; see `cudalint rule {finding.code}`"
+    url = page_url(report.documentation, finding.code)
+    page = f" or {url}" if url else ""
+    text = f"{finding.name}{where}; see `cudalint rule {finding.code}`{page}"
     return f"  {style.paint('=', 'cyan')} {style.message(text)}"
 
 
@@ -135,24 +138,24 @@ def summary(report: Report, style: Style | None = None) -> str:
         for severity, count in report.by_severity().items()
         if count
     ]
-    suppressed = len(report.findings) - len(report.active)
-    hidden = f" ({suppressed} suppressed)" if suppressed else ""
+    hidden = _told(report.left_out_counts, " ({})")
+    unread = len({error.filename for error in report.errors if not error.fatal})
+    hidden += f"; {plural(unread, 'file')} could not be read" if unread else ""
     if not counts:
         if not report.files:
-            return f"No file to analyse mentions CUDA.{hidden}"
+            return f"No file to analyse mentions CUDA{hidden}."
         return f"{style.paint('No CUDA memory misuse found', 'green')} in {files}{hidden}."
     part = files_in_part(report)
     partly = f", {part} of them checked only in part" if part else ""
-    return f"Found {listing(counts)} in {files}{partly}{hidden}{_verdicts(report)}."
+    outcomes = {outcome.value: count for outcome, count in report.by_outcome().items()}
+    verdicts = _told(outcomes, ": {}")
+    return f"Found {listing(counts)} in {files}{partly}{hidden}{verdicts}."
 
 
-def _verdicts(report: Report) -> str:
-    """``: 2 confirmed, 1 not-reached``, where anything was run."""
-    counts = Counter(
-        finding.runtime.outcome for finding in report.active if finding.runtime is not None
-    )
-    told = [f"{counts[outcome]} {outcome.value}" for outcome in Outcome if counts[outcome]]
-    return f": {', '.join(told)}" if told else ""
+def _told(counts: Mapping[str, int], frame: str) -> str:
+    """``2 confirmed, 1 not-reached`` in a frame; empty where there is nothing to count."""
+    told = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    return frame.format(told) if told else ""
 
 
 def plural(count: int, noun: str) -> str:

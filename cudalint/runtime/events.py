@@ -28,7 +28,9 @@ class EventKind(enum.IntEnum):
     SYNC = 6
     """The host waited: for ``stream``, or for the device."""
     CALL = 7
-    """Any other fallible call, and every call that failed: ``status`` is not 0 then."""
+    """Any other fallible call, and every call that failed: ``status`` is not 0 then. One that found
+    no memory has ``bytes`` asked for and their ``family``, and where that is known ``source`` bytes
+    free in all and a longest free range of ``address`` bytes."""
     VIOLATION = 8
     """A misuse; ``detail`` is a ``Violation``, ``text`` says it in words."""
     LIBRARY = 9

@@ -309,3 +309,37 @@ def test_each_way_needs_its_own_suppression() -> None:
         assert not list(unused_suppressions(file, known=KNOWN, ran=set(KNOWN)))
     for text in (f"a\nb{comment}\nc{comment}", f"a{comment}\nb\nc"):
         assert silenced(text, "cuda", two_ways())
+
+
+@pytest.mark.parametrize(
+    ("comment", "nearest"),
+    [
+        ("cudalint: disable[GPU101]", "ignore"),
+        ("cudalint: ingore[GPU101] freed elsewhere", "ignore"),
+        ("cudalint: ignore-nextline [GPU101]", "ignore-next-line"),
+        ("cudalint: ignore-file[GPU101]", "file-ignore"),
+        ("cudalint: disable", "ignore"),
+    ],
+)
+def test_a_word_that_is_no_directive_is_reported(comment: str, nearest: str) -> None:
+    (one,) = unused(f"f(); // {comment}", "cuda", finding(1))
+    assert one.unknown_word == comment.removeprefix("cudalint: ").partition("[")[0].strip()
+    assert one.suggestions == (nearest,)
+
+
+@pytest.mark.parametrize(
+    "comment", ["cudalint: see the page of GPU101", "run cudalint: it is quick", "cudalint: 0.1"]
+)
+def test_sentences_are_no_directives(comment: str) -> None:
+    assert unused(f"f(); // {comment}", "cuda", finding(1)) == []
+
+
+def test_what_is_there_instead_is_named() -> None:
+    text = "f();\ng(); // cudalint: ignore[GPU102]"
+    (one,) = unused(text, "cuda", found={1: {"GPU106"}, 2: {"GPU101"}})
+    assert (one.codes, one.others) == (("GPU102",), ("GPU101",))
+
+
+def test_another_number_is_no_suggestion() -> None:
+    (one,) = unused("f(); // cudalint: ignore[GPU999]", "cuda")
+    assert (one.unknown, one.suggestions) == (("GPU999",), ())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cudalint import __version__
-from cudalint.project.cache import FOLDER_NAME, Cache, digest, remove
+from cudalint.project.cache import FOLDER_NAME, Cache, Memory, MemoryCache, digest, remove
 
 
 @pytest.fixture
@@ -89,3 +89,24 @@ def test_remove_takes_caches_only(folder: Path, tmp_path: Path) -> None:
     precious.mkdir()
     with pytest.raises(OSError, match="does not look like a cache"):
         remove(precious)
+
+
+def test_what_nobody_saved_is_kept_in_memory(folder: Path) -> None:
+    memory = Memory(1000)
+    MemoryCache(folder, memory, lasting=False).store("key", b"payload")
+    assert not folder.exists()
+    assert MemoryCache(folder, memory, lasting=False).load("key") == b"payload"
+    MemoryCache(folder, memory, lasting=True).store("other", b"payload")
+    assert Cache(folder).load("other") == b"payload"
+    assert MemoryCache(folder, Memory(1000), lasting=False).load("other") == b"payload"
+
+
+def test_memory_has_an_end() -> None:
+    memory = Memory(10)
+    memory.keep("a", b"1234")
+    memory.keep("b", b"1234")
+    assert memory.fetch("a") == b"1234"
+    memory.keep("c", b"1234")
+    assert [memory.fetch(key) for key in "abc"] == [b"1234", None, b"1234"]
+    memory.keep("c", b"12345678901")
+    assert [memory.fetch(key) for key in "abc"] == [None, None, None]

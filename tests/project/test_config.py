@@ -79,7 +79,12 @@ def test_an_unknown_key_is_refused_with_key_file_and_nearest() -> None:
         ),
         (
             "severity = {GPU101 = 'bad'}",
-            "`severity`: invalid enum value 'bad'; it is one of error, warning, info",
+            "`severity.GPU101`: there is no severity `bad`; it is one of error, warning, info",
+        ),
+        (
+            "severity = {GPU101 = 'Off'}",
+            "`severity.GPU101`: there is no severity `Off`; it is one of error, warning, info; "
+            "`ignore` turns a rule off",
         ),
         ("preview = 'yes'", "`preview`: expected `bool`, got `str`"),
         ("select = [", "is not valid TOML"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cudalint.project.files import Discovery, discover
+from cudalint.project.files import Discovery, FileError, discover
 from cudalint.project.settings import Settings
 
 
@@ -72,7 +72,7 @@ def test_explicit_files_of_other_kinds() -> None:
 def test_missing_paths_are_named() -> None:
     make("a.cu")
     found = find("a.cu", "b.cu", "nowhere/")
-    assert found.missing == ("b.cu", "nowhere")
+    assert list(map(str, found.errors)) == ["b.cu: does not exist", "nowhere: does not exist"]
     assert len(found.files) == 1
 
 
@@ -112,8 +112,11 @@ def test_links_neither_loop_nor_break() -> None:
     Path("a/self.cu").symlink_to("self.cu")
     Path("a/gone.cu").symlink_to("nowhere.cu")
     Path("a/linked.cu").symlink_to("b.cu")
-    assert names() == ["a/b.cu", "a/linked.cu"]
-    assert find("a/self.cu").missing == ("a/self.cu",)
+    assert names() == ["a/b.cu"]
+    assert names("a/linked.cu", "a") == ["a/linked.cu"]
+    (fate,) = find().left_out
+    assert (fate.filename, fate.reason) == ("a/linked.cu", "the same file as a/b.cu")
+    assert find("a/self.cu").errors == (FileError("a/self.cu", "does not exist"),)
 
 
 def test_a_folder_without_permission_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,3 +140,17 @@ def test_names_that_are_not_utf8_can_be_shown() -> None:
     (found,) = find().files
     assert found.filename == "caf\\xe9.cu"
     assert found.path.read_text() == "x"
+
+
+def test_what_is_left_out_says_which_pattern_did_it() -> None:
+    make("build/a.cu", "gen/b.cu", "c.tmp.cu", "sub/d.cu", "e.cu", ".git/info/exclude")
+    Path(".gitignore").write_text("# ours\n\n*.tmp.cu\n")
+    Path("sub/.gitignore").write_text("d.*\n!e.cu\n")
+    fates = {fate.filename: fate.reason for fate in find(extend_exclude=("gen/",)).left_out}
+    assert fates == {
+        ".git/": "excluded by the pattern `.git` of `exclude`",
+        "build/": "excluded by the pattern `build` of `exclude`",
+        "c.tmp.cu": "git ignores it: `*.tmp.cu` of .gitignore",
+        "gen/": "excluded by the pattern `gen/` of `extend-exclude`",
+        "sub/d.cu": "git ignores it: `d.*` of sub/.gitignore",
+    }

@@ -43,9 +43,9 @@ def test_parts_of_one_defect_are_told_once() -> None:
     )
     assert told.parts == (b, c)
     assert [(step.span.row, step.message) for step in told.steps] == [
-        (20, "`launch` fails"),
         (4, "likewise `b`"),
         (9, "likewise `c`"),
+        (20, "`launch` fails"),
     ]
 
 

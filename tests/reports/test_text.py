@@ -286,7 +286,7 @@ def test_names_and_messages_cannot_control_the_terminal() -> None:
     )
     for rendered in (text.render(Report((evil,))), concise.render(Report((evil,)))):
         assert "\x1b" not in rendered and "\x9b" not in rendered
-        assert rendered.startswith("x\\ny\\x9b.cu:1:1: GPU1 a\\x1b[2J\\nb\n")
+        assert rendered.startswith("x\\ny\\x9b.cu:1:1: error: a\\x1b[2J\\nb [GPU1]\n")
     assert escaped("ü漢\t\udce9") == "ü漢\\t\\udce9"
 
 

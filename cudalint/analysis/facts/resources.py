@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass
 
 from cudalint.apis.model import Family
@@ -11,12 +12,15 @@ from cudalint.findings.repair import Held
 from cudalint.program import Record
 from cudalint.source import Span
 
+_VERSION = re.compile(r"(?<=\w)_v\d$")
+"""What a macro of the driver's header adds to a name."""
+
 
 def readable(api: str) -> str:
     """An API's name as people say it: ``cudaMalloc`` for ``cuda.bindings.runtime.cudaMalloc``,
     ``runtime.malloc`` for ``cupy.cuda.runtime.malloc``, ``new[]`` for its operator;
-    ``cupy.random.rand`` stays."""
-    modules = api.removeprefix("operator ").split(".")
+    ``cuMemAlloc`` for ``cuMemAlloc_v2``; ``cupy.random.rand`` stays."""
+    modules = _VERSION.sub("", api.removeprefix("operator ")).split(".")
     name = modules.pop()
     if modules and any(letter.isupper() for letter in name) and modules[0].islower():
         return name

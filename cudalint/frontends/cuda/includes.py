@@ -61,7 +61,7 @@ def find_includes(
     names: set[str] = set()
     own: set[str] = set()
     seen: set[str] = {os.path.abspath(filename)}
-    pending = [(here, _included(text))]
+    pending = [(here, included_names(text))]
     while pending and len(seen) < _MOST_HEADERS:
         folder, included = pending.pop()
         for quoted, name in included:
@@ -90,7 +90,8 @@ def find_includes(
     return Includes(frozenset(names), tuple(guessed), frozenset(own), tuple(unreadable))
 
 
-def _included(text: str) -> tuple[tuple[bool, str], ...]:
+def included_names(text: str) -> tuple[tuple[bool, str], ...]:
+    """The names after ``#include`` in a text, each with whether it stands in quotes."""
     return tuple((bool(match[1]), match[1] or match[2]) for match in _INCLUDE.finditer(text))
 
 
@@ -102,7 +103,7 @@ def _includes_of(header: str) -> tuple[tuple[bool, str], ...] | None:
         if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_HEADER:
             return None
         with open(header, encoding="utf-8", errors="replace") as file:
-            return _included(file.read())
+            return included_names(file.read())
     except OSError:
         return None
 

@@ -17,3 +17,12 @@ _SIGNS = re.compile(
 def mentions_cuda(data: bytes) -> bool:
     """Whether a C or C++ file may use CUDA; false only where nothing of it is named."""
     return _SIGNS.search(data) is not None
+
+
+_TOOLKIT = re.compile(r"cuda|CUDA|(?:^|/)(?:cu(?:blas|fft|dnn|sparse|solver|rand)|nccl|nvrtc|hip)")
+_TOOLKIT_FOLDERS = ("thrust/", "cub/", "rmm/", "hip/")
+
+
+def is_toolkit(header: str) -> bool:
+    """Whether the name after an ``#include`` is that of a header of CUDA."""
+    return header.startswith(_TOOLKIT_FOLDERS) or _TOOLKIT.search(header) is not None

@@ -183,6 +183,7 @@ def _event(
         family=str(record.get("family", "")),
         address=int(record.get("address", 0)),
         bytes=int(record.get("bytes", 0)),
+        source=int(record.get("source", 0)),
         status=int(record.get("status", 0)),
         call=int(record.get("call", 0)),
         device=int(record.get("device", 0)),

@@ -24,6 +24,7 @@ inline cudaError_t simulated_take(Call& call, Address* out, uint64_t bytes) {
 template <class Real>
 cudaError_t take_device(Call& call, void** pointer, uint64_t bytes, Real real) {
     if (!pointer) return call.done(cudaErrorInvalidValue);
+    call.asks(bytes, "device");
     if (!simulating()) {
         cudaError_t status = real();
         if (status == cudaSuccess && *pointer) {
@@ -48,6 +49,7 @@ cudaError_t take_device(Call& call, void** pointer, uint64_t bytes, Real real) {
 template <class Real>
 cudaError_t take_host(Call& call, void** pointer, uint64_t bytes, const char* family, Real real) {
     if (!pointer) return call.done(cudaErrorInvalidValue);
+    call.asks(bytes, family);
     Address start = 0;
     if (!simulating()) {
         cudaError_t status = real();

@@ -90,6 +90,7 @@ template <class Real>
 cudaError_t take_ordered(Call& call, void** pointer, uint64_t bytes, Address pool,
                          cudaStream_t stream, Real real) {
     if (!pointer) return call.done(cudaErrorInvalidValue);
+    call.asks(bytes, "device");
     Address start = 0;
     if (!simulating()) {
         cudaError_t status = real();

@@ -60,10 +60,14 @@ public:
         if (outer_ && (!told_ || status != cudaSuccess)) {
             Record record = make(CALL);
             record.status = int(status);
-            write(record);
+            if (status == cudaErrorMemoryAllocation) tell_asked(record);
+            write(record, "", asked_for_);
         }
         return status;
     }
+
+    // What it is to acquire, for the event of its failure.
+    void asks(uint64_t bytes, const char* family) { asked_ = bytes, asked_for_ = family; }
 
     Record make(Kind kind) {
         Record record{};
@@ -131,6 +135,14 @@ public:
     }
 
 private:
+    // How much was asked for, and what there was: free in all, and the longest free range.
+    void tell_asked(Record& record) {
+        record.bytes = asked_;
+        if (!simulating() || !asked_for_ || strcmp(asked_for_, "device")) return;
+        const Space& space = runtime().memory.devices[size_t(thread().device)];
+        record.source = space.left(), record.address = space.longest();
+    }
+
     void capture_once() {
         if (captured_) return;
         captured_ = true;
@@ -166,7 +178,8 @@ private:
     void* frame_;
     std::unique_lock<std::recursive_mutex> lock_;
     Stack stack_;
-    uint64_t number_ = 0;
+    uint64_t number_ = 0, asked_ = 0;
+    const char* asked_for_ = nullptr;
     cudaError_t refusal_ = cudaSuccess;
     bool outer_ = false, captured_ = false, injected_ = false, told_ = false;
 };

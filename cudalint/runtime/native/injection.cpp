@@ -477,6 +477,17 @@ void succeeded(const Function& f, const CUpti_CallbackData* data, Parameters p) 
     }
 }
 
+// How many bytes a call that failed was to acquire; 0 where its parameters do not say.
+uint64_t asked(Action action, Parameters p) {
+    switch (action) {
+        case Action::Take:
+        case Action::TakeOrdered:
+        case Action::TakeFromPool:
+        case Action::Register: return p[1];
+        default: return 0;
+    }
+}
+
 void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* given) {
     bool driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
     if (!driver && domain != CUPTI_CB_DOMAIN_RUNTIME_API) return;
@@ -495,7 +506,9 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, c
     if (status == cudaErrorNotReady) return;
     Event event(f.name, CALL);
     event.record.status = status;
-    event.write();
+    if (status != cudaErrorMemoryAllocation) return event.write();
+    event.record.bytes = asked(k.action, parameters);
+    event.write(k.family);
 }
 
 void note(const std::string& text) {

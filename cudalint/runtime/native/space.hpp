@@ -54,6 +54,11 @@ public:
     }
     bool contains(Address address) const { return address >= base_ && address - base_ < size_; }
     uint64_t left() const { return left_; }
+    uint64_t longest() const {
+        uint64_t most = 0;
+        for (auto& part : free_) most = std::max(most, part.second);
+        return most;
+    }
     uint64_t size() const { return size_; }
     Address base() const { return base_; }
 

@@ -89,30 +89,33 @@ class _Work:
         run, log = self.run, self.run.log(OrderingLog)
         if self.state.skipped & log.waiting_loops(run):
             return
-        for pending in self.state.part(NOTHING).pending:
-            if (
-                pending.buffer != buffer.root
-                or (not freed and pending.kind != "allocation")
-                or not different(run, pending.stream, self.stream)
-                or comes_after(run, pending, self.stream)
-            ):
-                continue
-            where = f"`{pending.stream_name}`" if pending.stream_name else "the default stream"
-            does = "allocates" if pending.kind == "allocation" else "uses"
-            story = f"{pending.api} on {where} {does} `{pending.name}` and is still under way"
-            hazard = StreamHazard(
-                name=name,
-                api=self.api,
-                span=self.span,
-                freed=freed,
-                stream=self.stream_name,
-                other_stream=pending.stream_name,
-                other_api=pending.api,
-                other_span=pending.span,
-                steps=(Step(run.filename, pending.span, story),),
-            )
-            log.hazards.setdefault(self.span, hazard)
+        culprits = [
+            pending
+            for pending in self.state.part(NOTHING).pending
+            if pending.buffer == buffer.root
+            and (freed or pending.kind == "allocation")
+            and different(run, pending.stream, self.stream)
+            and not comes_after(run, pending, self.stream)
+        ]
+        if not culprits:
             return
+        # What uses it tells more than what allocated it, and the last of these the most.
+        pending = max(culprits, key=lambda one: (one.kind != "allocation", one.span))
+        where = f"`{pending.stream_name}`" if pending.stream_name else "the default stream"
+        does = "allocates" if pending.kind == "allocation" else "uses"
+        story = f"{pending.api} on {where} {does} `{pending.name}` and is still under way"
+        hazard = StreamHazard(
+            name=name,
+            api=self.api,
+            span=self.span,
+            freed=freed,
+            stream=self.stream_name,
+            other_stream=pending.stream_name,
+            other_api=pending.api,
+            other_span=pending.span,
+            steps=(Step(run.filename, pending.span, story),),
+        )
+        log.hazards.setdefault(self.span, hazard)
 
 
 class Ordering(Domain):

@@ -55,6 +55,8 @@ class DeviceCode:
         self._globals: dict[str, Cursor] = {}
         self._texts: dict[int, set[str]] = {}
         self._instances: dict[int, list[Cursor]] = {}
+        self._chosen: dict[int, str] = {}
+        """By template, the arguments of the instance whose arrays count."""
         self._shared: dict[int, tuple[tuple[SharedArray, ...], str | None]] = {}
 
     def add(self, function: Cursor) -> None:
@@ -89,6 +91,7 @@ class DeviceCode:
             tuple(parameters),
             self._bounds(cursor),
             cursor._kind_id == Kind.FUNCTION_TEMPLATE,
+            instance=self._chosen.get(address(cursor), ""),
         )
 
     def _reach(self, cursor: Cursor) -> tuple[tuple[SharedArray, ...], str | None]:
@@ -140,23 +143,25 @@ class DeviceCode:
         if identity not in self._shared:
             arrays, dynamic = self._find(function)
             if any(array.bytes is None for array in arrays):
-                arrays = self._largest(arrays, self._instances.get(identity, []))
+                arrays = self._largest(identity, arrays, self._instances.get(identity, []))
             self._shared[identity] = arrays, dynamic
         return self._shared[identity]
 
     def _largest(
-        self, arrays: tuple[SharedArray, ...], instances: list[Cursor]
+        self, identity: int, arrays: tuple[SharedArray, ...], instances: list[Cursor]
     ) -> tuple[SharedArray, ...]:
         """The arrays as the largest instantiation of the template has them."""
-        found = [self._find(instance)[0] for instance in instances]
         known = [
-            same
-            for same in found
+            (same, instance)
+            for instance in instances
+            for same in (self._find(instance)[0],)
             if len(same) == len(arrays) and all(array.bytes is not None for array in same)
         ]
         if not known:
             return arrays
-        return max(known, key=lambda same: sum(array.bytes or 0 for array in same))
+        largest, instance = max(known, key=lambda one: sum(array.bytes or 0 for array in one[0]))
+        self._chosen[identity] = _template_arguments(instance)
+        return largest
 
     def _find(self, function: Cursor) -> tuple[tuple[SharedArray, ...], str | None]:
         words = self._words(function)
@@ -258,3 +263,17 @@ def name_span(positions: Positions, cursor: Cursor) -> Span:
     """Where the name of a declaration stands."""
     name, start = positions.name_offset(cursor)
     return positions.span_of(name, start, start + len(name_of(cursor).encode()))
+
+
+def _template_arguments(instance: Cursor) -> str:
+    """``<16384, float>``, as far as they are numbers and types."""
+    shown = []
+    for number in range(instance.get_num_template_arguments()):
+        match instance.get_template_argument_kind(number).name:
+            case "TYPE":
+                shown.append(instance.get_template_argument_type(number).spelling)
+            case "INTEGRAL":
+                shown.append(str(instance.get_template_argument_value(number)))
+            case _:
+                shown.append("...")
+    return f"<{', '.join(shown)}>"

@@ -32,6 +32,7 @@ from cudalint.program import MISSING_HEADER, Dropped, Kernel, Program
 from cudalint.source import Span
 
 _DEEPEST = 12_000
+_MOST_SHOWN = 80
 _CONTAINERS = (Kind.NAMESPACE, Kind.LINKAGE, Kind.UNEXPOSED_DECL)
 
 
@@ -265,7 +266,10 @@ class _UnitLowering:
                 if span.row in rows:
                     continue
                 rows.add(span.row)
-                self.unit.dropped.append(Dropped(span, message, "declaration could not be read"))
+                start = positions.offset_at(span.row, 1)
+                text = positions.text_of(positions.filename, start, start + _MOST_SHOWN)
+                line = text.partition("\n")[0].strip()
+                self.unit.dropped.append(Dropped(span, line, message))
 
 
 def _reason(error: Exception) -> str:

@@ -54,7 +54,7 @@ def recover_arguments(
 
 def lost(context: Context, text: str, span: Span) -> None:
     """Nothing is known of a statement but the variables that it mentions."""
-    context.unit.dropped.append(Dropped(span, text[:120], "statement could not be read"))
+    context.unit.dropped.append(Dropped(span, text[:120], "it could not be parsed"))
     out_of_sight(context, text, span)
 
 

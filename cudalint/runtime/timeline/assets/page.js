@@ -12,8 +12,6 @@
 
   // Words and numbers ---------------------------------------------------------------------------
 
-  const count = new Intl.NumberFormat("en");
-  const many = (n, one, more) => `${count.format(n)} ${n === 1 ? one : more || one + "s"}`;
   function bytes(n) {
     let unit = 0, scaled = Math.abs(n);
     while (scaled >= 1023.5 && unit < UNITS.length - 1) { scaled /= 1024; unit++; }
@@ -30,31 +28,9 @@
   }
   const share = (part, whole) => whole ? `${parseFloat((100 * part / whole).toFixed(part / whole < 0.1 ? 1 : 0))} %` : "";
 
-  // Elements: text is only ever set as text ------------------------------------------------------
-
-  function make(tag, attributes, ...children) {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes || {})) {
-      if (value === null || value === undefined || value === false) continue;
-      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-      else if (name === "style") Object.assign(element.style, value);
-      else element.setAttribute(name, value === true ? "" : value);
-    }
-    element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
-    return element;
-  }
-  // What comes from the program keeps its direction to itself.
-  const isolated = (text, attributes) => make("bdi", attributes, text);
   // Plotly reads a little HTML in its labels, and %{...} in its templates.
   const label = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-
-  function choice(name, options, chosen, choose) {
-    return make("span", { class: "choice", role: "group", "aria-label": name },
-      options.map(([key, text]) => make("button", {
-        type: "button", "aria-pressed": String(key === chosen), "data-key": key, onclick: () => choose(key),
-      }, text)));
-  }
 
   // Sites ---------------------------------------------------------------------------------------
 
@@ -421,12 +397,7 @@
       run.rest.sites ? make("p", { class: "soft small", style: { marginTop: "26px" } }, `${many(run.rest.sites, "further site")} with less memory: ${many(run.rest.count, "allocation")}, ${bytes(run.rest.total)} in all, ${run.rest.left ? count.format(run.rest.left) : "none"} live at the end.`) : "");
   }
   function header() {
-    const theme = document.documentElement.dataset.theme || "auto";
-    const tools = [choice("colours", [["auto", "Auto"], ["light", "Light"], ["dark", "Dark"]], theme, (key) => {
-      if (key === "auto") delete document.documentElement.dataset.theme;
-      else document.documentElement.dataset.theme = key;
-      draw();
-    })];
+    const tools = [themes(draw)];
     if (data.runs.length > 1) tools.unshift(make("label", { class: "small" }, "Program ", make("select", { id: "run", onchange: (event) => start(Number(event.target.value)) },
       data.runs.map((one, number) => make("option", { value: number, selected: number === state.run }, `${one.title} (${one.spaces.length ? `peak ${bytes(one.spaces[0].peakBytes)}${lost(one) ? ", leaks" : ""}` : "no memory"})`)))));
     const about = run ? [run.device || (run.simulated ? "simulated device" : "GPU"), run.memory && !run.device.includes(bytes(run.memory)) ? bytes(run.memory) : "", run.ending].filter(Boolean).join(" · ") : "";

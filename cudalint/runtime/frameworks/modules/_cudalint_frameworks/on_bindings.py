@@ -117,7 +117,11 @@ def _tell(name: str, arguments: tuple[Any, ...], result: tuple[Any, ...], number
     status = int(result[0])
     at = recorder.stack()
     if status:
-        recorder.write("call", at=at, api=name, status=status, call=number)
+        family, place = _ACQUIRES.get(name, ("", None))
+        size = int(arguments[place]) if place is not None else 0
+        recorder.write(
+            "call", at=at, api=name, family=family, bytes=size, status=status, call=number
+        )
         return
     if name in _ACQUIRES:
         family, place = _ACQUIRES[name]

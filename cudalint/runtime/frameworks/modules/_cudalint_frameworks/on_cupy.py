@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from types import ModuleType
 from typing import Any
 
@@ -17,6 +18,7 @@ def hook(cupy: ModuleType) -> None:
 
     watcher = watcher_of(memory_hook.MemoryHook)
     watcher.__enter__()
+    recorder.at_end(watcher.lost)
     start = threading.Thread.run
 
     def run(self: threading.Thread) -> None:
@@ -35,11 +37,11 @@ def watcher_of(base: Any) -> Any:
 
         def __init__(self) -> None:
             super().__init__()
-            self._asked: tuple[int, int] | None = None
+            self._asked: tuple[int, int, int] | None = None
 
         def malloc_preprocess(self, **given: Any) -> None:
-            self._lost()
-            self._asked = int(given["size"]), int(given["device_id"])
+            self.lost()
+            self._asked = int(given["size"]), int(given["device_id"]), time.time_ns()
 
         def malloc_postprocess(self, **given: Any) -> None:
             self._asked = None
@@ -53,17 +55,17 @@ def watcher_of(base: Any) -> Any:
             address, size = int(given["mem_ptr"]), int(given["mem_size"])
             recorder.released("device", address, size, _API, device=int(given["device_id"]))
 
-        def _lost(self) -> None:
+        def lost(self) -> None:
             # The hook is not told of a failure: only the end of the call is missing.
             if self._asked is not None:
-                size, device = self._asked
+                size, device, when = self._asked
                 self._asked = None
-                self._failed(size, device)
+                self._failed(size, device, time=when)
 
-        def _failed(self, size: int, device: int) -> None:
+        def _failed(self, size: int, device: int, **more: int) -> None:
             recorder.write(
                 "call", at=recorder.stack(), api=_API, family="device", bytes=size, status=2,
-                device=device,
+                device=device, **more,
             )  # fmt: skip
 
     return Watcher()

@@ -10,6 +10,8 @@ from _cudalint_frameworks import recorder
 
 _MOST_EVENTS = 200_000
 _API = "torch"
+SEGMENT = "segment"
+"""The family of what the allocator itself takes, to hand it out in blocks."""
 
 
 def hook(torch: ModuleType) -> None:
@@ -34,6 +36,7 @@ def write_history(torch: Any) -> None:
     """Write what the allocator saw."""
     snapshot = torch.cuda.memory._snapshot()
     held: dict[tuple[int, int], tuple[int, int]] = {}
+    segments: dict[tuple[int, int], int] = {}
     last = 0
     for device, entries in enumerate(snapshot.get("device_traces", ())):
         if len(entries) >= _MOST_EVENTS:
@@ -51,12 +54,22 @@ def write_history(torch: Any) -> None:
                 recorder.write("acquire", at=_frames(entry), **values)
             elif action == "free_completed" and held.pop((device, address), None):
                 recorder.write("release", at=_frames(entry), **values)
+            elif action in ("segment_alloc", "segment_map"):
+                segments[device, address] = size
+                recorder.write("acquire", at=[], **values | {"family": SEGMENT})
+            elif action in ("segment_free", "segment_unmap"):
+                if segments.pop((device, address), None):
+                    recorder.write("release", at=[], **values | {"family": SEGMENT})
             elif action == "oom":
-                values |= {"status": 2, "address": 0}
+                values |= {
+                    "status": 2, "address": 0, "source": int(entry.get("device_free", 0)),
+                }  # fmt: skip
                 recorder.write("call", at=_frames(entry), **values)
-    for (device, address), (size, _) in held.items():
+    left = [("device", key, size) for key, (size, _) in held.items()]
+    left += [(SEGMENT, key, size) for key, size in segments.items()]
+    for family, (device, address), size in left:
         recorder.write(
-            "release", at=[], family="device", address=address, bytes=size, device=device,
+            "release", at=[], family=family, address=address, bytes=size, device=device,
             api="end of the program", time=last,
         )  # fmt: skip
 

@@ -1,0 +1,1 @@
+"""Ten planted causes of out of memory: is the planted one ranked first?"""

@@ -1,0 +1,1 @@
+"""What the language server takes from a change to its diagnostics, and whether they are right."""

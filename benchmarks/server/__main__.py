@@ -1,0 +1,71 @@
+"""``python -m benchmarks.server [PATH...]``: what the language server takes from a change to its
+diagnostics, on the largest fixture, on 5,000 lines of our own and on files that are given; then
+random edits, with what it shows compared to what a fresh run finds in the same text."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks import common
+from benchmarks.server.client import Editor
+from benchmarks.server.measuring import latency, storm
+from benchmarks.server.texts import program
+
+FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
+_LINES = 5000
+
+
+def largest_fixture() -> Path:
+    """The CUDA fixture with the most bytes."""
+    return max(FIXTURES.rglob("*.cu"), key=lambda path: path.stat().st_size)
+
+
+def _subjects(folder: Path, given: Sequence[Path]) -> Iterator[tuple[str, Path, str]]:
+    fixture = largest_fixture()
+    text = fixture.read_text(encoding="utf-8")
+    yield fixture.name, folder / fixture.name, text
+    yield "our own", folder / "long.cu", program(_LINES)
+    for path in given:
+        # Where it stands, so that its headers are found.
+        yield path.name, path.absolute(), path.read_text(encoding="utf-8", errors="replace")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.server", description=__doc__)
+    parser.add_argument("paths", nargs="*", type=Path)
+    parser.add_argument("--changes", type=int, default=40, help="for each file")
+    parser.add_argument("--edits", type=int, default=10_000, help="random ones, in all")
+    parser.add_argument("--every", type=int, default=50, help="how many until they are compared")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="cudalint-server-") as name:
+        folder = Path(name)
+        rows = [("file", "lines", "p50", "p95")]
+        for title, path, text in _subjects(folder, options.paths) if options.changes else ():
+            with Editor(path.parent) as editor:
+                found = latency(editor, path, text, options.changes, options.seed)
+            lines = f"{len(text.splitlines()):,}"
+            rows.append((title, lines, f"{found.at(0.5):.2f} s", f"{found.at(0.95):.2f} s"))
+        print("\n".join(common.table(rows)))
+        if options.edits:
+            started = time.monotonic()
+            path = folder / largest_fixture().name
+            text = largest_fixture().read_text(encoding="utf-8")
+            plan = common.plan_for([folder], folder / "cache")
+            with Editor(folder) as editor:
+                compared = storm(
+                    editor, path, text, plan, options.edits, options.every, options.seed
+                )
+            taken = time.monotonic() - started
+            print(
+                f"{options.edits:,} random edits in {taken:.0f} s, {compared} times compared: equal"
+            )
+
+
+if __name__ == "__main__":
+    main()

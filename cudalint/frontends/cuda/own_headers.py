@@ -1,0 +1,89 @@
+"""Which of a project's own headers a file includes, and whether one of them brings CUDA: a scan of
+``#include`` lines, before anything is parsed."""
+
+# Thousands of files per run: os.path is several times faster than pathlib.
+# ruff: noqa: PTH113, PTH118, PTH119, PTH120
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from cudalint.frontends.cuda.includes import included_names
+from cudalint.frontends.cuda.prefilter import is_toolkit
+from cudalint.project.reading import UnreadableError, read_bytes
+
+_MOST_READ = 20_000
+
+
+class OwnHeaders:
+    """The includes of the files of one run; each header is read once.
+
+    ``known`` are headers of the project. A name is looked for beside the file that includes it, in
+    ``folders``, and last among the known headers, where only one may be meant. ``contents`` stands
+    for what is on the disk.
+    """
+
+    def __init__(
+        self, known: Iterable[Path], folders: Iterable[Path], contents: Mapping[Path, bytes]
+    ) -> None:
+        self._folders = tuple(map(str, folders))
+        self._contents = contents
+        self._known = set(map(str, known))
+        self._by_name: dict[str, list[str]] = {}
+        for path in self._known:
+            self._by_name.setdefault(os.path.basename(path), []).append(path)
+        self._included: dict[str, tuple[tuple[bool, str], ...]] = {}
+        self._harmless: set[str] = set()
+        """What brings no CUDA, with all that it includes."""
+
+    def of(self, path: Path) -> frozenset[str]:
+        """All own headers that a file includes, directly or not."""
+        return frozenset(self._walk(str(path), set()))
+
+    def bringing_cuda(self, path: Path) -> Path | None:
+        """The first own header of a file that includes one of CUDA's."""
+        walked = []
+        for header in self._walk(str(path), self._harmless):
+            if any(is_toolkit(name) for _, name in self._names(header)):
+                return Path(header)
+            walked.append(header)
+        self._harmless.update(walked)
+        return None
+
+    def _walk(self, path: str, without: set[str]) -> Iterator[str]:
+        """Every own header, the nearest first."""
+        seen = {path}
+        pending = [path]
+        for one in pending:
+            folder = os.path.dirname(one)
+            for quoted, name in self._names(one):
+                header = self._resolved(name, folder, quoted)
+                if header is not None and header not in seen and header not in without:
+                    seen.add(header)
+                    pending.append(header)
+                    yield header
+
+    def _names(self, path: str) -> tuple[tuple[bool, str], ...]:
+        names = self._included.get(path)
+        if names is None:
+            names = ()
+            if len(self._included) < _MOST_READ:
+                with contextlib.suppress(UnreadableError, ValueError):
+                    data = self._contents.get(Path(path))
+                    data = read_bytes(Path(path)) if data is None else data
+                    names = included_names(data.decode("utf-8", "replace"))
+            self._included[path] = names
+        return names
+
+    def _resolved(self, name: str, folder: str, quoted: bool) -> str | None:
+        for place in (folder, *self._folders) if quoted else self._folders:
+            path = os.path.normpath(os.path.join(place, name))
+            if path in self._known or os.path.isfile(path):
+                return path
+        suffix = os.sep + name
+        named = [
+            path for path in self._by_name.get(os.path.basename(name), ()) if path.endswith(suffix)
+        ]
+        return named[0] if len(named) == 1 else None

@@ -1,0 +1,66 @@
+"""What stands near the files that somebody named: a hook names the three that changed, an editor
+one. Sources that share headers with them may hold the destructor of their class. They are read with
+them, and nothing is told of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from cudalint.frontends.cuda.own_headers import OwnHeaders
+from cudalint.loading import text_of
+from cudalint.plan import Plan
+from cudalint.project.files import SourceFile, sources_below
+from cudalint.project.paths import absolute
+from cudalint.project.reading import UnreadableError, read_bytes
+from cudalint.selection import ReadFile
+from cudalint.source import is_header
+
+_MOST_SEARCHED = 2_000
+_MOST_READ = 16
+
+
+def neighbours(
+    asking: Sequence[SourceFile],
+    linted: Iterable[SourceFile],
+    plan: Plan,
+    contents: Mapping[Path, bytes],
+) -> list[ReadFile]:
+    """Sources that share own headers with some files, those with the rarest ones first."""
+    known = {file.path for file in linted}
+    folders = [absolute(folder) for folder in plan.settings.include_folders]
+    searched = list(itertools.islice(_near(asking, plan), _MOST_SEARCHED))
+    headers = OwnHeaders((file.path for file in searched), folders, contents)
+    own = frozenset[str]().union(*(headers.of(file.path) for file in asking))
+    sharing = {
+        file: headers.of(file.path) & own
+        for file in searched
+        if own and file.path not in known and not is_header(file.path.name)
+    }
+    count = Counter(header for shared in sharing.values() for header in shared)
+    ranked = sorted(
+        (file for file, shared in sharing.items() if shared),
+        key=lambda file: min(count[header] for header in sharing[file]),
+    )
+    return list(_loaded(ranked[:_MOST_READ], plan))
+
+
+def _near(asking: Sequence[SourceFile], plan: Plan) -> Iterator[SourceFile]:
+    """C and C++ files, those in the same folders first, then of the whole project."""
+    seen: set[Path] = set()
+    for folder in dict.fromkeys([*(file.path.parent for file in asking), plan.root]):
+        for file in sources_below(folder, plan.settings, plan.root):
+            if file.language == "cuda" and file.path not in seen:
+                seen.add(file.path)
+                yield file
+
+
+def _loaded(files: Iterable[SourceFile], plan: Plan) -> Iterator[ReadFile]:
+    for file in files:
+        try:
+            loaded = text_of(file, read_bytes(file.path), plan.max_file_size)
+        except UnreadableError:
+            continue
+        yield ReadFile(file, loaded.data, loaded.source)

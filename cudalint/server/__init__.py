@@ -1,0 +1,1 @@
+"""The language server: what editors speak to (LSP, by pygls)."""

@@ -1,0 +1,99 @@
+"""How findings read, on short programs: names as the source has them, one system of units."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cudalint.cli import main
+from cudalint.findings.finding import Step, from_the_top
+from cudalint.source import Span
+
+SOURCE = """#include <cuda.h>
+#include <cuda_runtime.h>
+template <int N> __global__ void tile(float* p) {
+    __shared__ float cells[N];
+    cells[threadIdx.x] = p[0];
+    p[1] = cells[0];
+}
+void launch(float* p) { tile<64><<<1, 32>>>(p); tile<16384><<<1, 32>>>(p); }
+__global__ void heap() { __shared__ char room[80000]; room[0] = 1; }
+void driver(size_t n) {
+    CUdeviceptr d;
+    if (cuMemAlloc(&d, n) != CUDA_SUCCESS) return;
+}
+__global__ void work(float*);
+void order() {
+    float* d;
+    cudaStream_t first, second;
+    if (cudaStreamCreate(&first) || cudaStreamCreate(&second)) return;
+    if (cudaMallocAsync((void**)&d, 1024, first) != cudaSuccess) return;
+    work<<<1, 32, 0, first>>>(d);
+    cudaFreeAsync(d, second);
+}
+int large() {
+    float* d;
+    if (cudaMalloc((void**)&d, 400000000000ull) != cudaSuccess) return 1;
+    cudaFree(d);
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("messages")
+    (folder / "a.cu").write_text(SOURCE)
+    main([str(folder / "a.cu"), "--isolated", "--no-cache", "-o", str(folder / "report")])
+    return (folder / "report").read_text()
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (3, "`tile<16384>` declares 64 KiB of static shared memory; no architecture allows more"),
+        (9, "`heap` declares 78.12 KiB of static shared memory; no architecture allows more than"),
+        (12, "`d` (cuMemAlloc) is never released: no way out of `driver` calls cuMemFree"),
+        (21, "`d` is freed on `second` while kernel work (line 20) may still use it on `first`"),
+        (25, "cudaMalloc asks for 372.53 GiB for `d`, more than the 268.22 GiB of the largest"),
+    ],
+)
+def test_messages(row: int, message: str, told: str) -> None:
+    assert re.search(rf"a\.cu:{row}:\d+: .*{re.escape(message)}", told), told
+
+
+def step(row: int, filename: str = "a.cu") -> Step:
+    return Step(filename, Span(row, 1, row, 2), f"at {row}")
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "shown"),
+    [
+        ([2, 5], [9, 3, 7], [2, 3, 5, 7, 9]),
+        ([5, 2], [9, 3, 7], [5, 2, 3, 7, 9]),  # round a loop: as it runs
+        ([], [4, 1], [1, 4]),
+    ],
+)
+def test_steps_are_numbered_from_the_top(
+    path: list[int], more: list[int], shown: list[int]
+) -> None:
+    assert [one.span.row for one in from_the_top(map(step, path), map(step, more))] == shown
+
+
+def test_the_path_comes_first_where_it_leads_through_files() -> None:
+    steps = from_the_top([step(9), step(3, "b.cu")], [step(1)])
+    assert [one.span.row for one in steps] == [9, 3, 1]
+
+
+def test_lost_code_reads_from_left_to_right(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.cu").write_text('#include "none.h"\n#define MODE\nMODE is not defined\nint x;\n')
+    (tmp_path / "b.py").write_text("import cupy\nx = (\n")
+    main([str(tmp_path), "--isolated", "--no-cache", "--output-format", "full"])
+    out = capsys.readouterr().out
+    assert "info: the header `none.h` was not found: what needs it was not read; nor was 1" in out
+    assert "`MODE is not defined` was not read: unknown type name 'is'" in out
+    assert "info: `x = (` was not read: invalid syntax (1 function read)" in out
