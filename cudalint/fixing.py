@@ -82,7 +82,7 @@ def fix(
 
     fixer = _Fixer(files, contents or {}, frozenset(rule.code for rule in plan.rules), unsafe)
     report = linted(plan, {})
-    if not any(map(fixer.is_wanted, report.findings)):
+    if report.interrupted or not any(map(fixer.is_wanted, report.findings)):
         return Fixed(report, {}, {})
     if wide.rules != plan.rules:
         report = linted(wide, {})
@@ -136,6 +136,8 @@ class _Fixer:
                 failed = [(one, f"the file {error}") for one in chosen]
             else:
                 after = linted(changed)
+                if after.interrupted:
+                    return None  # what is missing there may be mended, or not looked at
                 failed = _failed(chosen, report, after)
                 if not failed:
                     self.changed = changed
