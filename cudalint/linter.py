@@ -170,7 +170,8 @@ def lint(
     sources = {one.file.filename: one.source for one in analysed}
     # Of what was stopped nobody knows which comments it needs.
     unread = None if run.interrupted else run.unread
-    findings = [in_cells(finding, sources) for finding in judged(findings, analysed, plan, unread)]
+    kept = _with_fixes(judged(findings, analysed, plan, unread), analysed)
+    findings = [in_cells(finding, sources) for finding in kept]
     named = fingerprinted(findings, lambda name: relative_name(Path(name), plan.root))
     return Report(
         findings=tuple(plan.baseline.marked(named) if plan.baseline else named),
@@ -436,3 +437,12 @@ def _footprints(run: _Run) -> tuple[Footprint, ...]:
     """By place; what several groups of files say of a header is said once."""
     unique = {(one.filename, one.span, one.function): one for one in run.footprints}
     return tuple(unique[key] for key in sorted(unique))
+
+
+def _with_fixes(findings: list[Finding], read: Sequence[ReadFile]) -> list[Finding]:
+    if all(finding.repair is None for finding in findings):
+        return findings
+    from cudalint.fixes.resolve import with_fixes
+
+    files = {one.file.filename: (one.source, one.file.language) for one in read}
+    return list(with_fixes(findings, files))

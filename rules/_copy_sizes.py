@@ -17,6 +17,8 @@ class Mismatch:
     message: str
     confidence: Confidence = Confidence.HIGH
     severity: Severity | None = None
+    times: int | None = None
+    """How many bytes an element has, where elements are given for bytes."""
 
 
 def mismatch_of(operation: Transfer | Fill) -> Mismatch | None:
@@ -52,7 +54,7 @@ def mismatch_of(operation: Transfer | Fill) -> Mismatch | None:
         if ratio and operation.element_count and all(end.element_bytes != 1 for end in sides):
             message = f"{api} {verb} {quoted(operation.bytes_text)} bytes, an element count: "
             message += f"{quoted(side.name)} has {ratio} times as many"
-            return Mismatch(side, message)
+            return Mismatch(side, message, times=ratio)
     return None
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cudalint.analysis.facts import Exit, FunctionFacts, Leak, LeakExit, Resource, Site, readable
-from cudalint.findings.finding import Defect, Finding, Step, Way, from_the_top
+from cudalint.findings.finding import Confidence, Defect, Finding, Step, Way, from_the_top
+from cudalint.findings.repair import Named, ReleaseOnExits, WayOut
 from cudalint.findings.rule import Rule
 from cudalint_rules._leaks import Verdict
 from cudalint_rules._wording import its_siblings, places, quoted, rows, steps_at, subject
@@ -44,6 +45,7 @@ def leak_finding(
         steps=_steps(exits, facts, leak),
         severity=verdict.severity,
         confidence=verdict.confidence,
+        repair=_repair(leak, verdict, facts),
         defect=Defect(f"{facts.function}: {last.kind.value}, {clause(last)}", last.span, about),
     )
     ways = [
@@ -51,6 +53,34 @@ def leak_finding(
         for way in exits
     ]
     return replace(finding, ways=tuple(ways)) if len(ways) > 1 else finding
+
+
+def _repair(leak: Leak, verdict: Verdict, facts: FunctionFacts) -> ReleaseOnExits | None:
+    """A release on each of the ways out, where they are all in one file."""
+    resource = leak.resource
+    here = {site.filename for site in (*leak.released, *leak.siblings)} | {resource.filename}
+    overwritten = any(way.kind is Exit.OVERWRITE for way in verdict.exits)
+    if here != {facts.filename} or overwritten or resource.info.attached:
+        return None
+    return ReleaseOnExits(
+        name=resource.name,
+        api=resource.api,
+        releases=resource.info.releases,
+        acquired=resource.span,
+        function=facts.span,
+        ways=tuple(
+            {
+                way.span: WayOut(way.span, way.on_failure, way.held, way.kind is Exit.THROW)
+                for way in verdict.exits
+            }.values()
+        ),
+        released=tuple(Named(site.span, site.text) for site in leak.released),
+        siblings=tuple(Named(site.span, site.text) for site in leak.siblings),
+        handle=resource.is_handle,
+        wrapped=resource.through is not None,
+        handed_over=bool(leak.handed_over),
+        sure=verdict.confidence is Confidence.HIGH,
+    )
 
 
 def _steps(exits: tuple[LeakExit, ...], facts: FunctionFacts, leak: Leak) -> tuple[Step, ...]:

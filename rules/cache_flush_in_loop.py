@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import CacheFlush, FunctionFacts, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Step
+from cudalint.findings.repair import MoveBehind
 
 
 class CacheFlushInLoop(FunctionRule):
@@ -48,6 +49,11 @@ class CacheFlushInLoop(FunctionRule):
     torch.cuda.empty_cache()  # once, before another phase or another process needs the memory
     ```
 
+    ## Fix
+
+    - Unsafe: a flush in the body of the loop itself is made once, after the loop: it may have kept
+      a program within memory that was full.
+
     ## Known problems
 
     Silent where it is deliberate: after an exception, under a condition that is not about the
@@ -77,7 +83,15 @@ class CacheFlushInLoop(FunctionRule):
                 subject=readable(flush.through or flush.api),
                 confidence=Confidence.LOW if flush.unsure else None,
                 steps=(Step(facts.filename, flush.repeated, _repeated(flush)),),
+                repair=_repair(flush),
             )
+
+
+def _repair(flush: CacheFlush) -> MoveBehind | None:
+    """What a helper does besides may be needed in every iteration."""
+    if flush.place != "loop" or flush.through:
+        return None
+    return MoveBehind(flush.span, flush.repeated)
 
 
 def _what(flush: CacheFlush) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import CheckpointLoad, FunctionFacts, is_shown
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
+from cudalint.findings.repair import SetKeyword
 from cudalint_rules._wording import steps_at
 
 _USES = {
@@ -69,6 +70,13 @@ class CheckpointOnDevice(FunctionRule):
     `load_state_dict` copies the values to where the parameters are; the checkpoint itself can stay
     on the host.
 
+    ## Fix
+
+    - Safe: where `load_state_dict` copies what is loaded, it is loaded with `map_location="cpu"`:
+      the values end up where they did.
+    - Unsafe: the same where the code goes on to compute with what it loaded: it would do so on the
+      host.
+
     ## Known problems
 
     Where the weights are dropped before anything is computed with them, in a program of one process
@@ -108,4 +116,5 @@ class CheckpointOnDevice(FunctionRule):
             steps=steps_at((load.used,), _STEPS[load.use]),
             severity=None if certain else Severity.INFO,
             confidence=Confidence.HIGH if load.own else Confidence.LOW,
+            repair=SetKeyword(load.span, "map_location", '"cpu"', safe=load.use == "restored"),
         )

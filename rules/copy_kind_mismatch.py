@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import Endpoint, FunctionFacts, Transfer, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
+from cudalint.findings.repair import CopyKind
 from cudalint_rules._wording import listing, quoted, steps_at, subject
 
 _SIDES = {"host": "host", "pinned": "host", "device": "device", "array": "device"}
@@ -54,6 +55,12 @@ class CopyKindMismatch(FunctionRule):
 
     `cudaMemcpyDefault` takes the direction from the pointers.
 
+    ## Fix
+
+    - Safe: where one pointer is on the wrong side, the direction is that of the pointers.
+    - Unsafe: where both are, source and target may have been exchanged instead; where memory is
+      pinned, that of the device may have been meant.
+
     ## Known problems
 
     Pointers whose origin is not in the run have no known side and are not reported.
@@ -93,6 +100,7 @@ class CopyKindMismatch(FunctionRule):
                     for step in steps_at([end.allocation], f"{end.name} comes from {{text}}")
                 ),
                 severity=Severity.INFO if all(end.space == "pinned" for _, end in wrong) else None,
+                repair=_repair(copy, wrong),
             )
 
     def _idle(self, copy: Transfer, facts: FunctionFacts) -> Finding:
@@ -109,6 +117,16 @@ class CopyKindMismatch(FunctionRule):
             severity=Severity.WARNING,
             confidence=Confidence.MEDIUM,
         )
+
+
+def _repair(copy: Transfer, wrong: list[tuple[str, Endpoint]]) -> CopyKind | None:
+    """The direction that the pointers have. Where both are on the wrong side, they may have been
+    exchanged as well, and where memory is pinned, that of the device may have been meant."""
+    if copy.source is None or copy.source.space not in _SIDES or copy.to.space not in _SIDES:
+        return None
+    new = f"{_SIDES[copy.source.space]}-to-{_SIDES[copy.to.space]}"
+    safe = len(wrong) == 1 and wrong[0][1].space != "pinned"
+    return CopyKind(copy.span, copy.direction or "", new, safe=safe)
 
 
 def _wrong_sides(copy: Transfer) -> list[tuple[str, Endpoint]]:

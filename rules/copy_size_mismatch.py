@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import Fill, FunctionFacts, Transfer
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
-from cudalint_rules._copy_sizes import mismatch_of, part_of_larger
+from cudalint.findings.repair import InBytes
+from cudalint_rules._copy_sizes import Mismatch, mismatch_of, part_of_larger
 from cudalint_rules._wording import places, quoted, steps_at, subject
 
 
@@ -48,6 +49,11 @@ class CopySizeMismatch(FunctionRule):
     err, d_points = cudart.cudaMalloc(points.nbytes)
     ```
 
+    ## Fix
+
+    - Safe: an element count is multiplied by the size of what the pointer points to. Which of two
+      byte sizes is meant, nobody can tell: they have no fix.
+
     ## Known problems
 
     Sizes that are related only through data (`n <= capacity`) are not compared.
@@ -81,6 +87,7 @@ class CopySizeMismatch(FunctionRule):
                 ),
                 severity=mismatch.severity,
                 confidence=mismatch.confidence,
+                repair=_repair(operation, mismatch),
             )
         for twice in facts.scaled_twice:
             site = twice.scaled
@@ -96,3 +103,9 @@ class CopySizeMismatch(FunctionRule):
                 severity=Severity.WARNING,
                 confidence=Confidence.MEDIUM,
             )
+
+
+def _repair(operation: Transfer | Fill, mismatch: Mismatch) -> InBytes | None:
+    if not mismatch.times:
+        return None
+    return InBytes(operation.span, operation.bytes_text, mismatch.endpoint.name, mismatch.times)

@@ -64,6 +64,13 @@ class EarlyExitLeak(FunctionRule):
         cudart.cudaFree(d_out)
     ```
 
+    ## Fix
+
+    - Safe: the release that the other paths have is added before each `return` that misses it,
+      where every path that leaves there holds the resource, or null: nothing else changes.
+    - Unsafe: a `return` whose value may depend on the resource is evaluated first; where a macro
+      hides the way out, C++ gets a `std::unique_ptr`, and the releases go; Python gets a `finally`.
+
     ## Known problems
 
     Two conditions that always hold together but are written differently look independent. Give them

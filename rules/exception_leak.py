@@ -56,6 +56,12 @@ class ExceptionLeak(FunctionRule):
         cudart.cudaFree(d_keys)
     ```
 
+    ## Fix
+
+    - Safe: before a `throw` or `raise` of the function itself, the release is added.
+    - Unsafe: else memory gets a scoped owner, which releases later than the code did: a
+      `std::unique_ptr` in C++, a `finally` in Python.
+
     ## Known problems
 
     Where nobody in the run handles the exception, on no way from `main`, a test or a module's code

@@ -8,7 +8,8 @@ from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.facts.tensors import GraphRetention
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
-from cudalint_rules._wording import its_siblings, quoted, rows
+from cudalint.findings.repair import Detach
+from cudalint_rules._retention_wording import retained
 
 
 class GraphRetentionRule(FunctionRule):
@@ -57,6 +58,12 @@ class GraphRetentionRule(FunctionRule):
     `item()` gives a number and waits for the device; `detach()` gives a tensor without a graph and
     does not wait.
 
+    ## Fix
+
+    - Safe: where the same loop computes the gradient, `.detach()` is added to what is kept: nobody
+      computes another. `.item()`, which also makes a number of it and waits, is yours to choose.
+    - Unsafe: the same where the gradient is computed elsewhere, or none in sight.
+
     ## Known problems
 
     Silent where the place is emptied, replaced or bounded within the loop, where what it holds goes
@@ -74,8 +81,7 @@ class GraphRetentionRule(FunctionRule):
         """Yield the values that are kept with their graphs."""
         for kept in facts.tensors.retentions if facts.tensors is not None else ():
             yield self.finding(
-                f"{_what(kept)}, {_step(kept)}; {_evidence(kept)}{_siblings(kept)}; "
-                f"{_advice(kept)}",
+                retained(kept),
                 filename=facts.filename,
                 span=kept.span,
                 function=facts.function,
@@ -83,7 +89,17 @@ class GraphRetentionRule(FunctionRule):
                 steps=kept.steps,
                 confidence=_confidence(kept),
                 severity=_severity(kept, facts.is_test),
+                repair=_repair(kept),
             )
+
+
+def _repair(kept: GraphRetention) -> Detach | None:
+    """Only where the loop itself computes the gradient is it certain that nobody else wants to."""
+    of = kept.differentiated.text if kept.differentiated is not None else ""
+    if kept.remembered or kept.buffer or of.startswith((f"{kept.name}[", f"{kept.name}.")):
+        return None  # what has a tensor in it is none
+    seen = kept.loop is not None and kept.differentiated is not None and not kept.inside
+    return Detach(kept.span, kept.name, safe=seen and kept.sure)
 
 
 def _severity(kept: GraphRetention, is_test: bool) -> Severity | None:
@@ -95,56 +111,3 @@ def _confidence(kept: GraphRetention) -> Confidence | None:
     if kept.let_go is None and not kept.buffer and not kept.remembered:
         return None
     return Confidence.MEDIUM if kept.sure else Confidence.LOW
-
-
-def _what(kept: GraphRetention) -> str:
-    preposition = "in" if kept.how == "stored" else "to"
-    through = f" (by {quoted(kept.through)})" if kept.through else ""
-    return f"{quoted(kept.name)} is {kept.how} {preposition} {quoted(kept.place)}{through} " + (
-        "with its graph" if kept.sure else "with the graph that it may have"
-    )
-
-
-def _step(kept: GraphRetention) -> str:
-    if kept.remembered:
-        return "by the first call only"
-    if kept.loop is not None:
-        return f"once per iteration of the loop at line {kept.loop.span.row}"
-    return f"once per step (called by {kept.called_by})"
-
-
-def _evidence(kept: GraphRetention) -> str:
-    if kept.let_go is not None:
-        row = kept.let_go.span.row
-        return f"no gradient of it is computed, and `{kept.let_go.text}` lets go only at line {row}"
-    if kept.remembered:
-        return "its graph is there as long as the module"
-    if kept.buffer:
-        return f"{quoted(kept.place)} is a buffer, of which no gradient is computed"
-    if kept.differentiated is None:
-        return "its gradient is computed by the caller"
-    line = kept.differentiated.span.row
-    if kept.inside:
-        return f"{quoted(kept.inside.rpartition('.')[2])} (line {line}) returns it with its graph"
-    if kept.direct or kept.differentiated.text == kept.name:
-        return f"`backward()` is called on it at line {line}"
-    on = quoted(kept.differentiated.text)
-    if kept.derived:
-        return f"it hangs on the graph of {on}, on which `backward()` is called at line {line}"
-    return f"it goes into {on}, on which `backward()` is called at line {line}"
-
-
-def _siblings(kept: GraphRetention) -> str:
-    if not kept.siblings:
-        return ""
-    names = its_siblings(site.text for site in kept.siblings)
-    return f"; {names} detached at {rows(site.span for site in kept.siblings)}"
-
-
-def _advice(kept: GraphRetention) -> str:
-    value = kept.variable or "it"
-    if value == "it":
-        return "keep `.item()` or `.detach()` of it"
-    if kept.large:
-        return f"keep {quoted(value + '.detach()')}"
-    return f"keep {quoted(value + '.item()')} or {quoted(value + '.detach()')}"

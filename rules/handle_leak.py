@@ -56,6 +56,13 @@ class HandleLeak(FunctionRule):
         cudart.cudaStreamDestroy(stream)
     ```
 
+    ## Fix
+
+    - Safe: the handle is destroyed before each way out that misses it, where every path that leaves
+      there holds it.
+    - Unsafe: a `return` whose value may depend on it is evaluated first; in Python a `finally`
+      destroys it.
+
     ## Known problems
 
     A handle that is meant to live as long as the process belongs into a static or global variable;

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, MisuseKind, readable
+from cudalint.analysis.facts import FunctionFacts, Misuse, MisuseKind, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.repair import UseRelease
 from cudalint_rules._wording import quoted, subject
 
 
@@ -49,6 +50,11 @@ class MismatchedDeallocation(FunctionRule):
     cudart.cudaFreeHost(h_frame)
     ```
 
+    ## Fix
+
+    - Safe: the function is replaced by the one of the same API that releases what was acquired. Not
+      where a later release fits: then something else is meant.
+
     ## Known problems
 
     Where one variable holds memory of either kind depending on a flag, the release must be chosen
@@ -88,4 +94,12 @@ class MismatchedDeallocation(FunctionRule):
                 function=facts.function,
                 subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
+                repair=_repair(misuse),
             )
+
+
+def _repair(misuse: Misuse) -> UseRelease | None:
+    """The function that fits, unless that is called later; what frees with `free` knows no CUDA."""
+    if misuse.released is not None or misuse.resource is None:
+        return None
+    return UseRelease(misuse.span, misuse.api, misuse.resource.api, misuse.resource.info.releases)

@@ -8,6 +8,7 @@ from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.facts.tensors import RecordedInference
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
+from cudalint.findings.repair import WrapInWith
 from cudalint_rules._wording import places, quoted
 
 
@@ -48,6 +49,11 @@ class MissingNoGrad(FunctionRule):
             ...
     ```
 
+    ## Fix
+
+    - Unsafe: the loop runs in `with torch.inference_mode()`: what it makes can never be a part of a
+      graph, which code out of sight may want.
+
     ## Known problems
 
     Silent where the function computes a gradient, steps an optimizer, hands a result with its graph
@@ -75,7 +81,14 @@ class MissingNoGrad(FunctionRule):
                 steps=call.steps,
                 severity=Severity.INFO if not call.on_device or facts.is_test else None,
                 confidence=None if call.in_sight else Confidence.LOW,
+                repair=_repair(call),
             )
+
+
+def _repair(call: RecordedInference) -> WrapInWith | None:
+    if call.loop is None or not call.in_sight:
+        return None
+    return WrapInWith(call.loop.span, "torch.inference_mode()")
 
 
 def _where(call: RecordedInference) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, LaunchSite
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
+from cudalint.findings.repair import OptIn
 from cudalint.project.units import size_text
 from cudalint_rules._shared_memory import breakdown, kernel_step, needed_bytes
 from cudalint_rules._wording import format_against, quoted
@@ -52,6 +53,11 @@ class MissingSharedOptIn(FunctionRule):
     histogram.max_dynamic_shared_size_bytes = 64 * 1024
     ```
 
+    ## Fix
+
+    - Safe: in C++, `cudaFuncSetAttribute` goes before the launch, with the same size, and in the
+      check that the file uses: the launch could not succeed without it.
+
     ## Known problems
 
     A kernel that is launched through a pointer or a parameter counts as not opted in, with medium
@@ -87,6 +93,7 @@ class MissingSharedOptIn(FunctionRule):
                 steps=(*launch.steps, *kernel_step(launch, "the kernel is defined here")),
                 # A kernel that is not in the run may opt in where we cannot see it.
                 confidence=None if launch.kernel else Confidence.MEDIUM,
+                repair=OptIn(launch.span) if not launch.opted_in else None,
             )
 
     def _left_to_callers(self, facts: FunctionFacts, launch: LaunchSite) -> Finding:

@@ -8,6 +8,7 @@ from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.facts.tensors import RetainedGraph
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding
+from cudalint.findings.repair import DropRetainGraph, Named
 from cudalint_rules._wording import quoted
 
 
@@ -50,6 +51,11 @@ class RetainedGraphInLoop(FunctionRule):
 
     Compute anew in each iteration what depends on the weights.
 
+    ## Fix
+
+    - Unsafe: `retain_graph=True` goes, and what the iteration before hands on is detached: its
+      gradients then end at the iteration, and another backward pass, if there is one, fails.
+
     ## Known problems
 
     Two backward passes through one graph in one iteration need the flag on the first: silent, also
@@ -74,7 +80,15 @@ class RetainedGraphInLoop(FunctionRule):
                 function=facts.function,
                 subject=kept.name,
                 steps=kept.steps,
+                repair=_repair(kept),
             )
+
+
+def _repair(kept: RetainedGraph) -> DropRetainGraph | None:
+    if kept.from_before:
+        return None  # what is computed where is for its author to say
+    carried = Named(kept.carried.span, kept.carried.text) if kept.carried else None
+    return DropRetainGraph(kept.span, carried)
 
 
 def _why(kept: RetainedGraph) -> str:

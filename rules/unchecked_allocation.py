@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity, Step
+from cudalint.findings.repair import AddCheck
 from cudalint.project.units import size_text
 from cudalint_rules._wording import plural, subject
 
@@ -60,6 +61,11 @@ class UncheckedAllocation(FunctionRule):
         raise MemoryError(f"cube: {status}")
     ```
 
+    ## Fix
+
+    - Unsafe: where the file has a check of its own, such as `CHECK(cudaFree(p))`, the allocations
+      are put in it: it may end the program where that went on.
+
     ## Known problems
 
     A check that looks at the status and does nothing counts as a check.
@@ -102,4 +108,5 @@ class UncheckedAllocation(FunctionRule):
                 for a in others
             ),
             severity=Severity.WARNING if largest >= (_LARGE_ONCE if once else _LARGE) else None,
+            repair=AddCheck(tuple(allocation.span for allocation in (first, *others))),
         )

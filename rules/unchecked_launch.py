@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.findings.repair import AddCheck
 
 
 class UncheckedLaunch(FunctionRule):
@@ -40,6 +41,11 @@ class UncheckedLaunch(FunctionRule):
         return false;
     }
     ```
+
+    ## Fix
+
+    - Unsafe: where the file has a check of its own, `cudaGetLastError()` in that check follows the
+      launch: it may end the program where that went on.
 
     ## Known problems
 
@@ -82,4 +88,5 @@ class UncheckedLaunch(FunctionRule):
                 Step(facts.filename, other, f"`{name}` is not checked either")
                 for name, other in others
             ),
+            repair=AddCheck((span, *(other for _, other in others)), launches=True),
         )

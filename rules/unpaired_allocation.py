@@ -63,6 +63,14 @@ class UnpairedAllocation(FunctionRule):
     Better still, let an owner do it: `thrust::device_vector`, `std::unique_ptr` with a deleter, or
     a CuPy array.
 
+    ## Fix
+
+    - Safe: where every path that leaves there holds it, the release is added before the end and
+      before each `return`, as the function releases its siblings, else by the function of the same
+      API.
+    - Unsafe: a `return` whose value may depend on the memory is evaluated first; and where a check
+      macro leaves the function in between, a `std::unique_ptr` owns it.
+
     ## Known problems
 
     A pointer that goes into a function without a body in the run may have a new owner, whatever

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FileFacts
 from cudalint.analysis.rules import FileRule
 from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.repair import DropSuppression
 from cudalint.findings.suppressions import UnusedSuppression
 from cudalint_rules._wording import listing
 
@@ -50,6 +51,11 @@ class UnusedSuppressionRule(FileRule):
     cudaFree(d_mask);
     ```
 
+    ## Fix
+
+    - Safe: the entries that suppress nothing go, and with the last of them the directive, with its
+      comment where there is nothing else in it.
+
     ## Known problems
 
     A finding that needs several files may be missing where only one of them is linted; its
@@ -68,6 +74,7 @@ class UnusedSuppressionRule(FileRule):
                 filename=facts.filename,
                 span=unused.span,
                 subject=",".join(unused.codes) or "all",
+                repair=DropSuppression(unused.span, unused.text, unused.codes),
             )
 
 

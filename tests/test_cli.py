@@ -71,7 +71,7 @@ def test_findings_clean_and_nothing(cudalint: Any) -> None:
     found = cudalint("a.py")
     assert found.status == 1
     assert found.out.startswith("a.py:5:18: warning: ")
-    assert found.out.endswith("Found 1 warning in 1 file.\n")
+    assert "\nFound 1 warning in 1 file.\n" in found.out
     assert found.err == ""
     Path("a.py").write_text(CLEAN)
     assert cudalint("check", "a.py").status == 0
@@ -216,7 +216,7 @@ def test_an_interrupt_keeps_what_was_found() -> None:
     body = "    if b'a.py' in job: return original(job)\n"
     done = signalled(signal.SIGINT, "analyze", body)
     assert (done.returncode, done.stderr) == (130, INTERRUPTED)
-    assert [line.split(" ")[:2] for line in done.stdout.splitlines()[:-1]] == [
+    assert [line.split(" ")[:2] for line in done.stdout.splitlines()[:-2]] == [
         ["a.py:5:18:", "warning:"]
     ]
 
@@ -246,7 +246,7 @@ def test_formats(cudalint: Any) -> None:
     Path("a.py").write_text(LEAK)
     full = cudalint("a.py", "--output-format", "full").out
     assert "\n5 |     err, block = cudart.cudaMalloc(size)\n" in full
-    assert cudalint("a.py", "--output-format", "concise").out.count("\n") == 2
+    assert cudalint("a.py", "--output-format", "concise").out.count("\n") == 3
     data = json.loads(cudalint("a.py", "--output-format", "json").out)
     assert data["schema_version"] == 1
     assert [finding["code"] for finding in data["findings"]] == ["GPU101"]
@@ -271,7 +271,7 @@ def test_output_file_and_quiet(cudalint: Any) -> None:
     Path("a.py").write_text(LEAK)
     found = cudalint("a.py", "--output-file", "report.json", "--output-format", "json")
     assert found.status == 1
-    assert found.out == "Found 1 warning in 1 file.\n"
+    assert found.out == "Found 1 warning in 1 file.\n1 finding can be fixed with `--fix`.\n"
     assert json.loads(Path("report.json").read_text())["summary"]["findings"] == 1
     assert cudalint("a.py", "-o", "report.txt", "-q").out == ""
     assert Path("report.txt").read_text().startswith("a.py:5:18: warning: ")

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from cudalint.commands.legacy import Legacy
 from cudalint.commands.output import Presentation, chosen_outputs, write
@@ -33,6 +33,9 @@ from cudalint.reports.report import Checkout, Report
 from cudalint.reports.style import ColorChoice, escaped
 from cudalint.reports.text import plural
 from cudalint.selection import EMPTY
+
+if TYPE_CHECKING:
+    from cudalint.fixing import Fixed
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 _PROGRESS_AFTER = 0.8
@@ -57,6 +60,10 @@ class CheckOptions:
     runtime_only_confirmed: bool = False
     timeline: str | None = None
     color: ColorChoice = "auto"
+    fix: bool = False
+    unsafe_fixes: bool = False
+    diff: bool = False
+    show_fixes: bool = False
     quiet: bool = False
     verbose: bool = False
     show_files: bool = False
@@ -67,7 +74,9 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
     started = time.monotonic()
     writes = options.write_baseline or options.force_baseline
     plan = make_plan(configuration, new_baseline=writes)
-    presentation = Presentation(options.color, options.quiet, options.statistics, options.footprint)
+    presentation = Presentation(
+        options.color, options.quiet, options.statistics, options.footprint, options.unsafe_fixes
+    )
     outputs = chosen_outputs(configuration, options.output_file, presentation)
     contents: dict[Path, bytes] = {}
     found = _find(paths, plan, options, contents)
@@ -82,10 +91,15 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
         from cudalint.commands.show_files import show_files
 
         return show_files(found, plan, contents)
+    fixed = None
     with _progress(options) as progress:
-        report = lint(
-            found.files, plan, contents=contents, progress=progress, footprint=options.footprint
-        )
+        if options.fix or options.diff:
+            fixed = _fixed(found, plan, options, contents, progress)
+            report = fixed.report
+        else:
+            report = lint(
+                found.files, plan, contents=contents, progress=progress, footprint=options.footprint
+            )
         if options.runtime_mode is not None and not report.interrupted:
             try:
                 report = _confirmed(report, found.files, plan, options, progress)
@@ -103,9 +117,18 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
     )
     report = told_once(legacy.judged(report, _say))
     _complain(report, options)
+    if fixed is not None:
+        from cudalint.commands.fix import tell
+
+        tell(fixed, _say, options)
+        if options.diff:
+            return FAILED if report.errors else FOUND if fixed.contents else CLEAN
     # Where nothing could be linted, the errors have said it all.
     summarise = bool(found.files) and bool(report.files or not errors)
-    write(report, outputs, presentation, summarise=summarise)
+    # The fixed text of standard input has standard output to itself.
+    fixes_stdin = options.fix and "-" in paths
+    with contextlib.redirect_stdout(sys.stderr if fixes_stdin else sys.stdout):
+        write(report, outputs, presentation, summarise=summarise)
     if not found.files and not errors and not options.quiet:
         _say("no CUDA C++ or Python files found")
     if options.verbose:
@@ -118,6 +141,31 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
     if report.interrupted:
         _say("interrupted: what was found until then is shown, the rest was not analysed")
     return exit_status(report, plan, options)
+
+
+def _fixed(
+    found: Discovery,
+    plan: Plan,
+    options: CheckOptions,
+    contents: dict[Path, bytes],
+    progress: Progress | None,
+) -> Fixed:
+    from cudalint.commands import fix as fixes
+    from cudalint.fixing import fix
+
+    fixed = fix(
+        found.files,
+        plan,
+        contents=contents,
+        unsafe=options.unsafe_fixes,
+        progress=progress,
+        footprint=options.footprint,
+    )
+    if options.diff:
+        fixes.show_diff(fixed, found.files, plan, options.color)
+    else:
+        fixes.write(fixed, found.files, contents)
+    return fixed
 
 
 def _confirmed(
@@ -164,6 +212,12 @@ def _find(
     if not paths:
         named = [Path()]
     found = discover(named, plan.settings, plan.root)
+    if options.show_fixes and not (options.fix or options.diff):
+        raise ConfigurationError("--show-fixes: only with --fix or --diff")
+    if (options.fix or options.diff) and options.diff_base is not None:
+        raise ConfigurationError(
+            "--fix, --diff: not with --diff-base: they would mend what did not change too"
+        )
     if options.runtime_mode is None and (
         options.runtime_only_confirmed
         or options.runtime_budget is not None

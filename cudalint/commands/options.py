@@ -18,6 +18,7 @@ _SECTIONS = {
         "stdin_filename", "show_files",
     ),
     "Legacy": ("baseline", "write_baseline", "force_baseline", "diff_base", "add_ignore"),
+    "Fixes": ("fix", "unsafe_fixes", "diff", "show_fixes"),
     "Devices": ("target", "device_memory", "max_transfer", "large_allocation"),
     "Code": ("include_folders", "defines", "standard", "compile_commands", "models"),
     "Output": (
@@ -221,6 +222,12 @@ run_options = _options(
     click.option(
         "--diff-base", metavar="REV", help="Report only what touches lines changed since REV (git)."
     ),
+    click.option("--fix", is_flag=True, help="Mend what can be mended, then report what is left."),
+    click.option(
+        "--unsafe-fixes", is_flag=True, help="Take fixes that a reader should look at too."
+    ),
+    click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing."),
+    click.option("--show-fixes", is_flag=True, help="List the fixes that were made."),
     click.option(
         "--show-files", is_flag=True, help="Show which files are linted, and why or why not."
     ),

@@ -13,6 +13,7 @@ from pathlib import Path
 from cudalint.project.config import COMMAND_LINE, Configuration, ConfigurationError
 from cudalint.project.outputs import Output, parse_output
 from cudalint.project.reading import reason_of
+from cudalint.reports.fixes import fixable
 from cudalint.reports.formats import FORMATS, render
 from cudalint.reports.report import Report
 from cudalint.reports.style import ColorChoice, Style, use_color
@@ -28,6 +29,8 @@ class Presentation:
     statistics: bool = False
     """Counts for each rule instead."""
     footprint: bool = False
+    unsafe_fixes: bool = False
+    """They are counted among those that can be made."""
 
 
 def chosen_outputs(
@@ -100,6 +103,7 @@ def write(
         colored = use_color(sys.stdout, presentation.color)
         gap = "\n" if shown and full else ""
         _print(f"{gap}{summary(report, Style(colored))}\n")
+        _print(fixable(report, unsafe=presentation.unsafe_fixes))
 
 
 def _text(report: Report, output: Output, presentation: Presentation) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from cudalint.project.reading import Language
 from cudalint.source import Source
 
-_CPP_TOKEN = re.compile(
+CPP_TOKEN = re.compile(
     r"""
     (?P<line>//(?:[^\\\n]+|\\(?:\r?\n|.)?)*)
   | (?P<block>/\*.*?(?:\*/|\Z))
@@ -133,7 +133,7 @@ def _in_string(source: Source, start: _Place, end: _Place) -> list[_Piece]:
 
 def _cpp(source: Source, text: str | None = None, shift: int = 0) -> Iterator[_Piece]:
     """Each token: the text of a comment, ``None`` for code."""
-    for match in _CPP_TOKEN.finditer(source.text if text is None else text):
+    for match in CPP_TOKEN.finditer(source.text if text is None else text):
         if match[0].isspace():
             continue
         start = source.position(match.start() + shift)

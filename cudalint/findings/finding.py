@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cudalint.findings.fix import Fix
+from cudalint.findings.repair import Repair
 from cudalint.findings.verdict import Outcome, Verdict
 from cudalint.source import Span
 
@@ -121,6 +122,8 @@ class Finding:
     """The others of its defect, where it speaks for all of them."""
     fix: Fix | None = None
     """What mends it, where that is known."""
+    repair: Repair | None = None
+    """What its rule says of that; the linter makes ``fix`` of it."""
     missing: tuple[str, ...] = ()
     """Headers that were not found (GPU002): what many such findings have in common."""
 

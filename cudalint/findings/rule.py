@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from cudalint.findings.finding import Confidence, Defect, Finding, Severity, Step
+from cudalint.findings.repair import Repair
 from cudalint.source import Span
 
 
@@ -49,7 +50,8 @@ class Rule(abc.ABC):
     """One rule: class attributes are its metadata, the docstring is its page.
 
     The docstring's sections are *What it does*, *Why is this bad?*, *Example*, *Use instead*,
-    *Known problems* and *References* (the last two where there is something to say).
+    *Fix* (what ``--fix`` does, safe or unsafe, and why), *Known problems* and *References* (the
+    last three where there is something to say).
     """
 
     code: ClassVar[str]
@@ -82,6 +84,7 @@ class Rule(abc.ABC):
         severity: Severity | None = None,
         confidence: Confidence | None = None,
         defect: Defect | None = None,
+        repair: Repair | None = None,
     ) -> Finding:
         """A finding of this rule, with its default severity and confidence unless given."""
         return Finding(
@@ -96,4 +99,5 @@ class Rule(abc.ABC):
             subject=subject,
             steps=steps,
             defect=defect,
+            repair=repair,
         )

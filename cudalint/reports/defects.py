@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from cudalint.findings.finding import Finding, Step, from_the_top
+from cudalint.findings.fix import Fix, in_one
 from cudalint.reports.report import Report
 
 _MOST_NAMED = 4
@@ -58,7 +59,14 @@ def _one(first: Finding, others: Sequence[Finding]) -> Finding:
         steps=from_the_top(first.steps, steps),
         parts=tuple(others),
         runtime=runtime,
+        fix=_fix([first, *others]),
     )
+
+
+def _fix(parts: Sequence[Finding]) -> Fix | None:
+    """What mends all parts at once; where that cannot be, what mends the first."""
+    fixes = [part.fix for part in parts if part.fix is not None]
+    return (in_one(fixes) if len(fixes) == len(parts) else None) or parts[0].fix
 
 
 def _part(finding: Finding) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from cudalint.findings.finding import Finding, Severity, Step
+from cudalint.findings.fix import Applicability, Fix
 from cudalint.findings.rule import page_url
 from cudalint.findings.verdict import Outcome
 from cudalint.reports.frames import Note, frame, has_lines, location
@@ -100,7 +101,14 @@ def details(finding: Finding, report: Report, style: Style) -> Iterator[str]:
     if len(finding.steps) > len(steps):
         yield f"  = and {len(finding.steps) - len(steps)} more like these"
     yield from _runtime(finding, style)
+    if finding.fix is not None:
+        yield _fix(finding.fix, style)
     yield _footer(finding, report, style)
+
+
+def _fix(fix: Fix, style: Style) -> str:
+    unsafe = "" if fix.applicability is Applicability.SAFE else " --unsafe-fixes"
+    return f"  {style.paint('=', 'cyan')} {style.message(f'fix: {fix.message}')} [--fix{unsafe}]"
 
 
 def _footer(finding: Finding, report: Report, style: Style) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from cudalint.apis.model import Family
 from cudalint.findings.finding import Step
+from cudalint.findings.repair import Held
 from cudalint.program import Record
 from cudalint.source import Span
 
@@ -104,6 +105,8 @@ class LeakExit:
     an early exit in truth."""
     lent: tuple[Site, ...] = ()
     """Callees out of sight that were given the resource on the way: they may own it."""
+    held: Held = "sometimes"
+    """What a release right before it would meet."""
 
 
 @dataclass(frozen=True)

@@ -122,6 +122,7 @@ class Leaving:
         for resource, holding in list(state.resources.items()):
             if live(holding.status) and resource not in outside:
                 self._lose(resource)
+        run.log(Recorder).departed(state, self.span)
         run.outcomes.append(self._outcome(result, handed))
 
     def _hand_out(self, outside: set[Symbol]) -> list[tuple[Symbol, Location]]:

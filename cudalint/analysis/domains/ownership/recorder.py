@@ -30,9 +30,10 @@ from cudalint.analysis.facts import (
 )
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.values.arithmetic import rewrite
-from cudalint.analysis.values.values import ZERO, Const, Location, Symbol, Value, integer
+from cudalint.analysis.values.values import NULL, ZERO, Const, Location, Symbol, Value, integer
 from cudalint.apis.model import Family
 from cudalint.findings.finding import Step
+from cudalint.findings.repair import Held
 from cudalint.program import variables
 from cudalint.source import Span
 
@@ -125,6 +126,17 @@ def is_empty(run: FunctionRun, state: State, resource: Symbol) -> bool:
     return size is not None and integer(rewrite(size, known)) == 0
 
 
+class Departure(NamedTuple):
+    """What one path holds where it leaves the function."""
+
+    held: frozenset[str]
+    """The origins of the resources."""
+    failed: frozenset[str]
+    """The origins of those that it did not get."""
+    empty: frozenset[Location]
+    """Where null is stored."""
+
+
 class ReleasedMember(NamedTuple):
     """A member in what a function releases, whatever object it is of."""
 
@@ -159,6 +171,7 @@ class Recorder:
         """Callees out of sight that were given something of a family, and did not keep it."""
         self.released_members: set[ReleasedMember] = set()
         self.unsized: set[tuple[Span, str]] = set()
+        self.departures: dict[Span, set[Departure]] = {}
 
     def of(self, resource: Symbol) -> Acquired | None:
         """How a resource was acquired."""
@@ -254,6 +267,23 @@ class Recorder:
         earlier = record.exits.get(key)
         if earlier is None or _certainty(leave) < _certainty(earlier):
             record.exits[key] = leave
+
+    def departed(self, state: State, span: Span) -> None:
+        """A path leaves the function, with what it has lost."""
+        departure = Departure(
+            frozenset(
+                resource.origin
+                for resource, holding in state.resources.items()
+                if live(holding.status) and not resource.older
+            ),
+            frozenset(
+                resource.origin
+                for resource, holding in state.resources.items()
+                if holding.status is Status.ABSENT
+            ),
+            frozenset(place for place, value in state.values.items() if value == NULL),
+        )
+        self.departures.setdefault(span, set()).add(departure)
 
     def misuse(self, misuse: Misuse) -> None:
         """A release or use that the state forbids."""
@@ -376,11 +406,26 @@ class Recorder:
         family = record.acquired.family
         for one in record.lost:
             doubts = tuple(to for to in one.lent if (to.text, family) not in self.borrowers)
-            leave = replace(one, lent=doubts)
+            leave = replace(one, lent=doubts, held=self._held(record.acquired, one.span))
             earlier = found.setdefault((leave.kind, leave.span), leave)
             if _certainty(leave) < _certainty(earlier):
                 found[(leave.kind, leave.span)] = leave
         return tuple(sorted(found.values(), key=lambda leave: leave.span))
+
+    def _held(self, acquired: Acquired, span: Span) -> Held:
+        """Whether all paths to a way out have a resource there."""
+        departures = self.departures.get(span)
+        if not departures or not self._run.complete:
+            return "sometimes"
+        others = [
+            one
+            for one in departures
+            if acquired.origin not in one.held and acquired.location not in one.empty
+        ]
+        if not others:
+            return "always"
+        failed = all(acquired.origin in one.failed for one in others)
+        return "unless failed" if failed else "sometimes"
 
     def siblings(self, name: str, family: str) -> tuple[Site, ...]:
         """Where others of a family than the one of a name are released."""
