@@ -154,7 +154,8 @@ class Executor:
                 theirs,
                 self._bounds,
                 [ours, *inherited] if self._forked else [],
-                os.getpid(),
+                # A fork server is the parent of its workers, and ends with this process itself.
+                None if self._context.get_start_method() == "forkserver" else os.getpid(),
             ),
             daemon=True,
         )
@@ -235,7 +236,7 @@ def _serve(
     connection: Connection,
     bounds: Bounds,
     foreign: Sequence[Connection],
-    parent: int,
+    parent: int | None,
 ) -> None:
     """The life of a worker."""
     for other in foreign:
@@ -255,14 +256,14 @@ def _serve(
         _limit_time(0)
 
 
-def _die_with(parent: int) -> None:
+def _die_with(parent: int | None) -> None:
     """No worker computes on for a parent that was killed. Elsewhere than on Linux its time limit
     ends it, and what ends the parent by anything but SIGKILL lets it stop its workers."""
     if sys.platform == "linux":
         import ctypes
 
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
+        if parent is not None and os.getppid() != parent:
             os._exit(1)
 
 
