@@ -82,7 +82,7 @@ class Projects:
         self._complain = complain
         self._told: set[str] = set()
         self._projects: dict[tuple[Path | None, Path], Project] = {}
-        self._by_folder: dict[Path, tuple[Stamp, Project]] = {}
+        self._by_folder: dict[Path, tuple[Stamp | None, Project]] = {}
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
 
     @property
@@ -101,7 +101,8 @@ class Projects:
 
     def forget(self) -> None:
         """Look for the configurations of all folders anew."""
-        self._by_folder = {folder: ((), known) for folder, (_, known) in self._by_folder.items()}
+        # `()` is the stamp of a folder without any.
+        self._by_folder = {folder: (None, known) for folder, (_, known) in self._by_folder.items()}
 
     def project_of(self, document: Document) -> Project:
         """The project of a document. Where its configuration is broken, the last good one holds."""

@@ -206,10 +206,10 @@ def test_nothing_that_is_linted_is_executed(editor: Editor, tmp_path: Path) -> N
 def test_prints_do_not_reach_the_editor(launch: Start, tmp_path: Path) -> None:
     noisy = (
         "import sys, os, cudalint.linter\n"
-        "judged = cudalint.linter._judged\n"
+        "judged = cudalint.linter.judged\n"
         "def loud(*arguments):\n"
         "    print('loud', flush=True); os.write(1, b'louder'); return judged(*arguments)\n"
-        "cudalint.linter._judged = loud\n"
+        "cudalint.linter.judged = loud\n"
         "from cudalint.cli import main\n"
         "if __name__ == '__main__': sys.exit(main(['server']))\n"
     )
