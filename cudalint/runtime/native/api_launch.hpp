@@ -21,8 +21,11 @@ inline std::mutex& registration() {
 
 extern "C" EXPORT void** __cudaRegisterFatBinary(void* binary) {
     runtime().program.add_binary(binary);
-    if (!simulating()) return REAL_AS(void** (*)(void*), "__cudaRegisterFatBinary")(binary);
-    return new void*(binary);
+    if (simulating()) return new void*(binary);
+    void** handle = REAL_AS(void** (*)(void*), "__cudaRegisterFatBinary")(binary);
+    std::lock_guard<std::mutex> guard(ledger::registration());
+    runtime().program.binaries.insert(handle);
+    return handle;
 }
 
 extern "C" EXPORT void __cudaRegisterFatBinaryEnd(void** handle) {

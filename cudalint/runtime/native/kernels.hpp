@@ -200,6 +200,7 @@ struct Program {
     std::map<const void*, std::unique_ptr<Kernel>> kernels;  // By host function.
     std::map<const void*, Variable> variables;
     std::map<void*, Kernel*> handles;  // Of the real runtime.
+    std::set<void*> binaries;          // What it gave for each binary that was registered.
 
     // The wrapper that nvcc embeds: a header, then entries of PTX or machine code.
     void add_binary(const void* wrapper) {

@@ -96,8 +96,18 @@ private:
             if (value - start < std::max<uint64_t>(bytes, 1) && found_.insert(start).second)
                 look_into(start);
         }
+        if (is_handle(value)) return;
         Range block = block_of(value);
         if (block.second && seen_.insert(block.first).second) pending_.push_back(block);
+    }
+
+    // What a handle of the real runtime leads to is the runtime's own: its tables hold every pointer
+    // that it gave out.
+    static bool is_handle(Address value) {
+        if (simulating()) return false;
+        const Program& program = runtime().program;
+        return program.binaries.count((void*)value) || program.handles.count((void*)value) ||
+               runtime().held.count(value);
     }
 
     // Structures of pointers are copied to the device, or lie in pinned memory.
