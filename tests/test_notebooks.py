@@ -338,7 +338,6 @@ def test_a_strange_cell_costs_no_other(
 
 
 BROKEN = [
-    (b"", "is empty"),
     (b"{", "is not valid JSON"),
     (b'{"cells": [', "is not valid JSON"),
     (encoded(notebook(IMPORT))[:-20], "is not valid JSON"),

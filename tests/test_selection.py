@@ -159,3 +159,12 @@ Pool::Pool() {
     write(pool_hpp=header, make_cpp=make, end_cpp='#include "pool.hpp"\nPool::~Pool() {}\n')
     for arguments in ((".",), ("make.cpp",)):
         assert "GPU001" not in cudalint(*arguments, "--ignore", "GPU506")[1]
+
+
+def test_a_copy_of_a_standard_header_joins_nobody() -> None:
+    """The project has headers of the C library's and CUDA's names; both files mean the real ones."""
+    with_stdlib = "#include <stdlib.h>\n#include <cuda_runtime_api.h>\n"
+    write(vendor__stdlib_h="", vendor__cuda_runtime_api_h="", _git__HEAD="")
+    write(state_h=HEADER, init_c=with_stdlib + INIT)
+    write(sub__free_c=with_stdlib + FREE.replace('#include "../state.h"', HEADER))
+    assert cudalint("init.c")[0] == 1

@@ -35,7 +35,7 @@ def parts_of(links: Mapping[str, Links]) -> list[Part]:
             found.append(Part(tuple(group)))
             continue
         needs = _Needs({name: links[name] for name in group})
-        found += [Part(files, needs.of(files)) for files in _folders(group, 0)]
+        found += [Part(files, needs.of(files, MOST_CONTEXT)) for files in _folders(group, 0)]
     return found
 
 
@@ -91,7 +91,7 @@ class _Needs:
             for key in {*one.records, *one.implemented}:
                 self._records[key].append(name)
 
-    def of(self, files: Sequence[str], most: int = MOST_CONTEXT) -> tuple[str, ...]:
+    def of(self, files: Sequence[str], most: int) -> tuple[str, ...]:
         """The files that some files need most."""
         own = set(files)
         wanted: Counter[str] = Counter()

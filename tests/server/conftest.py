@@ -31,7 +31,7 @@ CLEAN = LEAK.replace(
 )
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def one_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Precompiled headers are made once."""
     with pytest.MonkeyPatch.context() as patch:

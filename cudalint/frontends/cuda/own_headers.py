@@ -15,6 +15,15 @@ from cudalint.frontends.cuda.prefilter import is_toolkit
 from cudalint.project.reading import UnreadableError, read_bytes
 
 _MOST_READ = 20_000
+_STANDARD = frozenset(
+    f"{name}.h"
+    for name in (
+        "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal "
+        "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath "
+        "threads time uchar wchar wctype"
+    ).split()
+)
+"""The headers of the C library (ISO/IEC 9899:2018, 7.1.2)."""
 
 
 class OwnHeaders:
@@ -82,6 +91,8 @@ class OwnHeaders:
             path = os.path.normpath(os.path.join(place, name))
             if path in self._known or os.path.isfile(path):
                 return path
+        if is_toolkit(name) or name in _STANDARD:
+            return None  # A copy that lies somewhere in the project is not what is meant.
         suffix = os.sep + name
         named = [
             path for path in self._by_name.get(os.path.basename(name), ()) if path.endswith(suffix)
