@@ -162,7 +162,7 @@ Pool::Pool() {
 
 
 def test_a_copy_of_a_standard_header_joins_nobody() -> None:
-    """The project has headers of the C library's and CUDA's names; both files mean the real ones."""
+    """The project has headers of such names; both files mean the real ones."""
     with_stdlib = "#include <stdlib.h>\n#include <cuda_runtime_api.h>\n"
     write(vendor__stdlib_h="", vendor__cuda_runtime_api_h="", _git__HEAD="")
     write(state_h=HEADER, init_c=with_stdlib + INIT)

@@ -16,13 +16,14 @@ from cudalint.project.reading import UnreadableError, read_bytes
 
 _MOST_READ = 20_000
 _STANDARD = frozenset(
-    f"{name}.h"
-    for name in (
-        "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal "
-        "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath "
-        "threads time uchar wchar wctype"
-    ).split()
-)
+    (
+        "assert.h", "complex.h", "ctype.h", "errno.h", "fenv.h", "float.h", "inttypes.h",
+        "iso646.h", "limits.h", "locale.h", "math.h", "setjmp.h", "signal.h", "stdalign.h",
+        "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h",
+        "stdnoreturn.h", "string.h", "tgmath.h", "threads.h", "time.h", "uchar.h", "wchar.h",
+        "wctype.h",
+    )
+)  # fmt: skip
 """The headers of the C library (ISO/IEC 9899:2018, 7.1.2)."""
 
 
