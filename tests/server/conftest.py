@@ -56,7 +56,7 @@ def launch(tmp_path: Path) -> Iterator[Callable[..., Editor]]:
             editor.process.wait()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory, one_cache: None) -> Iterator[Editor]:
     """One session that most tests share, and that ends well."""
     with Editor(tmp_path_factory.mktemp("workspace")) as session:
