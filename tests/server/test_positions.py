@@ -96,7 +96,7 @@ def test_spans_are_counted_in_units() -> None:
         ("file:///a/b#c?d;e.cu", "/a/b#c?d;e.cu"),
         ("file:///a/b%23c%3Fd%3Be.cu", "/a/b#c?d;e.cu"),
         ("file://localhost/a.cu", "/a.cu"),
-        ("file:///c%3A/work/a.cu", "/c:/work/a.cu"),
+        ("file:///c%3A/code/a.cu", "/c:/code/a.cu"),
         ("file:///a/../b.cu", "/b.cu"),
         ("untitled:Untitled-1", None),
         ("vscode-notebook-cell:/a.ipynb#X1", None),
