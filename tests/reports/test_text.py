@@ -9,9 +9,10 @@ import re
 from types import ModuleType
 
 import pytest
+from samples import HELPER, at, step
 from syrupy.assertion import SnapshotAssertion
 
-from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.verdict import Outcome, Verdict
 from cudalint.project.files import FileError
 from cudalint.reports import concise, json, statistics, text
@@ -37,17 +38,6 @@ int blur(const float* image, float* result, int n) {
 }
 """,
 )
-HELPER = Source("src/helper.cu", "void run(float* p) {\n    cudaFree(p);\n}\n")
-
-
-def at(source: Source, row: int, part: str) -> Span:
-    column = source.line(row).index(part) + 1
-    return Span(row, column, row, column + len(part))
-
-
-def step(source: Source, row: int, part: str, message: str) -> Step:
-    return Step(source.filename, at(source, row, part), message)
-
 
 LEAK = Finding(
     code="GPU102",
