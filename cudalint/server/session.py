@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import itertools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from pathlib import Path
 from cudalint.grouping.parts import context_of
 from cudalint.linter import linked, lint
 from cudalint.project.cache import Memory, MemoryCache, digest, file_digest
-from cudalint.project.files import FileError, SourceFile, discover
+from cudalint.project.files import FileError, SourceFile, discover, sources_below
 from cudalint.project.paths import display_name
 from cudalint.project.reading import encode
 from cudalint.reports.defects import told_once
@@ -154,11 +155,15 @@ class Session:
     async def _find(self, work: _Work) -> None:
         project = work.project
         settings = project.plan.settings
-        found = await asyncio.to_thread(discover, [project.root], settings, project.root)
-        work.files = found.files
-        if len(found.files) > _MOST_FILES:
+        # Of a large tree no more is walked than shows that it is large.
+        some = await asyncio.to_thread(_first_sources, project, _MOST_FILES + 1)
+        if len(some) > _MOST_FILES:
+            work.files = ()
             work.is_large = True
-            self._log(f"{project.root}: {len(found.files)} sources; only open ones count")
+            self._log(f"{project.root}: more than {_MOST_FILES} sources; only open ones count")
+        else:
+            found = await asyncio.to_thread(discover, [project.root], settings, project.root)
+            work.files = found.files
         work.stale = True
         self._wake.set()
 
@@ -250,6 +255,11 @@ def _failed(work: _Work, documents: tuple[Document, ...], error: Exception) -> L
     message = f"not linted: internal error: {type(error).__name__}: {error}"
     errors = [FileError(display_name(document.path), message) for document in documents]
     return Linted(work.project, documents, Report(errors=tuple(errors)))
+
+
+def _first_sources(project: Project, most: int) -> list[SourceFile]:
+    below = sources_below(project.root, project.plan.settings, project.root)
+    return list(itertools.islice(below, most))
 
 
 def _file(document: Document) -> SourceFile:
