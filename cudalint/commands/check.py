@@ -58,6 +58,8 @@ class CheckOptions:
     runtime_mode: Literal["auto", "gpu", "sim"] | None = None
     runtime_budget: float | None = None
     runtime_only_confirmed: bool = False
+    no_harness: bool = False
+    keep_harness: str | None = None
     timeline: str | None = None
     color: ColorChoice = "auto"
     fix: bool = False
@@ -185,6 +187,8 @@ def _confirmed(
         options.runtime_mode,
         budget=options.runtime_budget,
         only_confirmed=options.runtime_only_confirmed,
+        harness=not options.no_harness,
+        keep_harness=Path(options.keep_harness) if options.keep_harness else None,
         timeline=options.timeline,
         progress=progress,
         say=(lambda text: None) if options.quiet else _say,
@@ -221,11 +225,16 @@ def _find(
     if options.runtime_mode is None and (
         options.runtime_only_confirmed
         or options.runtime_budget is not None
+        or options.no_harness
+        or options.keep_harness is not None
         or options.timeline is not None
     ):
         raise ConfigurationError(
-            "--runtime-budget, --runtime-only-confirmed, --timeline: only with --runtime"
+            "--runtime-budget, --runtime-only-confirmed, --no-harness, --keep-harness, --timeline:"
+            " only with --runtime"
         )
+    if options.no_harness and options.keep_harness is not None:
+        raise ConfigurationError("--keep-harness: not with --no-harness")
     if "-" in paths and options.runtime_mode is not None:
         raise ConfigurationError("--runtime: standard input cannot be run")
     if "-" not in paths:

@@ -25,7 +25,10 @@ _SECTIONS = {
         "output", "output_format", "output_file", "footprint", "statistics", "color", "quiet",
         "verbose", "exit_zero",
     ),
-    "Runtime": ("runtime_mode", "runtime_budget", "runtime_only_confirmed", "timeline"),
+    "Runtime": (
+        "runtime_mode", "runtime_budget", "runtime_only_confirmed", "no_harness", "keep_harness",
+        "timeline",
+    ),
     "Running": ("watch", "jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
 }  # fmt: skip
 RUNTIME_MODES = ("auto", "gpu", "sim")
@@ -246,6 +249,10 @@ run_options = _options(
     click.option(
         "--runtime-only-confirmed", is_flag=True, help="Report only what a run confirmed."
     ),
+    click.option(
+        "--no-harness", is_flag=True, help="Write no programs for functions that none reaches."
+    ),
+    click.option("--keep-harness", metavar="DIR", help="Keep the programs that it writes there."),
     timeline_option,
     click.option("-o", "--output-file", metavar="FILE", help="Write the report there."),
     click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."),
