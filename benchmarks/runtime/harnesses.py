@@ -4,7 +4,9 @@ JUDGED.json CLONES``. ``CLONES`` holds a git directory ``OWNER+NAME/repo`` for e
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
+import re
 import subprocess
 import tempfile
 from collections import Counter
@@ -12,16 +14,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cudalint.findings.finding import Confidence, Finding, Severity
+from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint.findings.verdict import Outcome, Verdict
 from cudalint.project.compile_commands import CompileFlags
+from cudalint.runtime.confirm import ConfirmOptions, confirm
 from cudalint.runtime.devices import Simulated
 from cudalint.runtime.evidence import judged
-from cudalint.runtime.harness.judging import HarnessJudge, HarnessOptions
+from cudalint.runtime.harness.judging import HarnessOptions
 from cudalint.runtime.sweep import Budget
+from cudalint.runtime.targets import targets_of
 from cudalint.source import Span
 
 _SECONDS = 120.0
+_MOST_FOLDERS = 60
+_LEAVES = re.compile(r"(?:fails|throws) \((?:returns|leaves) at line (\d+)\)")
+_ROWS_OF_A_CHECK = 3
+"""The call that fails stands that near above the line where its function is left."""
 
 
 def main() -> None:
@@ -59,22 +67,37 @@ def _verdicts(repository: Path, entries: list[dict[str, Any]]) -> Iterator[tuple
             return
         folder = Path(name)
         headers = {path.parent for end in ("h", "hpp", "cuh") for path in folder.rglob(f"*.{end}")}
-        flags = CompileFlags(include_folders=tuple(map(str, sorted(headers)))[:40])
+        headers |= {
+            parent for path in headers for parent in path.parents if folder in parent.parents
+        }
+        headers.add(folder)
+        flags = CompileFlags(include_folders=tuple(map(str, sorted(headers)))[:_MOST_FOLDERS])
         for filename in dict.fromkeys(one["file"] for one in entries):
-            judge = HarnessJudge(
-                folder / filename, HarnessOptions(lambda sources: flags), Simulated(),
-                Budget(_SECONDS), seconds=10.0, cache=folder / ".cache",
+            own = [one for one in entries if one["file"] == filename]
+            options = ConfirmOptions(
+                Simulated(), Budget(_SECONDS), seconds=10.0, cache=folder / ".cache",
+                harnesses=HarnessOptions(lambda sources: flags),
             )  # fmt: skip
-            for one in entries:
-                if one["file"] == filename:
-                    yield one, judge.verdict(_finding(one, folder))
+            targets = [
+                dataclasses.replace(target, flags=flags)
+                for target in targets_of([folder / filename], lambda path: list(headers))
+            ]
+            found = confirm([_finding(one, folder) for one in own], targets, options).findings
+            for one, finding in zip(own, found, strict=True):
+                assert finding.runtime is not None
+                yield one, finding.runtime
 
 
 def _finding(one: dict[str, Any], folder: Path) -> Finding:
     span = Span(one["line"], 1, one["line"], 200)
+    filename = str(folder / one["file"])
+    steps = tuple(
+        Step(filename, Span(max(1, int(row) - _ROWS_OF_A_CHECK), 1, int(row), 200), "it fails")
+        for row in _LEAVES.findall(one["message"])
+    )
     return Finding(
         one["code"], "judged", Severity(one["severity"]), Confidence(one["confidence"]),
-        one["message"], str(folder / one["file"]), span, "", "", (),
+        one["message"], filename, span, "", "", steps,
     )  # fmt: skip
 
 

@@ -210,11 +210,13 @@ class _HarnessLaboratory(Laboratory):
             )
 
         account = seen.account
+        wrong = {event.stack for event in account.violations if about_own(event)}
         kept: Account = dataclasses.replace(
             account,
             leaks=tuple(event for event in account.leaks if not self._is_own(event)),
             kept=tuple(event for event in account.kept if not self._is_own(event)),
-            violations=tuple(event for event in account.violations if not about_own(event)),
+            violations=tuple(one for one in account.violations if one.stack not in wrong),
+            failures=tuple(one for one in account.failures if one.stack not in wrong),
         )
         return dataclasses.replace(seen, account=kept)
 

@@ -134,6 +134,8 @@ class Values:
         return f"({spelled})0" if _ORDINAL.search(name) else f"({spelled})number()"
 
     def _record(self, meant: Any, depth: int) -> str:
+        if _is_plain(meant.get_declaration()):
+            return self.held(meant, depth=depth)
         spelled = self.spelled(meant)
         return f"{spelled}({self.constructor_arguments(meant.get_declaration(), depth)})"
 

@@ -128,13 +128,16 @@ class Writer:
         return lines, bool(releasers)
 
     def _text(self, finding: Finding, name: str, body: list[str]) -> str:
+        support = _SUPPORT.read_text("utf-8")
+        alone = self._source.suffix.lower() in SOURCES
         lines = [
             f"// Written by cudalint: calls `{name}`, for {finding.code} at line"
             f" {finding.span.row} of the source.",
+            "" if alone else support,  # a header may count on those that others include first
             "#define main cudalint_main_of_the_source",
             f'#include "{self._source}"',
             "#undef main",
-            _SUPPORT.read_text("utf-8"),
+            support if alone else "",
             "static void cudalint_call() {",
             "    using namespace cudalint_harness;",
             *(f"    {line}" for line in body),
