@@ -115,6 +115,8 @@ class RetainedGraph:
     from_before: bool = False
     """``carried`` is computed before the loop."""
     steps: tuple[Step, ...] = ()
+    on_device: bool = True
+    """Something in its file, or in one that calls the function, may go to a device."""
 
 
 @dataclass(frozen=True)
