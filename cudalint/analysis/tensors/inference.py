@@ -84,6 +84,7 @@ def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> Recor
         called_by=callers[0].caller.name if callers else "",
         in_sight=not (is_method or callers)
         and not (trains and fate(view, _made_by(view, call)) & Fate.ESCAPES),
+        of_method=is_method,
         on_device=view.may_use_device,
         steps=(
             Step(evaluated.filename, evaluated.span, f"`{model_text}` is put in evaluation mode"),
