@@ -21,7 +21,13 @@ from cudalint.runtime.devices import Device
 from cudalint.runtime.evidence import judged, measurable
 from cudalint.runtime.frameworks import programs as frameworks
 from cudalint.runtime.frameworks.watches import GROWTH, watches_of
-from cudalint.runtime.harness.judging import HarnessJudge, HarnessOptions, better, unreached
+from cudalint.runtime.harness.judging import (
+    NO_PROGRAM,
+    HarnessJudge,
+    HarnessOptions,
+    better,
+    unreached,
+)
 from cudalint.runtime.injection import beside_the_ledger
 from cudalint.runtime.ledger import build_ledger, host_environment
 from cudalint.runtime.observation import Limits, Observation
@@ -101,8 +107,7 @@ def confirm(
         if target is not None:
             belonging[target.key].append(number)
         elif judged(finding.code) or measurable(finding.code):
-            reason = "no program that was given runs this file"
-            verdicts[number] = Verdict(Outcome.NOT_RUNNABLE, options.device.name, reason=reason)
+            verdicts[number] = Verdict(Outcome.NOT_RUNNABLE, options.device.name, reason=NO_PROGRAM)
     tell = progress or (lambda stage, done, total: None)
     lock = threading.Lock()
     seen: dict[str, list[Finding]] = {}

@@ -40,6 +40,7 @@ _BY_ARGUMENTS = frozenset({
 """What sizes decide: all that the code takes must show it."""
 _BY_USE = frozenset({"GPU205"})
 """What only the way that a class is used shows."""
+NO_PROGRAM = "no program that was given runs this file"
 _DECISIVE = (Outcome.CONFIRMED, Outcome.REFUTED)
 
 FlagsOf = Callable[[Sequence[Path]], CompileFlags]
@@ -262,7 +263,7 @@ def _host_calls() -> dict[str, str]:
 
 def better(program: Verdict | None, harness: Verdict) -> Verdict:
     """Of the verdict that programs gave and that of a harness, the one that says more."""
-    if program is None or harness.outcome in _DECISIVE or program.outcome is Outcome.NOT_RUNNABLE:
+    if program is None or harness.outcome in _DECISIVE or program.reason == NO_PROGRAM:
         return harness
     return dataclasses.replace(program, reason=f"{program.reason}; {harness.reason}")
 
