@@ -29,6 +29,7 @@ from cudalint.source import Span, is_header
 if TYPE_CHECKING:
     from cudalint.analysis.facts.capacity import Footprint
     from cudalint.analysis.facts.wrappers import Wrapper
+    from cudalint.cluster import Cluster
     from cudalint.grouping.groups import Links
     from cudalint.grouping.parts import Part
     from cudalint.jobs import AnalysisJob, AnalysisResult, Lowered
@@ -77,15 +78,24 @@ class _Run:
         def pulse() -> None:
             self.progress(stage, done, len(payloads))
 
-        bounds = self.plan.bounds
         try:
-            with Executor(handler, workers=workers, bounds=bounds, pulse=pulse) as executor:
+            with self._workers(handler, workers, pulse) as executor:
                 for outcome in executor.run(payloads, seconds):
                     pulse()
                     done += 1
                     yield outcome
         except KeyboardInterrupt:
             self.interrupted = True
+
+    def _workers(
+        self, handler: Handler, workers: int, pulse: Callable[[], None]
+    ) -> Executor | Cluster:
+        bounds = self.plan.bounds
+        if self.plan.scheduler is None:
+            return Executor(handler, workers=workers, bounds=bounds, pulse=pulse)
+        from cudalint.cluster import dask_cluster
+
+        return dask_cluster(self.plan.scheduler, handler, bounds=bounds, pulse=pulse)
 
     def select(self, files: Sequence[SourceFile], contents: Mapping[Path, bytes]) -> Selection:
         """What is read of some files."""

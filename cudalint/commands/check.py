@@ -47,6 +47,8 @@ class CheckOptions:
     """Options of the command that are no settings."""
 
     stdin_filename: str | None = None
+    executor: Literal["local", "dask"] = "local"
+    scheduler: str | None = None
     output_file: str | None = None
     exit_zero: bool = False
     statistics: bool = False
@@ -73,7 +75,9 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
     """Lint and report; the exit status."""
     started = time.monotonic()
     writes = options.write_baseline or options.force_baseline
-    plan = make_plan(configuration, new_baseline=writes)
+    plan = dataclasses.replace(
+        make_plan(configuration, new_baseline=writes), scheduler=_scheduler(options)
+    )
     presentation = Presentation(
         options.color, options.quiet, options.statistics, options.footprint, options.unsafe_fixes
     )
@@ -200,6 +204,12 @@ def exit_status(report: Report, plan: Plan, options: CheckOptions) -> int:
     if any(error.fatal for error in report.errors):
         return FAILED
     return FOUND if report.fails(plan.fail_level) and not options.exit_zero else CLEAN
+
+
+def _scheduler(options: CheckOptions) -> str | None:
+    if (options.executor == "dask") != (options.scheduler is not None):
+        raise ConfigurationError("--executor dask and --scheduler ADDRESS: only together")
+    return options.scheduler
 
 
 # Files ------------------------------------------------------------------------------------------

@@ -26,7 +26,10 @@ _SECTIONS = {
         "verbose", "exit_zero",
     ),
     "Runtime": ("runtime_mode", "runtime_budget", "runtime_only_confirmed", "timeline"),
-    "Running": ("watch", "jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
+    "Running": (
+        "watch", "jobs", "executor", "scheduler", "time_limit", "cache", "cache_dir", "config",
+        "isolated", "help",
+    ),
 }  # fmt: skip
 RUNTIME_MODES = ("auto", "gpu", "sim")
 
@@ -207,6 +210,15 @@ timeline_option = click.option(
 
 run_options = _options(
     click.option("--stdin-filename", metavar="NAME", help="What to take standard input (-) for."),
+    click.option(
+        "--executor",
+        type=click.Choice(["local", "dask"]),
+        default="local",
+        help="Who does the work: processes here, or a Dask cluster [default: local].",
+    ),
+    click.option(
+        "--scheduler", metavar="ADDRESS", help="The cluster's scheduler: tcp://host:8786."
+    ),
     click.option("--watch", is_flag=True, help="Lint again whenever a file changes."),
     click.option(
         "--write-baseline", is_flag=True, help="Write the baseline: one that exists only shrinks."

@@ -14,7 +14,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -170,16 +170,6 @@ def file_digest(name: str) -> str:
         return digest(read_bytes(Path(name)))
     except (UnreadableError, ValueError):
         return ""
-
-
-def files_digest(paths: Sequence[Path]) -> str:
-    """A digest of names, sizes and times of files: whether any of them changed."""
-    parts = []
-    for path in sorted(paths):
-        with contextlib.suppress(OSError):
-            status = path.stat()
-            parts.append(f"{path} {status.st_size} {status.st_mtime_ns}")
-    return digest(*parts)
 
 
 def contents_digest(paths: Iterable[Path]) -> str:
