@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from cudalint import __version__
 from cudalint.executor import Executor, Handler, Outcome, run_here, took_longer
 from cudalint.findings.cells import in_cells
 from cudalint.findings.finding import Finding
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from cudalint.grouping.parts import Part
     from cudalint.jobs import AnalysisJob, AnalysisResult, Lowered
     from cudalint.lowering import Lowering, Preparer
+    from cudalint.shards import PartResult, Shard, ShardReport
 
 _Kept = TypeVar("_Kept")
 Progress = Callable[[str, int, int], None]
@@ -136,12 +138,14 @@ def lint(
     supervised: bool = True,
     footprint: bool = False,
     wrappers: bool = False,
+    shards: Sequence[ShardReport] = (),
 ) -> Report:
     """Lint files together: what one of them says of another's functions and classes counts.
 
     ``contents`` stands for what is on the disk (standard input, an editor's buffer). What
     ``context`` says counts too, but nothing is told of it. The result does not depend on the number
     of workers, on the cache or on the order of ``files``. What ``progress`` raises ends the run.
+    ``shards`` have analysed the files already.
     """
     run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
     run.footprint = footprint
@@ -159,16 +163,19 @@ def lint(
         )
     told = {one.file.filename for one in read}
     others = [file for file in context if file.filename not in told]
-    unsaved = _unsaved(contents)
-    lowered = _lowered([*read, *run.select(others, contents).read], run, unsaved)
-    findings = _analysed(lowered, told, run)
-    if not (run.interrupted or context) and (
+    if shards:
+        findings = _merged(shards, read, run)
+    else:
+        unsaved = _unsaved(contents)
+        lowered = _lowered([*read, *run.select(others, contents).read], run, unsaved)
+        findings = _found(_analysed(lowered, told, run), run)
+    if not (run.interrupted or context or shards) and (
         near := _neighbours(findings, files, read, plan, contents)
     ):
         others = [one.file for one in near]
         lowered |= _lowered(near, run, unsaved)
         run.unread, run.footprints, run.blank = {}, [], set()
-        findings = _analysed(lowered, told, run)
+        findings = _found(_analysed(lowered, told, run), run)
     _forget({file.filename for file in (*others, *run.passed_over)}, findings, run)
     failed = {error.filename for error in run.errors}
     run.errors += [
@@ -193,6 +200,39 @@ def lint(
         sources=sources,
         fates=tuple(selection.fates),
         interrupted=run.interrupted,
+    )
+
+
+def lint_shard(
+    files: Sequence[SourceFile],
+    plan: Plan,
+    shard: Shard,
+    *,
+    progress: Progress | None = None,
+    footprint: bool = False,
+) -> ShardReport | None:
+    """What one of several runs finds in its share of the files; ``None`` where it was stopped. All
+    are read, as each may link others."""
+    from cudalint.shards import ShardReport, inputs_of
+
+    run = _Run(plan, progress or (lambda stage, done, total: None), supervised=True)
+    run.footprint = footprint
+    run.cache = _cache(plan)
+    read = run.select(files, {}).read
+    lowered = _lowered(read, run, ())
+    parts = _analysed(lowered, {one.file.filename for one in read}, run, shard)
+    if run.interrupted:
+        return None
+    return ShardReport(
+        format=1,
+        version=__version__,
+        shard=shard.number,
+        of=shard.count,
+        paths=[],
+        inputs=inputs_of(read, plan, footprint),
+        parts=parts,
+        errors=sorted(set(run.errors)),
+        notes=sorted(set(run.notes)),
     )
 
 
@@ -349,21 +389,58 @@ def _lower_all(
 # Analysis ---------------------------------------------------------------------------------------
 
 
-def _analysed(lowered: Mapping[str, Lowered], told: set[str], run: _Run) -> list[Finding]:
-    """The findings of all rules, where anything is told. Files that belong together are analysed
-    together; where that fails, each alone, so that only the culprit is lost."""
+def _analysed(
+    lowered: Mapping[str, Lowered], told: set[str], run: _Run, shard: Shard | None = None
+) -> dict[int, PartResult]:
+    """What all rules find in each part of which anything is told, or in those of a shard. Files
+    that belong together are analysed together; where that fails, each alone, so that only the
+    culprit is lost."""
     from cudalint.grouping.parts import Part, parts_of
+    from cudalint.shards import PartResult
 
     parts = parts_of({name: one.links for name, one in lowered.items()})
     parts = [part for part in parts if told.intersection(part.files)]
-    results, failed = _analyse_parts(parts, lowered, run)
-    together = [part for part, _ in failed if len(part.files) + len(part.context) > 1]
-    alone = [Part((name,)) for part in together for name in part.files]
-    more, lost = _analyse_parts(alone, lowered, run)
-    for part, failure in [*(one for one in failed if one[0] not in together), *lost]:
-        run.errors.append(FileError(part.files[0], failure))
+    numbers = list(range(len(parts)))
+    if shard is not None:
+        sizes = [sum(len(lowered[name].program) for name in part.files) for part in parts]
+        numbers = shard.chosen(sizes)
+    results, failed = _analyse_parts([parts[number] for number in numbers], lowered, run)
+    alone = {
+        number: [Part((name,)) for name in parts[numbers[number]].files]
+        for number in failed
+        if len(parts[numbers[number]].files) + len(parts[numbers[number]].context) > 1
+    }
+    singles = [part for number in alone for part in alone[number]]
+    more, lost = _analyse_parts(singles, lowered, run)
+    for number, failure in failed.items():
+        if number not in alone:
+            run.errors.append(FileError(parts[numbers[number]].files[0], failure))
+    run.errors += [FileError(singles[one].files[0], failure) for one, failure in lost.items()]
+    found = {numbers[number]: PartResult(together=one) for number, one in results.items()}
+    rest = iter(range(len(singles)))
+    for number, of_part in alone.items():
+        positions = [next(rest) for _ in of_part]
+        single = [more[position] for position in positions if position in more]
+        found[numbers[number]] = PartResult(alone=single)
+    return dict(sorted(found.items()))
+
+
+def _merged(shards: Sequence[ShardReport], read: Sequence[ReadFile], run: _Run) -> list[Finding]:
+    """The findings of all shards, if they are of what was read here."""
+    from cudalint.shards import check_inputs, inputs_of, parts_in
+
+    check_inputs(shards, inputs_of(read, run.plan, run.footprint))
+    for one in shards:
+        run.errors += one.errors
+        run.notes += one.notes
+    return _found(parts_in(shards), run)
+
+
+def _found(parts: Mapping[int, PartResult], run: _Run) -> list[Finding]:
+    """The findings in all parts; what else is known of their files goes to the run."""
+    together = [part.together for part in parts.values() if part.together is not None]
     findings: list[Finding] = []
-    for result in (*results, *more):
+    for result in (*together, *(one for part in parts.values() for one in part.alone)):
         findings += result.findings
         run.unread.update(result.unread)
         run.footprints += result.footprint
@@ -374,8 +451,8 @@ def _analysed(lowered: Mapping[str, Lowered], told: set[str], run: _Run) -> list
 
 def _analyse_parts(
     parts: Sequence[Part], lowered: Mapping[str, Lowered], run: _Run
-) -> tuple[list[AnalysisResult], list[tuple[Part, str]]]:
-    """What was found in each part, in order, and the parts that failed, with the reason."""
+) -> tuple[dict[int, AnalysisResult], dict[int, str]]:
+    """By the position of each part, in order, what was found in it, or the reason why it failed."""
     from cudalint import jobs
     from cudalint.jobs import AnalysisResult
 
@@ -422,10 +499,7 @@ def _analyse_parts(
         results[number] = msgspec.msgpack.decode(outcome.result, type=AnalysisResult)
         if run.cache:
             run.cache.store(key, outcome.result, [str(path) for path in plan.models])
-    return (
-        [results[number] for number in sorted(results)],
-        [(parts[number], failed[number]) for number in sorted(failed)],
-    )
+    return dict(sorted(results.items())), dict(sorted(failed.items()))
 
 
 def _analysis_key(order: AnalysisJob, plan: Plan) -> str:

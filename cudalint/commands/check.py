@@ -36,6 +36,7 @@ from cudalint.selection import EMPTY
 
 if TYPE_CHECKING:
     from cudalint.fixing import Fixed
+    from cudalint.shards import ShardReport
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 _PROGRESS_AFTER = 0.8
@@ -49,6 +50,7 @@ class CheckOptions:
     stdin_filename: str | None = None
     executor: Literal["local", "dask"] = "local"
     scheduler: str | None = None
+    shard: str | None = None
     output_file: str | None = None
     exit_zero: bool = False
     statistics: bool = False
@@ -71,8 +73,13 @@ class CheckOptions:
     show_files: bool = False
 
 
-def run_check(paths: Sequence[str], configuration: Configuration, options: CheckOptions) -> int:
-    """Lint and report; the exit status."""
+def run_check(
+    paths: Sequence[str],
+    configuration: Configuration,
+    options: CheckOptions,
+    shards: Sequence[ShardReport] = (),
+) -> int:
+    """Lint and report; the exit status. ``shards`` have linted already."""
     started = time.monotonic()
     writes = options.write_baseline or options.force_baseline
     plan = dataclasses.replace(
@@ -95,6 +102,11 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
         from cudalint.commands.show_files import show_files
 
         return show_files(found, plan, contents)
+    if options.shard is not None:
+        from cudalint.commands.shard import run_shard
+
+        with _progress(options) as progress:
+            return run_shard(paths, found, plan, configuration, options, progress, _say)
     fixed = None
     with _progress(options) as progress:
         if options.fix or options.diff:
@@ -102,7 +114,12 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
             report = fixed.report
         else:
             report = lint(
-                found.files, plan, contents=contents, progress=progress, footprint=options.footprint
+                found.files,
+                plan,
+                contents=contents,
+                progress=progress,
+                footprint=options.footprint,
+                shards=shards,
             )
         if options.runtime_mode is not None and not report.interrupted:
             try:

@@ -27,8 +27,8 @@ _SECTIONS = {
     ),
     "Runtime": ("runtime_mode", "runtime_budget", "runtime_only_confirmed", "timeline"),
     "Running": (
-        "watch", "jobs", "executor", "scheduler", "time_limit", "cache", "cache_dir", "config",
-        "isolated", "help",
+        "watch", "jobs", "executor", "scheduler", "shard", "time_limit", "cache", "cache_dir",
+        "config", "isolated", "help",
     ),
 }  # fmt: skip
 RUNTIME_MODES = ("auto", "gpu", "sim")
@@ -208,6 +208,26 @@ timeline_option = click.option(
     "--timeline", metavar="FILE.html", help="Write what the runs held over time as a page."
 )
 
+merge_options = _options(
+    click.option(
+        "--diff-base", metavar="REV", help="Report only what touches lines changed since REV (git)."
+    ),
+    click.option("-o", "--output-file", metavar="FILE", help="Write the report there."),
+    click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."),
+    click.option(
+        "--footprint", is_flag=True, help="Show each function's peak of live device memory too."
+    ),
+    click.option("--statistics", is_flag=True, help="Show counts for each rule instead."),
+    click.option(
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        help="Colours [default: auto; NO_COLOR and FORCE_COLOR are obeyed].",
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="No summary, no notes."),
+    click.option("-v", "--verbose", is_flag=True, help="Say which files and settings are used."),
+)
+
 run_options = _options(
     click.option("--stdin-filename", metavar="NAME", help="What to take standard input (-) for."),
     click.option(
@@ -218,6 +238,9 @@ run_options = _options(
     ),
     click.option(
         "--scheduler", metavar="ADDRESS", help="The cluster's scheduler: tcp://host:8786."
+    ),
+    click.option(
+        "--shard", metavar="N/COUNT", help="Analyse a share; `cudalint merge` reports of all."
     ),
     click.option("--watch", is_flag=True, help="Lint again whenever a file changes."),
     click.option(
@@ -230,9 +253,6 @@ run_options = _options(
         "--add-ignore",
         metavar="[=REASON]",
         help="Write a comment at each finding that suppresses it.",
-    ),
-    click.option(
-        "--diff-base", metavar="REV", help="Report only what touches lines changed since REV (git)."
     ),
     click.option("--fix", is_flag=True, help="Mend what can be mended, then report what is left."),
     click.option(
@@ -259,18 +279,5 @@ run_options = _options(
         "--runtime-only-confirmed", is_flag=True, help="Report only what a run confirmed."
     ),
     timeline_option,
-    click.option("-o", "--output-file", metavar="FILE", help="Write the report there."),
-    click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."),
-    click.option(
-        "--footprint", is_flag=True, help="Show each function's peak of live device memory too."
-    ),
-    click.option("--statistics", is_flag=True, help="Show counts for each rule instead."),
-    click.option(
-        "--color",
-        type=click.Choice(["auto", "always", "never"]),
-        default="auto",
-        help="Colours [default: auto; NO_COLOR and FORCE_COLOR are obeyed].",
-    ),
-    click.option("-q", "--quiet", is_flag=True, help="No summary, no notes."),
-    click.option("-v", "--verbose", is_flag=True, help="Say which files and settings are used."),
+    merge_options,
 )
