@@ -18,7 +18,7 @@ from cudalint.findings.fingerprint import fingerprinted
 from cudalint.judging import judged
 from cudalint.loading import text_of
 from cudalint.plan import Plan
-from cudalint.project.cache import Cache, digest, file_digest
+from cudalint.project.cache import Cache, contents_digest, digest, file_digest
 from cudalint.project.files import FileError, SourceFile
 from cudalint.project.paths import relative_name
 from cudalint.project.reading import UnreadableError, decode, read_bytes
@@ -59,6 +59,8 @@ class _Run:
     passed_over: list[SourceFile] = field(default_factory=list)
     """C and C++ files without CUDA whose functions may throw."""
     cache: Cache | None = None
+    read_anew: set[str] = field(default_factory=set)
+    analysed_anew: set[str] = field(default_factory=set)
     interrupted: bool = False
     footprint: bool = False
     footprints: list[Footprint] = field(default_factory=list)
@@ -177,6 +179,8 @@ def lint(
         run.unread, run.footprints, run.blank = {}, [], set()
         findings = _found(_analysed(lowered, told, run), run)
     _forget({file.filename for file in (*others, *run.passed_over)}, findings, run)
+    if run.cache:
+        run.cache.trim()
     failed = {error.filename for error in run.errors}
     run.errors += [
         FileError(one.file.filename, "nothing of it could be read")
@@ -200,6 +204,8 @@ def lint(
         sources=sources,
         fates=tuple(selection.fates),
         interrupted=run.interrupted,
+        read_anew=len(run.read_anew),
+        analysed_anew=len(run.analysed_anew),
     )
 
 
@@ -253,7 +259,8 @@ def linked(
 
 
 def _cache(plan: Plan) -> Cache | None:
-    return Cache(plan.cache_folder) if plan.cache_folder else None
+    folder = plan.cache_folder
+    return Cache(folder, plan.root, plan.cache_size) if folder else None
 
 
 # Context ----------------------------------------------------------------------------------------
@@ -346,6 +353,7 @@ def _lower(read: Sequence[ReadFile], run: _Run, preparer: Preparer) -> dict[str,
             run.errors.append(FileError(one.file.filename, f"not read: {failure}"))
         else:
             pending.append(lowering)
+            run.read_anew.add(one.file.filename)
     # Large files first, so that no worker is left with the largest at the end:
     pending.sort(key=lambda lowering: -len(lowering.job.text))
     if pending:
@@ -485,6 +493,7 @@ def _analyse_parts(
             failed[number] = f"not analysed: {failure}"
         else:
             pending.append((number, key, msgspec.msgpack.encode(order)))
+            run.analysed_anew.update(part.files)
     # Large parts first, as above; each with the time that its files need.
     pending.sort(key=lambda one: -len(one[2]))
     payloads = [payload for _, _, payload in pending]
@@ -494,11 +503,11 @@ def _analyse_parts(
         if outcome.result is None:
             failed[number] = f"not analysed: {outcome.failure}"
             if outcome.timed_out:
-                run.remember(key, seconds[number], [str(path) for path in plan.models])
+                run.remember(key, seconds[number], [])
             continue
         results[number] = msgspec.msgpack.decode(outcome.result, type=AnalysisResult)
         if run.cache:
-            run.cache.store(key, outcome.result, [str(path) for path in plan.models])
+            run.cache.store(key, outcome.result)
     return dict(sorted(results.items())), dict(sorted(failed.items()))
 
 
@@ -509,7 +518,7 @@ def _analysis_key(order: AnalysisJob, plan: Plan) -> str:
         *order.programs,
         repr(order.rules),
         repr(order.limits),
-        repr(order.models),
+        contents_digest(plan.models),
         repr(order.footprint),
         repr(order.context),
         repr(order.program_headers),

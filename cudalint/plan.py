@@ -57,6 +57,7 @@ class Plan:
     compile_commands: CompileCommands | None
     """The database that the settings name; else each file's nearest one counts."""
     cache_folder: Path | None
+    cache_size: int
     warnings: tuple[str, ...]
     """What of the settings has no effect, as it cannot have been meant."""
     version: str
@@ -120,6 +121,7 @@ def make_plan(configuration: Configuration, *, new_baseline: bool = False) -> Pl
         baseline=resolver.baseline(new_baseline),
         compile_commands=resolver.compile_commands(),
         cache_folder=cache_folder(configuration) if settings.cache else None,
+        cache_size=resolver.bytes("cache-size", settings.cache_size),
         warnings=resolver.warnings(),
         version=_version(known),
         lowering_version=_lowering_version(),

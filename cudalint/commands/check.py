@@ -16,6 +16,7 @@ from cudalint.commands.legacy import Legacy
 from cudalint.commands.output import Presentation, chosen_outputs, write
 from cudalint.linter import Progress, lint
 from cudalint.plan import Plan, make_plan
+from cudalint.project.cache import is_usable
 from cudalint.project.config import Configuration, ConfigurationError
 from cudalint.project.files import (
     NO_SOURCE,
@@ -158,6 +159,12 @@ def run_check(
         for fate in report.fates:
             if fate.reason == EMPTY:
                 _say(f"note: {fate.filename}: {EMPTY}")
+        _say(
+            f"not in the cache: {plural(report.read_anew, 'file')} read, "
+            f"{plural(report.analysed_anew, 'file')} analysed with what they are linked with"
+        )
+        if plan.cache_folder is not None and not is_usable(plan.cache_folder):
+            _say(f"the cache is not used: {plan.cache_folder} is a link, or no key can be kept")
         _say(f"{plural(report.files, 'file')} analysed in {time.monotonic() - started:.2f} s")
     if report.interrupted:
         _say("interrupted: what was found until then is shown, the rest was not analysed")

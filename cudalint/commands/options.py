@@ -28,7 +28,7 @@ _SECTIONS = {
     "Runtime": ("runtime_mode", "runtime_budget", "runtime_only_confirmed", "timeline"),
     "Running": (
         "watch", "jobs", "executor", "scheduler", "shard", "time_limit", "cache", "cache_dir",
-        "config", "isolated", "help",
+        "cache_size", "config", "isolated", "help",
     ),
 }  # fmt: skip
 RUNTIME_MODES = ("auto", "gpu", "sim")
@@ -197,6 +197,7 @@ setting_options = _options(
     ),
     click.option("--cache/--no-cache", default=None, help="Keep what was read of files."),
     click.option("--cache-dir", metavar="FOLDER", help="Where to keep it."),
+    click.option("--cache-size", metavar="SIZE", help="How much of it [default: 1GiB]."),
     click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes."),
     click.option(
         "--time-limit", type=float, metavar="SECONDS", help="Limit for one file [default: 30]."
