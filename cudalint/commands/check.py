@@ -36,6 +36,7 @@ from cudalint.reports.text import plural
 from cudalint.selection import EMPTY
 
 if TYPE_CHECKING:
+    from cudalint.commands.shard import ShardOptions
     from cudalint.fixing import Fixed
     from cudalint.shards import ShardReport
 
@@ -107,7 +108,8 @@ def run_check(
         from cudalint.commands.shard import run_shard
 
         with _progress(options) as progress:
-            return run_shard(paths, found, plan, configuration, options, progress, _say)
+            asked = _shard_options(options)
+            return run_shard(paths, found, plan, configuration, asked, progress, _say)
     fixed = None
     with _progress(options) as progress:
         if options.fix or options.diff:
@@ -234,6 +236,25 @@ def _scheduler(options: CheckOptions) -> str | None:
     if (options.executor == "dask") != (options.scheduler is not None):
         raise ConfigurationError("--executor dask and --scheduler ADDRESS: only together")
     return options.scheduler
+
+
+def _shard_options(options: CheckOptions) -> ShardOptions:
+    from cudalint.commands.shard import ShardOptions
+    from cudalint.shards import Shard
+
+    assert options.shard is not None
+    if (
+        options.fix or options.diff or options.statistics or options.diff_base is not None
+        or options.runtime_mode is not None or options.add_ignore is not None
+        or options.write_baseline or options.force_baseline
+    ):  # fmt: skip
+        raise ConfigurationError(
+            "--shard: not with --fix, --diff, --diff-base, --runtime, --statistics, --add-ignore "
+            "or a baseline that is written: a shard has some of the findings"
+        )
+    return ShardOptions(
+        Shard.parse(options.shard), options.output_file, options.footprint, options.quiet
+    )
 
 
 # Files ------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import msgspec
 
@@ -17,10 +17,17 @@ from cudalint.project.outputs import parse_output
 from cudalint.reports.text import plural
 from cudalint.shards import Shard
 
-if TYPE_CHECKING:
-    from cudalint.commands.check import CheckOptions
-
 _DONE, _FAILED, _INTERRUPTED = 0, 2, 130
+
+
+@dataclass(frozen=True)
+class ShardOptions:
+    """What is asked for."""
+
+    shard: Shard
+    output_file: str | None
+    footprint: bool
+    quiet: bool
 
 
 def run_shard(
@@ -28,16 +35,16 @@ def run_shard(
     found: Discovery,
     plan: Plan,
     configuration: Configuration,
-    options: CheckOptions,
+    options: ShardOptions,
     progress: Progress | None,
     say: Callable[[str], None],
 ) -> int:
     """Lint a share and write what was found. The exit status is 0 whatever that is: `merge` has the
     word."""
-    assert options.shard is not None
-    shard = Shard.parse(options.shard)
-    target = _target(paths, found, configuration, options)
-    report = lint_shard(found.files, plan, shard, progress=progress, footprint=options.footprint)
+    target = _target(paths, found, configuration, options.output_file)
+    report = lint_shard(
+        found.files, plan, options.shard, progress=progress, footprint=options.footprint
+    )
     if report is None:
         say("interrupted: nothing was written")
         return _INTERRUPTED
@@ -53,12 +60,12 @@ def run_shard(
     else:
         save(target, report.encode())
     if not options.quiet:
-        say(f"shard {options.shard}: {plural(len(report.parts), 'part')} analysed")
+        say(f"shard {report.shard}/{report.of}: {plural(len(report.parts), 'part')} analysed")
     return _FAILED if any(error.fatal for error in report.errors) else _DONE
 
 
 def _target(
-    paths: Sequence[str], found: Discovery, configuration: Configuration, options: CheckOptions
+    paths: Sequence[str], found: Discovery, configuration: Configuration, output_file: str | None
 ) -> str | None:
     """The file to write; ``None`` is standard output. ``ConfigurationError`` where an option has no
     meaning for a shard."""
@@ -72,13 +79,4 @@ def _target(
         raise ConfigurationError("--shard: is written as json; `cudalint merge` writes all formats")
     if "-" in paths or any(file.explicit for file in found.files):
         raise ConfigurationError("--shard: takes folders: with single files, others count as well")
-    if (
-        options.fix or options.diff or options.statistics or options.diff_base is not None
-        or options.runtime_mode is not None or options.add_ignore is not None
-        or options.write_baseline or options.force_baseline
-    ):  # fmt: skip
-        raise ConfigurationError(
-            "--shard: not with --fix, --diff, --diff-base, --runtime, --statistics, --add-ignore "
-            "or a baseline that is written: a shard has some of the findings"
-        )
-    return options.output_file or (parsed[0].file if parsed else None)
+    return output_file or (parsed[0].file if parsed else None)
