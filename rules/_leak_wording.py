@@ -77,6 +77,7 @@ def _repair(leak: Leak, verdict: Verdict, facts: FunctionFacts) -> ReleaseOnExit
         released=tuple(Named(site.span, site.text) for site in leak.released),
         siblings=tuple(Named(site.span, site.text) for site in leak.siblings),
         handle=resource.is_handle,
+        number=resource.info.number,
         wrapped=resource.through is not None,
         handed_over=bool(leak.handed_over),
         sure=verdict.confidence is Confidence.HIGH,

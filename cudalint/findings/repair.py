@@ -49,6 +49,8 @@ class ReleaseOnExits(msgspec.Struct, frozen=True, tag=True):
     """Where others of its family are released: ``text`` is what they are called."""
     handle: bool = False
     """It is no memory: null cannot be released."""
+    number: bool = False
+    """A handle that is no pointer."""
     wrapped: bool = False
     """A function of the project acquires it: what its API is released by may not be meant."""
     handed_over: bool = False

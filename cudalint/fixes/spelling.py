@@ -78,7 +78,7 @@ def _of_library(api: str, releases: tuple[str, ...]) -> Iterator[str]:
     for release in releases:
         name = last_name(release)
         qualified = release.rpartition(".")[0]
-        own = qualified == modules or (not qualified and _prefix_of(name) == prefix)
+        own = qualified == modules if qualified else _prefix_of(name) == prefix
         if own and prefix and not name.endswith("Async"):
             yield name
 
