@@ -1,9 +1,9 @@
 """What a reader says of fixes in public code: ``python -m benchmarks.fixes.reading [JSON]...``.
 
-Each finding that was judged true (``JSON``, such as the rounds of first sight) is mended in its file
-at its commit. ``--diffs DIR`` writes the diffs to read, and `read.toml` gets an entry for each with
-the digest of its diff. What a reader says, ``accepted`` and ``why``, is written there by hand; a
-diff that has changed since is to be read again. Without arguments the tables are printed.
+Each finding that was judged true (``JSON``: lists as rounds of first sight hold) is mended in its
+file at its commit. ``--diffs DIR`` writes the diffs to read, and `read.toml` gets an entry for
+each, with the digest of its diff. What a reader says, ``accepted`` and ``why``, is written there by
+hand; a diff that has changed since is to be read again. Without arguments the table is printed.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from __future__ import annotations
 import argparse
 import difflib
 import hashlib
+import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -37,6 +38,8 @@ class Read(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     file: str
     line: int
     code: str
+    name: str
+    """What the message names first."""
     fix: str = ""
     """``safe`` or ``unsafe``; empty where there is none."""
     diff: str = ""
@@ -47,9 +50,9 @@ class Read(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """What speaks for or against it, or why there is no fix."""
 
     @property
-    def place(self) -> tuple[str, str, int, str]:
+    def place(self) -> tuple[str, str, int, str, str]:
         """What it is known by."""
-        return self.repository, self.file, self.line, self.code
+        return self.repository, self.file, self.line, self.code, self.name
 
 
 class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -113,7 +116,13 @@ def _outcome(judged: Judged, mended: Mended, path: Path) -> tuple[Finding | None
 
 def _is_at(finding: Finding, judged: Judged, path: Path) -> bool:
     same = finding.filename.endswith(path.name) and finding.span.row == judged.line
-    return same and finding.code == judged.code
+    return same and (finding.code, _name(finding)) == (judged.code, _name(judged))
+
+
+def _name(finding: Finding | Judged) -> str:
+    """What a message names first: two findings of a line differ by it."""
+    named = re.search(r"`([^`]*)`", finding.message)
+    return named[1] if named else ""
 
 
 def _diff(mended: Mended, name: str) -> Iterator[str]:
@@ -123,7 +132,9 @@ def _diff(mended: Mended, name: str) -> Iterator[str]:
         yield from difflib.unified_diff(old, new, name, name, n=6)
 
 
-def _entry(judged: Judged, finding: Finding | None, diff: str, known: Read | None) -> Read:
+def _entry(
+    judged: Judged, finding: Finding | None, diff: str, read: Mapping[tuple[object, ...], Read]
+) -> Read:
     digest = hashlib.sha256(diff.encode()).hexdigest()[:12] if diff else ""
     fix = ""
     if diff and finding is not None and finding.fix is not None:
@@ -134,9 +145,11 @@ def _entry(judged: Judged, finding: Finding | None, diff: str, known: Read | Non
         file=judged.file,
         line=judged.line,
         code=judged.code,
+        name=_name(judged),
         fix=fix,
         diff=digest,
     )
+    known = read.get(entry.place)
     if known is None or known.diff != digest:
         return entry
     return msgspec.structs.replace(entry, accepted=known.accepted, why=known.why)
@@ -165,7 +178,7 @@ def main() -> int:
     parser.add_argument("--diffs", type=Path, metavar="DIR", help="where the diffs are written")
     parser.add_argument("--cache", type=Path, help="a folder that keeps what was read")
     arguments = parser.parse_args()
-    known = {one.place: one for one in load()}
+    known: dict[tuple[object, ...], Read] = {one.place: one for one in load()}
     groups: defaultdict[str, list[Judged]] = defaultdict(list)
     for path in arguments.judged:
         for one in msgspec.json.decode(path.read_bytes(), type=list[Judged]):
@@ -174,24 +187,24 @@ def main() -> int:
     counter = Counter("repositories", len(groups))
     with tempfile.TemporaryDirectory() as folder:
         cache = arguments.cache or Path(folder)
-        for repository, judged in sorted(groups.items()):
+        for _, judged in sorted(groups.items()):
             for one, finding, diff in mended_files(judged, arguments.repositories, cache):
-                place = repository, one.file, one.line, one.code
-                known[place] = entry = _entry(one, finding, diff, known.get(place))
+                entry = _entry(one, finding, diff, known)
+                known[entry.place] = entry
                 if arguments.diffs:
                     _show(arguments.diffs, entry, finding, diff)
             counter.step()
             write(known.values())
     print("\n".join(table(tables(list(known.values())))))
     unread = [one for one in known.values() if one.fix and one.accepted is None]
-    for one in unread:
-        print(f"not read: {one.repository} {one.file}:{one.line} {one.code}", file=sys.stderr)
+    for entry in unread:
+        print(f"not read: {' '.join(map(str, entry.place))}", file=sys.stderr)
     return 1 if unread else 0
 
 
 def _show(folder: Path, entry: Read, finding: Finding | None, diff: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"{entry.repository}-{entry.file}-{entry.line}-{entry.code}".replace("/", "+")
+    name = "-".join(map(str, entry.place)).replace("/", "+")
     said = (
         "not told any more" if finding is None else f"{finding.severity.value}: {finding.message}"
     )
