@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -9,7 +10,7 @@ from cudalint.findings.fix import Applicability, Edit, Fix
 from cudalint.findings.repair import ReleaseOnExits
 from cudalint.fixes.cpp import CppText
 from cudalint.fixes.spelling import last_name, release_call
-from cudalint.fixes.text import demand
+from cudalint.fixes.text import LONGEST_LINE, demand
 from cudalint.source import Span
 
 _INCLUDE = re.compile(
@@ -27,6 +28,8 @@ def own(repair: ReleaseOnExits, text: CppText) -> Fix:
     demand("goto" not in function and name in function and not repair.number)
     owned = _handle_type(repair, text) if repair.handle else "void"
     demand(repair.handle or function[function.index(name) - 1] == "*")
+    # An owner of the first is none of what the variable is given later.
+    demand(sum(pair == ("&", name) for pair in itertools.pairwise(function)) < 2)
     call, _ = release_call(repair, text)
     release = call.partition("(")[0]
     demand(release in map(last_name, repair.releases) and call == f"{release}({name})")
@@ -41,6 +44,10 @@ def own(repair: ReleaseOnExits, text: CppText) -> Fix:
     demand(all(place >= behind and scope.holds(place) for place in places))
     demand(all(text.compiled_with(repair.acquired, place) for place in places))
     declared = f"std::unique_ptr<{owned}, decltype(&{release})> {owner}({name}, &{release});"
+    indentation = text.indentation(behind)
+    if len(indentation) + len(declared) > LONGEST_LINE:
+        further = f"\n{indentation}{text.step_in(behind)}"
+        declared = declared.replace(f"> {owner}", f">{further}{owner}")
     edits = [
         _on_a_line(declared, last, text),
         *(_without(one.span, name, owner, scope.end, text) for one in repair.released),

@@ -8,7 +8,7 @@ import re
 from cudalint.findings.fix import Applicability, Fix
 from cudalint.findings.repair import Named, ReleaseMember
 from cudalint.fixes.cpp import CppText
-from cudalint.fixes.cpp_release import at_end
+from cudalint.fixes.cpp_release import at_end, wrapped
 from cudalint.fixes.python import PythonText
 from cudalint.fixes.spelling import last_name, parts_of_call, prefix_of, usual_release
 from cudalint.fixes.text import GiveUp, Text, demand, is_place
@@ -24,12 +24,16 @@ def release_in_destructor(repair: ReleaseMember, text: CppText) -> Fix:
     beside = [one for one in repair.siblings if _stands_alone(one, text)]
     if beside and not repair.last:
         place, call = _call(beside[0], repair, text)
-        begin = text.statement_start(text.number(text.bounds(beside[0].span)[0]))
+        site, _ = text.bounds(beside[0].span)
+        begin = text.statement_start(text.number(site))
         end = text.tokens[text.statement_end(begin)].end
         behind = text.line_end(end)
         rest = text.text[end:behind].strip()
         demand(not rest or rest.startswith("//"))
-        edit = text.insert(behind, f"\n{text.indentation(end)}{_guarded(place, call, repair)};")
+        statement = wrapped(call, site, text) if _alike(beside[0], call, text) else call
+        statement = _guarded(place, statement, repair)
+        edit = text.insert(behind, f"\n{text.indentation(end)}{statement};")
+        where = f"beside that of `{beside[0].text}`"
     else:
         demand(repair.destructor)
         assert repair.destructor is not None
@@ -40,11 +44,17 @@ def release_in_destructor(repair: ReleaseMember, text: CppText) -> Fix:
         number = text.number(end - 1)
         demand(text.word(number) == "}")
         edit = at_end(number, f"{_guarded(place, call, repair)};", text)
-    return Fix(f"Call `{call}` in the destructor", (edit,), Applicability.UNSAFE)
+        where = "in the destructor"
+    return Fix(f"Call `{call}` {where}", (edit,), Applicability.UNSAFE)
 
 
 def _words(span: Span, text: CppText) -> list[str]:
     return [token.text for token in text.between(*text.bounds(span))]
+
+
+def _alike(site: Named, call: str, text: CppText) -> bool:
+    """Whether both are released by one function, whose status is then looked at alike."""
+    return parts_of_call(text.at(site.span))[0] == parts_of_call(call)[0]
 
 
 def _guarded(place: str, call: str, repair: ReleaseMember) -> str:

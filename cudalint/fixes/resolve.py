@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cudalint.findings.finding import Finding
-from cudalint.findings.fix import Fix
+from cudalint.findings.fix import Fix, together
 from cudalint.findings.repair import (
     AddCheck,
     CopyKind,
@@ -44,7 +44,7 @@ from cudalint.fixes.tensors import (
     move_behind,
     wrap_in_with,
 )
-from cudalint.fixes.text import GiveUp, Text
+from cudalint.fixes.text import GiveUp, Text, demand
 from cudalint.project.reading import Language
 from cudalint.source import Source
 
@@ -109,7 +109,9 @@ def _fix(repair: object, text: Text) -> Fix | None:
     makers = _PYTHON if isinstance(text, PythonText) else _CPP
     for make in makers.get(type(repair), ()):
         try:
-            return make(repair, text)
+            made = make(repair, text)
+            demand(together((), made.edits) is not None)
+            return made
         except (GiveUp, LookupError, ValueError, RecursionError):
             continue  # what is written there ends or nests as no code does
     return None

@@ -185,7 +185,7 @@ def move_behind(repair: MoveBehind, text: PythonText) -> Fix:
     own_line = text.line_start(start), text.text.find("\n", end) + 1
     behind = text.line_end(text.end(loop))
     indentation = text.indentation(text.start(loop))
-    if statement is loop.body[-1] and not loop.orelse:
+    if end == text.end(loop):
         # The last line of the loop moves out of it.
         edits = [text.edit(text.line_start(start), start, indentation)]
     else:
