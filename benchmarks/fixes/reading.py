@@ -21,6 +21,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.common import Counter, table
+from benchmarks.documents import markdown, write_section
 from benchmarks.first_sight.judged import Judged
 from benchmarks.fixes.mending import Mended, mend
 from benchmarks.repositories import is_source, obtain, write_files
@@ -38,7 +39,7 @@ class Read(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     file: str
     line: int
     code: str
-    name: str
+    name: str = ""
     """What the message names first."""
     fix: str = ""
     """``safe`` or ``unsafe``; empty where there is none."""
@@ -177,6 +178,7 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="TEXT", help="repositories with this in them")
     parser.add_argument("--diffs", type=Path, metavar="DIR", help="where the diffs are written")
     parser.add_argument("--cache", type=Path, help="a folder that keeps what was read")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="the table, into this document")
     arguments = parser.parse_args()
     known: dict[tuple[object, ...], Read] = {one.place: one for one in load()}
     groups: defaultdict[str, list[Judged]] = defaultdict(list)
@@ -195,7 +197,10 @@ def main() -> int:
                     _show(arguments.diffs, entry, finding, diff)
             counter.step()
             write(known.values())
-    print("\n".join(table(tables(list(known.values())))))
+    rows = tables(list(known.values()))
+    print("\n".join(table(rows)))
+    if arguments.write:
+        write_section(arguments.write, "fixes read", markdown(rows))
     unread = [one for one in known.values() if one.fix and one.accepted is None]
     for entry in unread:
         print(f"not read: {' '.join(map(str, entry.place))}", file=sys.stderr)

@@ -91,7 +91,7 @@ def release_first(repair: ReleaseFirst, text: CppText) -> Fix:
     demand(not _JUMPS.search(text.at(lost.function)))
     acquired, _ = text.bounds(lost.acquired)
     held_in = text.block(text.tokens[text.statement_start(text.number(acquired))].start)
-    call, site = release_call(lost, text)
+    call, site = release_call(lost, text, renewed=True)
     statement = call if site is None else wrapped(call, text.bounds(site.span)[0], text)
     edits = []
     for way in lost.ways:

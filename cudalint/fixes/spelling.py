@@ -20,8 +20,11 @@ def last_name(api: str) -> str:
     return re.sub(r"_v\d$", "", re.split(r"\.|::", api)[-1])
 
 
-def release_call(repair: ReleaseOnExits, text: Text) -> tuple[str, Named | None]:
-    """The call that releases the resource of a repair, and after which other release it is made."""
+def release_call(
+    repair: ReleaseOnExits, text: Text, *, renewed: bool = False
+) -> tuple[str, Named | None]:
+    """The call that releases the resource of a repair, and after which other release it is made.
+    ``renewed``: a release of the variable may be that of another one, which it holds later."""
     known = {last_name(one) for one in repair.releases}
     usual = None if repair.wrapped else usual_release(repair.api, repair.releases)
     for site in repair.released:
@@ -29,7 +32,7 @@ def release_call(repair: ReleaseOnExits, text: Text) -> tuple[str, Named | None]
         callee, arguments = parts_of_call(call)
         if repair.name in arguments and (len(arguments) == 1 or callee in known):
             return " ".join(call.split()), site
-    demand(repair.released or not _is_mentioned(usual, repair, text))
+    demand(renewed or repair.released or not _is_mentioned(usual, repair, text))
     for site in repair.siblings:
         call = text.at(site.span)
         callee, arguments = parts_of_call(call)
