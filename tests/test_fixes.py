@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from test_fixtures import FIXTURES, header_cache, options_of, units
 
+from benchmarks import documents
+from benchmarks.fixes import reading
 from benchmarks.fixes.mending import Mended, faults, mend
 from benchmarks.fixes.page import PAGE, what_is_fixed, with_table
 from cudalint.findings.finding import Finding
@@ -415,6 +417,64 @@ print(model(torch.ones(8, 4096).cuda()).sum())
     added = '        weights_only=True,\n        map_location="cpu",\n'
     wanted = text.replace("        weights_only=True,\n", added)
     assert after(tmp_path / "a.py", text, header_cache).decode() == wanted
+
+
+_COLLECTS = """import torch
+
+
+def predict(model, loader, first):
+    model.cuda().eval()
+    kept = []
+    with torch.inference_mode():
+        for batch in loader:
+            scores = model(batch.cuda())
+            if first:
+                kept.append(scores)
+            else:
+                kept.append(scores + 1)
+    return torch.cat(kept){}.cpu().numpy()
+"""
+
+
+@pytest.mark.parametrize("joined", ["", ".detach()"])
+def test_all_that_a_list_collects_goes_to_the_host(
+    joined: str, tmp_path: Path, header_cache: Path
+) -> None:
+    text = _COLLECTS.replace("{}", joined)
+    found = after(tmp_path / "a.py", text, header_cache).decode()
+    wanted = text.replace("append(scores)", f"append(scores{joined}.cpu())")
+    assert found == wanted.replace("append(scores + 1)", f"append((scores + 1){joined}.cpu())")
+
+
+@pytest.mark.parametrize(
+    ("display", "kept"),
+    [('{"loss": loss}', '{"loss": loss.detach()}'), ('{"loss": loss, "n": 1}', "found")],
+)
+def test_a_dictionary_has_no_graph_to_be_without(
+    display: str, kept: str, tmp_path: Path, header_cache: Path
+) -> None:
+    text = f"""import torch
+
+model = torch.nn.Linear(9, 9).cuda()
+history = []
+for batch in torch.ones(99, 9).cuda():
+    loss = model(batch).sum()
+    loss.backward()
+    found = {display}
+    history.append(found)
+print(history)
+"""
+    one = mended(tmp_path / "a.py", text, header_cache)
+    assert "GPU601" in {finding.code for finding in one.before.active}
+    found = after(tmp_path / "a.py", text, header_cache).decode()
+    assert found == text.replace("append(found)", f"append({kept})")
+
+
+def test_what_was_read_of_public_fixes_is_told_as_it_is() -> None:
+    findings = reading.load()
+    assert len({one.place for one in findings}) == len(findings) > 100
+    assert all(one.why and (one.accepted is None) == (not one.fix) for one in findings)
+    assert documents.markdown(reading.tables(findings)) in PAGE.read_text("utf-8")
 
 
 def test_a_notebook_keeps_all_but_the_line(tmp_path: Path, header_cache: Path) -> None:

@@ -49,8 +49,14 @@ def _statement(release: Span, text: CppText) -> tuple[int, int]:
 def _whole_line(start: int, end: int, text: CppText) -> Edit:
     """A statement goes with its line."""
     demand(text.leads(start) and not text.in_branch(text.number(start)))
+    return _line(start, end, "//", text)
+
+
+def _line(start: int, end: int, comment: str, text: Text) -> Edit:
+    """A line goes, and what is said behind it."""
+    rest = text.text[end : text.line_end(end)].strip()
+    demand(not rest or rest.startswith(comment))
     line_end = text.text.find("\n", end) + 1 or len(text.text)
-    demand(not text.text[end:line_end].strip())
     return text.edit(text.line_start(start), line_end, "")
 
 
@@ -77,11 +83,8 @@ def drop_release_in_python(repair: DropRelease, text: PythonText) -> Fix:
     later = first.statements[first.position + 1 :]
     demand(any(text.start(one) <= start < text.end(one) for one in later))
     demand(len(second.statements) > 1 and text.leads(start))
-    demand(not text.text[end : text.line_end(end)].strip())
     demand(not _is_mentioned(place, text.text[text.end(statement) : start]))
-    line_end = text.text.find("\n", end) + 1 or len(text.text)
-    edit = text.edit(text.line_start(start), line_end, "")
-    return Fix(f"Release `{place}` once", (edit,), _UNSAFE)
+    return Fix(f"Release `{place}` once", (_line(start, end, "#", text),), _UNSAFE)
 
 
 def release_first(repair: ReleaseFirst, text: CppText) -> Fix:
