@@ -35,8 +35,10 @@ def detach(repair: Detach, text: PythonText) -> Fix:
         and _is_shown_as(node, repair.value)
     ]
     demand(len(found) == 1)
-    safe = Applicability.SAFE if repair.safe else Applicability.UNSAFE
-    edits = _detached_display(found[0], text) or _with_call(found[0], "detach", text)
+    display = _detached_display(found[0], text)
+    edits = display or _with_call(found[0], "detach", text)
+    # What is put into a dictionary later would be missing in the one that is kept.
+    safe = Applicability.SAFE if repair.safe and not display else Applicability.UNSAFE
     return Fix(f"Keep `{repair.value}` without its graph", edits, safe)
 
 
