@@ -336,3 +336,26 @@ void f(size_t n) {
         "cudaFree",
         "cudalint_check",
     ]
+
+
+def test_an_object_of_unknown_class_is_returned_itself(options: ParseOptions) -> None:
+    """A handle whose header only a header of the project includes, and both are missing."""
+    text = """#include "project/ranks.hpp"
+void check(ncclResult_t result);
+ncclComm_t joined(int count, ncclUniqueId id, int rank) {
+    ncclComm_t ranks;
+    check(ncclCommInitRank(&ranks, count, id, rank));
+    return ranks;
+}
+ncclComm_t copied(ncclComm_t& ranks) { return ranks; }
+"""
+    ends = {
+        function.name: block.terminator.value
+        for function in read(text, options).functions
+        for block in function.blocks
+        if isinstance(block.terminator, Return)
+    }
+    assert {name: render(value) for name, value in ends.items() if value is not None} == {
+        "joined": "ranks",
+        "copied": "%1",
+    }
