@@ -44,6 +44,8 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """It belongs to memory that was there before (registered host memory)."""
     small: bool = False
     """A handle that holds next to no device memory: one a process is no loss."""
+    number: bool = False
+    """A handle that is a number to C, and no pointer."""
     managed: bool = False
     """Reference-counted or collected (CuPy, PyTorch, PyCUDA arrays): no release is owed."""
 
