@@ -423,6 +423,9 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     (``Variable(x, volatile=True)``, which counted before PyTorch 0.4)."""
     without_arguments: bool = False
     """Only a call without arguments is meant (``.get`` of an array, not of a dictionary)."""
+    packages: tuple[str, ...] = ()
+    """Only what is known to be an array is meant, or in a file that names one of these packages
+    (``.get`` of CuPy's arrays, not of what a pool of processes has yet to give)."""
 
 
 HOOK_KINDS = ("differentiated", "collected", "without_gradients", "once", "each_batch")
