@@ -359,3 +359,29 @@ ncclComm_t copied(ncclComm_t& ranks) { return ranks; }
         "joined": "ranks",
         "copied": "%1",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{ X { free(p); }; }", "#define X cudalint_X = [&]"),
+        ("{ X { if (p) { free(p); } }; }", "#define X cudalint_X = [&]"),
+        ("{ X(&p) { free(p); } X_END }", "#define X(...) cudalint_X = [&]"),
+        ("{ X { free(p); } }", ""),
+        ("{ X(p, q) { free(p); } }", ""),
+        ("{ X {1, 2}; }", ""),
+        ("int f() X { return 1; };", ""),
+    ],
+)
+def test_a_name_before_a_block_that_ends_as_an_expression_keeps_it(
+    text: str, expected: str
+) -> None:
+    error = "use of undeclared identifier 'X'"
+    found = declared(text, error)
+    assert ("= [&]" in found) == bool(expected) and expected in found
+    assert "= [&]" not in declared(text, error, is_c=True)
+
+
+def test_a_name_behind_a_block_ends_it() -> None:
+    error = "use of undeclared identifier 'X_END'"
+    assert declared("{ X(&p) { free(p); } X_END\n }", error) == "#define X_END ;"
