@@ -18,6 +18,7 @@ from cudalint.commands.options import (
     RUNTIME_MODES,
     SectionedCommand,
     config_options,
+    merge_options,
     run_options,
     setting_options,
     timeline_option,
@@ -97,6 +98,24 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
             paths, configuration, lambda: _told(lambda: run_check(paths, configuration(), own))
         )
     return run_check(paths, configuration(), own)
+
+
+@cudalint.command(cls=SectionedCommand)
+@click.argument("shards", nargs=-1, required=True, metavar="FILE...")
+@setting_options
+@config_options
+@merge_options
+def merge(shards: tuple[str, ...], **options: Any) -> int:
+    """Report what the shards of a run found, as one run does.
+
+    FILE is what `cudalint --shard 2/8 --output-file FILE` wrote, of each shard one; here are the
+    same files, and the same settings. Exit status: that of `check`.
+    """
+    from cudalint.commands.check import CheckOptions
+    from cudalint.commands.merge import run_merge
+
+    own = {name: options[name] for name in CheckOptions.__dataclass_fields__ if name in options}
+    return run_merge(shards, lambda paths: configuration_of(paths, options), CheckOptions(**own))
 
 
 @cudalint.command(context_settings={"ignore_unknown_options": True})

@@ -71,6 +71,7 @@ class Executor:
     """A pool of supervised workers for one handler (a module-level function).
 
     ``pulse`` is called all the while that workers are busy; what it raises ends the run.
+    ``method`` is how processes are started, where it matters: one with threads cannot fork.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Executor:
         workers: int,
         bounds: Bounds,
         pulse: Callable[[], None] | None = None,
+        method: str | None = None,
     ) -> None:
         self._handler = handler
         self._pulse = pulse
@@ -87,7 +89,7 @@ class Executor:
         self._bounds = bounds
         self._workers: list[_Worker] = []
         self._seconds: Sequence[float] = ()
-        method = multiprocessing.get_start_method(allow_none=True)
+        method = method or multiprocessing.get_start_method(allow_none=True)
         method = method or ("fork" if sys.platform == "linux" else "spawn")
         self._forked = method == "fork"
         self._context: Any = multiprocessing.get_context(method)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from cudalint import __version__
 from cudalint.executor import Executor, Handler, Outcome, run_here, took_longer
 from cudalint.findings.cells import in_cells
 from cudalint.findings.finding import Finding
@@ -17,7 +18,7 @@ from cudalint.findings.fingerprint import fingerprinted
 from cudalint.judging import judged
 from cudalint.loading import text_of
 from cudalint.plan import Plan
-from cudalint.project.cache import Cache, digest, file_digest
+from cudalint.project.cache import Cache, contents_digest, digest, file_digest
 from cudalint.project.files import FileError, SourceFile
 from cudalint.project.paths import relative_name
 from cudalint.project.reading import UnreadableError, decode, read_bytes
@@ -29,10 +30,12 @@ from cudalint.source import Span, is_header
 if TYPE_CHECKING:
     from cudalint.analysis.facts.capacity import Footprint
     from cudalint.analysis.facts.wrappers import Wrapper
+    from cudalint.cluster import Cluster
     from cudalint.grouping.groups import Links
     from cudalint.grouping.parts import Part
     from cudalint.jobs import AnalysisJob, AnalysisResult, Lowered
     from cudalint.lowering import Lowering, Preparer
+    from cudalint.shards import PartResult, Shard, ShardReport
 
 _Kept = TypeVar("_Kept")
 Progress = Callable[[str, int, int], None]
@@ -56,6 +59,8 @@ class _Run:
     passed_over: list[SourceFile] = field(default_factory=list)
     """C and C++ files without CUDA whose functions may throw."""
     cache: Cache | None = None
+    read_anew: set[str] = field(default_factory=set)
+    analysed_anew: set[str] = field(default_factory=set)
     interrupted: bool = False
     footprint: bool = False
     footprints: list[Footprint] = field(default_factory=list)
@@ -77,15 +82,24 @@ class _Run:
         def pulse() -> None:
             self.progress(stage, done, len(payloads))
 
-        bounds = self.plan.bounds
         try:
-            with Executor(handler, workers=workers, bounds=bounds, pulse=pulse) as executor:
+            with self._workers(handler, workers, pulse) as executor:
                 for outcome in executor.run(payloads, seconds):
                     pulse()
                     done += 1
                     yield outcome
         except KeyboardInterrupt:
             self.interrupted = True
+
+    def _workers(
+        self, handler: Handler, workers: int, pulse: Callable[[], None]
+    ) -> Executor | Cluster:
+        bounds = self.plan.bounds
+        if self.plan.scheduler is None:
+            return Executor(handler, workers=workers, bounds=bounds, pulse=pulse)
+        from cudalint.cluster import dask_cluster
+
+        return dask_cluster(self.plan.scheduler, handler, bounds=bounds, pulse=pulse)
 
     def select(self, files: Sequence[SourceFile], contents: Mapping[Path, bytes]) -> Selection:
         """What is read of some files."""
@@ -126,12 +140,14 @@ def lint(
     supervised: bool = True,
     footprint: bool = False,
     wrappers: bool = False,
+    shards: Sequence[ShardReport] = (),
 ) -> Report:
     """Lint files together: what one of them says of another's functions and classes counts.
 
     ``contents`` stands for what is on the disk (standard input, an editor's buffer). What
     ``context`` says counts too, but nothing is told of it. The result does not depend on the number
     of workers, on the cache or on the order of ``files``. What ``progress`` raises ends the run.
+    ``shards`` have analysed the files already.
     """
     run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
     run.footprint = footprint
@@ -149,17 +165,22 @@ def lint(
         )
     told = {one.file.filename for one in read}
     others = [file for file in context if file.filename not in told]
-    unsaved = _unsaved(contents)
-    lowered = _lowered([*read, *run.select(others, contents).read], run, unsaved)
-    findings = _analysed(lowered, told, run)
-    if not (run.interrupted or context) and (
+    if shards:
+        findings = _merged(shards, read, run)
+    else:
+        unsaved = _unsaved(contents)
+        lowered = _lowered([*read, *run.select(others, contents).read], run, unsaved)
+        findings = _found(_analysed(lowered, told, run), run)
+    if not (run.interrupted or context or shards) and (
         near := _neighbours(findings, files, read, plan, contents)
     ):
         others = [one.file for one in near]
         lowered |= _lowered(near, run, unsaved)
         run.unread, run.footprints, run.blank = {}, [], set()
-        findings = _analysed(lowered, told, run)
+        findings = _found(_analysed(lowered, told, run), run)
     _forget({file.filename for file in (*others, *run.passed_over)}, findings, run)
+    if run.cache:
+        run.cache.trim()
     failed = {error.filename for error in run.errors}
     run.errors += [
         FileError(one.file.filename, "nothing of it could be read")
@@ -183,6 +204,41 @@ def lint(
         sources=sources,
         fates=tuple(selection.fates),
         interrupted=run.interrupted,
+        read_anew=len(run.read_anew),
+        analysed_anew=len(run.analysed_anew),
+    )
+
+
+def lint_shard(
+    files: Sequence[SourceFile],
+    plan: Plan,
+    shard: Shard,
+    *,
+    progress: Progress | None = None,
+    footprint: bool = False,
+) -> ShardReport | None:
+    """What one of several runs finds in its share of the files; ``None`` where it was stopped. All
+    are read, as each may link others."""
+    from cudalint.shards import ShardReport, inputs_of
+
+    run = _Run(plan, progress or (lambda stage, done, total: None), supervised=True)
+    run.footprint = footprint
+    run.cache = _cache(plan)
+    read = run.select(files, {}).read
+    lowered = _lowered(read, run, ())
+    parts = _analysed(lowered, {one.file.filename for one in read}, run, shard)
+    if run.interrupted:
+        return None
+    return ShardReport(
+        format=1,
+        version=__version__,
+        shard=shard.number,
+        of=shard.count,
+        paths=[],
+        inputs=inputs_of(read, plan, footprint),
+        parts=parts,
+        errors=sorted(set(run.errors)),
+        notes=sorted(set(run.notes)),
     )
 
 
@@ -203,7 +259,8 @@ def linked(
 
 
 def _cache(plan: Plan) -> Cache | None:
-    return Cache(plan.cache_folder) if plan.cache_folder else None
+    folder = plan.cache_folder
+    return Cache(folder, plan.root, plan.cache_size) if folder else None
 
 
 # Context ----------------------------------------------------------------------------------------
@@ -296,6 +353,7 @@ def _lower(read: Sequence[ReadFile], run: _Run, preparer: Preparer) -> dict[str,
             run.errors.append(FileError(one.file.filename, f"not read: {failure}"))
         else:
             pending.append(lowering)
+            run.read_anew.add(one.file.filename)
     # Large files first, so that no worker is left with the largest at the end:
     pending.sort(key=lambda lowering: -len(lowering.job.text))
     if pending:
@@ -339,21 +397,58 @@ def _lower_all(
 # Analysis ---------------------------------------------------------------------------------------
 
 
-def _analysed(lowered: Mapping[str, Lowered], told: set[str], run: _Run) -> list[Finding]:
-    """The findings of all rules, where anything is told. Files that belong together are analysed
-    together; where that fails, each alone, so that only the culprit is lost."""
+def _analysed(
+    lowered: Mapping[str, Lowered], told: set[str], run: _Run, shard: Shard | None = None
+) -> dict[int, PartResult]:
+    """What all rules find in each part of which anything is told, or in those of a shard. Files
+    that belong together are analysed together; where that fails, each alone, so that only the
+    culprit is lost."""
     from cudalint.grouping.parts import Part, parts_of
+    from cudalint.shards import PartResult
 
     parts = parts_of({name: one.links for name, one in lowered.items()})
     parts = [part for part in parts if told.intersection(part.files)]
-    results, failed = _analyse_parts(parts, lowered, run)
-    together = [part for part, _ in failed if len(part.files) + len(part.context) > 1]
-    alone = [Part((name,)) for part in together for name in part.files]
-    more, lost = _analyse_parts(alone, lowered, run)
-    for part, failure in [*(one for one in failed if one[0] not in together), *lost]:
-        run.errors.append(FileError(part.files[0], failure))
+    numbers = list(range(len(parts)))
+    if shard is not None:
+        sizes = [sum(len(lowered[name].program) for name in part.files) for part in parts]
+        numbers = shard.chosen(sizes)
+    results, failed = _analyse_parts([parts[number] for number in numbers], lowered, run)
+    alone = {
+        number: [Part((name,)) for name in parts[numbers[number]].files]
+        for number in failed
+        if len(parts[numbers[number]].files) + len(parts[numbers[number]].context) > 1
+    }
+    singles = [part for number in alone for part in alone[number]]
+    more, lost = _analyse_parts(singles, lowered, run)
+    for number, failure in failed.items():
+        if number not in alone:
+            run.errors.append(FileError(parts[numbers[number]].files[0], failure))
+    run.errors += [FileError(singles[one].files[0], failure) for one, failure in lost.items()]
+    found = {numbers[number]: PartResult(together=one) for number, one in results.items()}
+    rest = iter(range(len(singles)))
+    for number, of_part in alone.items():
+        positions = [next(rest) for _ in of_part]
+        single = [more[position] for position in positions if position in more]
+        found[numbers[number]] = PartResult(alone=single)
+    return dict(sorted(found.items()))
+
+
+def _merged(shards: Sequence[ShardReport], read: Sequence[ReadFile], run: _Run) -> list[Finding]:
+    """The findings of all shards, if they are of what was read here."""
+    from cudalint.shards import check_inputs, inputs_of, parts_in
+
+    check_inputs(shards, inputs_of(read, run.plan, run.footprint))
+    for one in shards:
+        run.errors += one.errors
+        run.notes += one.notes
+    return _found(parts_in(shards), run)
+
+
+def _found(parts: Mapping[int, PartResult], run: _Run) -> list[Finding]:
+    """The findings in all parts; what else is known of their files goes to the run."""
+    together = [part.together for part in parts.values() if part.together is not None]
     findings: list[Finding] = []
-    for result in (*results, *more):
+    for result in (*together, *(one for part in parts.values() for one in part.alone)):
         findings += result.findings
         run.unread.update(result.unread)
         run.footprints += result.footprint
@@ -364,8 +459,8 @@ def _analysed(lowered: Mapping[str, Lowered], told: set[str], run: _Run) -> list
 
 def _analyse_parts(
     parts: Sequence[Part], lowered: Mapping[str, Lowered], run: _Run
-) -> tuple[list[AnalysisResult], list[tuple[Part, str]]]:
-    """What was found in each part, in order, and the parts that failed, with the reason."""
+) -> tuple[dict[int, AnalysisResult], dict[int, str]]:
+    """By the position of each part, in order, what was found in it, or the reason why it failed."""
     from cudalint import jobs
     from cudalint.jobs import AnalysisResult
 
@@ -398,6 +493,7 @@ def _analyse_parts(
             failed[number] = f"not analysed: {failure}"
         else:
             pending.append((number, key, msgspec.msgpack.encode(order)))
+            run.analysed_anew.update(part.files)
     # Large parts first, as above; each with the time that its files need.
     pending.sort(key=lambda one: -len(one[2]))
     payloads = [payload for _, _, payload in pending]
@@ -407,15 +503,12 @@ def _analyse_parts(
         if outcome.result is None:
             failed[number] = f"not analysed: {outcome.failure}"
             if outcome.timed_out:
-                run.remember(key, seconds[number], [str(path) for path in plan.models])
+                run.remember(key, seconds[number], [])
             continue
         results[number] = msgspec.msgpack.decode(outcome.result, type=AnalysisResult)
         if run.cache:
-            run.cache.store(key, outcome.result, [str(path) for path in plan.models])
-    return (
-        [results[number] for number in sorted(results)],
-        [(parts[number], failed[number]) for number in sorted(failed)],
-    )
+            run.cache.store(key, outcome.result)
+    return dict(sorted(results.items())), dict(sorted(failed.items()))
 
 
 def _analysis_key(order: AnalysisJob, plan: Plan) -> str:
@@ -425,7 +518,7 @@ def _analysis_key(order: AnalysisJob, plan: Plan) -> str:
         *order.programs,
         repr(order.rules),
         repr(order.limits),
-        repr(order.models),
+        contents_digest(plan.models),
         repr(order.footprint),
         repr(order.context),
         repr(order.program_headers),

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import re
+import functools
+import platform
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from cudalint.frontends.cuda.includes import Includes, find_includes, forget
 from cudalint.frontends.python.prefilter import may_embed
 from cudalint.jobs import LoweringJob, encode_options
 from cudalint.plan import Plan
-from cudalint.project.cache import digest
+from cudalint.project.cache import HEADER_CACHE, contents_digest, digest, is_usable
 from cudalint.project.compile_commands import (
     CompileCommands,
     CompileCommandsError,
@@ -26,16 +28,11 @@ from cudalint.project.files import FileError, SourceFile
 from cudalint.project.paths import absolute, display_name
 from cudalint.source import Source
 
-_QUOTED_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-
-
-HEADER_CACHE = "headers"
-
 
 @contextlib.contextmanager
 def header_folder(plan: Plan) -> Iterator[Path]:
     """Where precompiled headers are kept: in the cache, else for this run only."""
-    if plan.cache_folder is not None:
+    if plan.cache_folder is not None and is_usable(plan.cache_folder):
         yield plan.cache_folder / HEADER_CACHE
     else:
         with tempfile.TemporaryDirectory(prefix="cudalint-") as folder:
@@ -49,27 +46,17 @@ class Lowering:
     job: LoweringJob
     key: str
     """The cache key: everything that decides the result, except included files."""
-    path: Path
+    headers: tuple[str, ...]
+    """The project's headers that it includes, as far as a scan tells."""
 
     def without_embedded(self) -> Lowering:
         """The same Python file, its strings left alone."""
         job = msgspec.structs.replace(self.job, parse={})
         return dataclasses.replace(self, job=job, key=digest("not embedded", self.key))
 
-    def dependencies(self, included: list[str]) -> list[str]:
-        """The files whose change changes the result: those included, and the places where a
-        header that was not found would be looked for."""
-        if self.job.language == "python":
-            return included + self.job.models
-        found = {Path(name).name for name in included}
-        folders = [self.path.parent, *map(Path, self.job.parse.get("include_folders", ()))]
-        missing = [
-            str(folder / name)
-            for name in _QUOTED_INCLUDE.findall(self.job.text)
-            if Path(name).name not in found
-            for folder in folders
-        ]
-        return included + missing
+    def dependencies(self, included: Iterable[str]) -> list[str]:
+        """The files whose change changes the result."""
+        return sorted({*included, *self.headers})
 
 
 class Preparer:
@@ -89,6 +76,10 @@ class Preparer:
         self.header_folder = header_folder
         self.notes: list[FileError] = []
         self._databases: dict[Path, CompileCommands | None] = {}
+        folder = Path.cwd()
+        self._here = "." if folder == plan.root else f"{folder} {plan.root}"
+        """Names are relative to the working directory: elsewhere they are other ones."""
+        forget()
 
     def prepare(self, file: SourceFile, data: bytes, source: Source) -> Lowering:
         """What a worker needs to lower a file."""
@@ -100,16 +91,46 @@ class Preparer:
         elif may_embed(source.text):
             parse = self._embedded_options()
         job = LoweringJob(source.filename, source.text, file.language, parse, models)
+        found = self._includes(job)
         key = digest(
             "program",
             self.plan.lowering_version,
             file.language,
             source.filename,
-            str(Path.cwd()),
+            self._here,
             data,
-            msgspec.json.encode(parse, order="sorted"),
+            self._portable({**parse, "cache_folder": None}),
+            self._portable(found) if found else "",
+            *(self._machine if parse else ()),
+            *((contents_digest(self.plan.models),) if models else ()),
         )
-        return Lowering(job, key, file.path)
+        return Lowering(job, key, found.headers if found else ())
+
+    def _portable(self, data: object) -> bytes:
+        """Data as bytes that are the same on each machine that has the project, wherever it is."""
+        root = msgspec.json.encode(str(self.plan.root))[:-1]
+        text = msgspec.json.encode(data, order="sorted")
+        return text.replace(root + b"/", b'"./').replace(root + b'"', b'"."')
+
+    @functools.cached_property
+    def _machine(self) -> tuple[str, ...]:
+        """What else of the machine decides how C++ is read."""
+        from cudalint.frontends.cuda.toolchain import find_toolchain
+
+        toolchain = find_toolchain()
+        own = [folder.name for folder in (*toolchain.c, *toolchain.cxx)]
+        return (str(toolchain.target), platform.machine(), *own, *toolchain.versions)
+
+    def _includes(self, job: LoweringJob) -> Includes | None:
+        """Which headers a file means now. One that appears elsewhere can change that."""
+        from cudalint.frontends.cuda.flags import all_system_folders
+        from cudalint.frontends.cuda.toolchain import find_toolchain
+
+        if not job.parse or "#" not in job.text:
+            return None
+        system = all_system_folders(find_toolchain())
+        known = (*job.parse["include_folders"], *job.parse["system_folders"])
+        return find_includes(job.filename, job.text, known, system, self.plan.root)
 
     def _embedded_options(self) -> dict[str, Any]:
         """How CUDA C++ in a Python file's strings is parsed: no compile database knows it."""

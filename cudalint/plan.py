@@ -18,7 +18,7 @@ from cudalint.executor import Bounds
 from cudalint.findings.baseline import Baseline, BaselineError
 from cudalint.findings.finding import Severity
 from cudalint.findings.rule import Limits, Rule
-from cudalint.project.cache import FOLDER_NAME, digest, files_digest
+from cudalint.project.cache import FOLDER_NAME, contents_digest, digest
 from cudalint.project.compile_commands import DATABASE, CompileCommands, CompileCommandsError
 from cudalint.project.config import Configuration, ConfigurationError
 from cudalint.project.ignore import Patterns
@@ -57,12 +57,16 @@ class Plan:
     compile_commands: CompileCommands | None
     """The database that the settings name; else each file's nearest one counts."""
     cache_folder: Path | None
+    cache_size: int
     warnings: tuple[str, ...]
     """What of the settings has no effect, as it cannot have been meant."""
     version: str
     """Changes with cudalint's own code, its rules and what it reads with: part of cache keys."""
     lowering_version: str
     """The same of all that decides how a file is lowered: neither rules nor analysis do."""
+    scheduler: str | None = None
+    """The address of the Dask scheduler whose cluster does the work. No setting: what is linted
+    must not choose who is sent its text."""
 
     @property
     def named(self) -> frozenset[str]:
@@ -117,6 +121,7 @@ def make_plan(configuration: Configuration, *, new_baseline: bool = False) -> Pl
         baseline=resolver.baseline(new_baseline),
         compile_commands=resolver.compile_commands(),
         cache_folder=cache_folder(configuration) if settings.cache else None,
+        cache_size=resolver.bytes("cache-size", settings.cache_size),
         warnings=resolver.warnings(),
         version=_version(known),
         lowering_version=_lowering_version(),
@@ -129,17 +134,22 @@ def cache_folder(configuration: Configuration) -> Path:
     return absolute(chosen) if chosen else configuration.root / FOLDER_NAME
 
 
+def code_version() -> str:
+    """A digest of cudalint's own code, without rules: the same on every machine that has it."""
+    return digest(_lowering_version(), _analysis_version())
+
+
 def _version(known: Mapping[str, type[Rule]]) -> str:
     """A digest of the code: an installation can change without its version changing."""
     plugins = sorted({rule.__module__.partition(".")[0] for rule in known.values()})
     origins = [getattr(sys.modules.get(module), "__file__", None) for module in plugins]
     rules = [path for origin in origins if origin for path in Path(origin).parent.glob("*.py")]
-    return digest(_lowering_version(), _analysis_version(), files_digest(rules))
+    return digest(code_version(), _digest_of(rules))
 
 
 @functools.cache
 def _analysis_version() -> str:
-    return files_digest(_code("analysis"))
+    return _digest_of(_code("analysis"))
 
 
 @functools.cache
@@ -151,7 +161,12 @@ def _lowering_version() -> str:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             distributions.append(f"{name} {importlib.metadata.version(name)}")
     code = set(_code(".")) - set(_code("analysis"))
-    return digest(files_digest(sorted(code)), *distributions)
+    return digest(_digest_of(code), *distributions)
+
+
+def _digest_of(code: Iterable[Path]) -> str:
+    """By content: a cache may come from another machine, where times and folders differ."""
+    return contents_digest(sorted(code))
 
 
 def _code(folder: str) -> list[Path]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from cudalint.analysis.facts import Exit, FunctionFacts, Leak, LeakExit, Resource, Site, readable
 from cudalint.findings.finding import Confidence, Defect, Finding, Step, Way, from_the_top
-from cudalint.findings.repair import Named, ReleaseOnExits, WayOut
+from cudalint.findings.repair import Named, ReleaseFirst, ReleaseOnExits, WayOut
 from cudalint.findings.rule import Rule
 from cudalint_rules._leaks import Verdict
 from cudalint_rules._wording import its_siblings, places, quoted, rows, steps_at, subject
@@ -55,14 +55,17 @@ def leak_finding(
     return replace(finding, ways=tuple(ways)) if len(ways) > 1 else finding
 
 
-def _repair(leak: Leak, verdict: Verdict, facts: FunctionFacts) -> ReleaseOnExits | None:
-    """A release on each of the ways out, where they are all in one file."""
+def _repair(
+    leak: Leak, verdict: Verdict, facts: FunctionFacts
+) -> ReleaseOnExits | ReleaseFirst | None:
+    """A release on each of the ways out, where they are all in one file, or before it is
+    overwritten."""
     resource = leak.resource
     here = {site.filename for site in (*leak.released, *leak.siblings)} | {resource.filename}
-    overwritten = any(way.kind is Exit.OVERWRITE for way in verdict.exits)
-    if here != {facts.filename} or overwritten or resource.info.attached:
+    overwritten = {way.kind is Exit.OVERWRITE for way in verdict.exits}
+    if here != {facts.filename} or len(overwritten) > 1 or resource.info.attached:
         return None
-    return ReleaseOnExits(
+    release = ReleaseOnExits(
         name=resource.name,
         api=resource.api,
         releases=resource.info.releases,
@@ -77,10 +80,12 @@ def _repair(leak: Leak, verdict: Verdict, facts: FunctionFacts) -> ReleaseOnExit
         released=tuple(Named(site.span, site.text) for site in leak.released),
         siblings=tuple(Named(site.span, site.text) for site in leak.siblings),
         handle=resource.is_handle,
+        number=resource.info.number,
         wrapped=resource.through is not None,
         handed_over=bool(leak.handed_over),
         sure=verdict.confidence is Confidence.HIGH,
     )
+    return ReleaseFirst(release) if overwritten == {True} else release
 
 
 def _steps(exits: tuple[LeakExit, ...], facts: FunctionFacts, leak: Leak) -> tuple[Step, ...]:

@@ -51,8 +51,8 @@ class CacheFlushInLoop(FunctionRule):
 
     ## Fix
 
-    - Unsafe: a flush in the body of the loop itself is made once, after the loop: it may have kept
-      a program within memory that was full.
+    - Unsafe: a flush in the loop's body, or in that of one inside, is made once, after the loop: it
+      may have kept a program within memory that was full.
 
     ## Known problems
 

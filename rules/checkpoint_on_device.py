@@ -8,7 +8,7 @@ from cudalint.analysis.facts import CheckpointLoad, FunctionFacts, is_shown
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.repair import SetKeyword
-from cudalint_rules._wording import steps_at
+from cudalint_rules._wording import quoted, steps_at
 
 _USES = {
     "restored": "beside what it fills on line {}",
@@ -75,7 +75,8 @@ class CheckpointOnDevice(FunctionRule):
     - Safe: where `load_state_dict` copies what is loaded, it is loaded with `map_location="cpu"`:
       the values end up where they did.
     - Unsafe: the same where the code goes on to compute with what it loaded: it would do so on the
-      host.
+      host. Where an element of the file takes the place of a tensor that was moved to a device,
+      that device is passed.
 
     ## Known problems
 
@@ -105,10 +106,12 @@ class CheckpointOnDevice(FunctionRule):
         what = f"`{load.name}`" if is_shown(load.name) else "what it loads"
         where = "the GPU that it was saved from" if load.own else "a GPU if it was saved from one"
         use = _USES[load.use] if load.placed or load.use != "restored" else _UNPLACED
+        device = load.needed.device if load.needed is not None else '"cpu"'
+        safe = load.use == "restored" and load.needed is None
         certain = load.own and not load.brief and not facts.is_test
         return self.finding(
             f"{load.api} with {missing}: {what} goes to {where}, "
-            f'{use.format(load.used.span.row)}; pass `map_location="cpu"`',
+            f"{use.format(load.used.span.row)}; pass `map_location={device}`{_needed(load)}",
             filename=facts.filename,
             span=load.span,
             function=facts.function,
@@ -116,5 +119,12 @@ class CheckpointOnDevice(FunctionRule):
             steps=steps_at((load.used,), _STEPS[load.use]),
             severity=None if certain else Severity.INFO,
             confidence=Confidence.HIGH if load.own else Confidence.LOW,
-            repair=SetKeyword(load.span, "map_location", '"cpu"', safe=load.use == "restored"),
+            repair=SetKeyword(load.span, "map_location", device, safe=safe),
         )
+
+
+def _needed(load: CheckpointLoad) -> str:
+    if load.needed is None:
+        return ""
+    taken = load.needed.taken
+    return f", where {quoted(taken.text)} (line {taken.span.row}) is used"

@@ -8,6 +8,7 @@ from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.facts.tensors import DeviceListGrowth
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
+from cudalint.findings.repair import KeepOnHost
 from cudalint_rules._wording import quoted
 
 
@@ -49,6 +50,11 @@ class DeviceListGrowthRule(FunctionRule):
     Each copy waits for the device. Where that costs too much, copy every few batches, or into a
     pinned tensor with `non_blocking=True`.
 
+    ## Fix
+
+    - Unsafe: in PyTorch, what is added to the list is brought to the host by `.cpu()`: each copy
+      waits for the device.
+
     ## Known problems
 
     Silent where the joined tensor is used on the device before it goes to the host, where the list
@@ -73,7 +79,15 @@ class DeviceListGrowthRule(FunctionRule):
                 steps=growth.steps,
                 confidence=Confidence.LOW if growth.apart or growth.unsure else None,
                 severity=None if growth.to_host and not growth.light else Severity.INFO,
+                repair=_repair(growth),
             )
+
+
+def _repair(growth: DeviceListGrowth) -> KeepOnHost | None:
+    """What PyTorch joins on the device, it joins on the host as well; others do not."""
+    if growth.to_host != ".cpu()" or growth.apart or growth.queued:
+        return None
+    return KeepOnHost(growth.span, growth.place, "cpu", growth.joined.span)
 
 
 def _message(growth: DeviceListGrowth) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import FunctionFacts, MisuseKind, readable
+from cudalint.analysis.facts import FunctionFacts, Misuse, MisuseKind, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.repair import DropRelease
 from cudalint_rules._wording import places, quoted, released_early, subject
 
 
@@ -59,6 +60,11 @@ class DoubleFree(FunctionRule):
     Where one clean-up serves many paths, set the pointer to null after an early release: releasing
     null does nothing.
 
+    ## Fix
+
+    - Unsafe: the second release goes where every path to it makes the first; else, in C++, memory
+      is set to null after the first. What either means to the code between is yours to see.
+
     ## Known problems
 
     Of two objects that hold the same pointer because one is a copy of the other GPU205 speaks.
@@ -97,4 +103,16 @@ class DoubleFree(FunctionRule):
                 subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
                 defect=released_early(misuse, facts),
+                repair=_repair(misuse, facts),
             )
+
+
+def _repair(misuse: Misuse, facts: FunctionFacts) -> DropRelease | None:
+    """Where the function itself releases it twice, in two places."""
+    first = misuse.released
+    if first is None or misuse.at_end or misuse.filename not in ("", facts.filename):
+        return None
+    if first.filename != facts.filename or first.span == misuse.span:
+        return None
+    memory = misuse.resource is not None and not misuse.resource.is_handle
+    return DropRelease(first.span, misuse.span, facts.span, memory)

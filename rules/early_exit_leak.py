@@ -69,7 +69,8 @@ class EarlyExitLeak(FunctionRule):
     - Safe: the release that the other paths have is added before each `return` that misses it,
       where every path that leaves there holds the resource, or null: nothing else changes.
     - Unsafe: a `return` whose value may depend on the resource is evaluated first; where a macro
-      hides the way out, C++ gets a `std::unique_ptr`, and the releases go; Python gets a `finally`.
+      hides the way out, C++ gets a `std::unique_ptr`, and a release whose status is looked at is
+      that of `owner.release()`; Python gets a `finally`.
 
     ## Known problems
 

@@ -58,7 +58,8 @@ class MismatchedDeallocation(FunctionRule):
     ## Known problems
 
     Where one variable holds memory of either kind depending on a flag, the release must be chosen
-    by the same flag, spelled in the same way.
+    by the same flag, spelled in the same way. Of what an object keeps, nothing is reported where
+    a function also releases it on another path by what fits, whatever it asks.
 
     ## References
 

@@ -62,6 +62,11 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
             cudart.cudaFree(d_level)
     ```
 
+    ## Fix
+
+    - Unsafe: in C++, what a variable holds is released before it gets another value; in a loop,
+      where it is declared with null in it.
+
     ## Known problems
 
     A copy of the pointer that was kept in a place which cudalint cannot follow (an integer, a

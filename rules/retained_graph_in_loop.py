@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts
 from cudalint.analysis.facts.tensors import RetainedGraph
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding
+from cudalint.findings.finding import Finding, Severity
 from cudalint.findings.repair import DropRetainGraph, Named
 from cudalint_rules._wording import quoted
 
@@ -20,7 +20,8 @@ class RetainedGraphInLoop(FunctionRule):
     Reports `backward(retain_graph=True)` in a loop that also steps an optimizer, where no second
     backward pass of the same iteration needs the graph: either a value of an earlier iteration is
     carried along with its graph, or a value computed once before the loop goes into every step, or
-    nothing needs the graph at all.
+    nothing needs the graph at all. Where nothing in the file, nor in those that call it, goes to a
+    GPU, it is an `info`.
 
     ## Why is this bad?
 
@@ -80,6 +81,7 @@ class RetainedGraphInLoop(FunctionRule):
                 function=facts.function,
                 subject=kept.name,
                 steps=kept.steps,
+                severity=None if kept.on_device else Severity.INFO,
                 repair=_repair(kept),
             )
 

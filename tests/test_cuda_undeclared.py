@@ -336,3 +336,52 @@ void f(size_t n) {
         "cudaFree",
         "cudalint_check",
     ]
+
+
+def test_an_object_of_unknown_class_is_returned_itself(options: ParseOptions) -> None:
+    """A handle whose header only a header of the project includes, and both are missing."""
+    text = """#include "project/ranks.hpp"
+void check(ncclResult_t result);
+ncclComm_t joined(int count, ncclUniqueId id, int rank) {
+    ncclComm_t ranks;
+    check(ncclCommInitRank(&ranks, count, id, rank));
+    return ranks;
+}
+ncclComm_t copied(ncclComm_t& ranks) { return ranks; }
+"""
+    ends = {
+        function.name: block.terminator.value
+        for function in read(text, options).functions
+        for block in function.blocks
+        if isinstance(block.terminator, Return)
+    }
+    assert {name: render(value) for name, value in ends.items() if value is not None} == {
+        "joined": "ranks",
+        "copied": "%1",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{ X { free(p); }; }", "#define X cudalint_X = [&]"),
+        ("{ X { if (p) { free(p); } }; }", "#define X cudalint_X = [&]"),
+        ("{ X(&p) { free(p); } X_END }", "#define X(...) cudalint_X = [&]"),
+        ("{ X { free(p); } }", ""),
+        ("{ X(p, q) { free(p); } }", ""),
+        ("{ X {1, 2}; }", ""),
+        ("int f() X { return 1; };", ""),
+    ],
+)
+def test_a_name_before_a_block_that_ends_as_an_expression_keeps_it(
+    text: str, expected: str
+) -> None:
+    error = "use of undeclared identifier 'X'"
+    found = declared(text, error)
+    assert ("= [&]" in found) == bool(expected) and expected in found
+    assert "= [&]" not in declared(text, error, is_c=True)
+
+
+def test_a_name_behind_a_block_ends_it() -> None:
+    error = "use of undeclared identifier 'X_END'"
+    assert declared("{ X(&p) { free(p); } X_END\n }", error) == "#define X_END ;"

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from test_fixtures import FIXTURES, header_cache, options_of, units
 
+from benchmarks import documents
+from benchmarks.fixes import reading
 from benchmarks.fixes.mending import Mended, faults, mend
 from benchmarks.fixes.page import PAGE, what_is_fixed, with_table
 from cudalint.findings.finding import Finding
@@ -220,6 +222,133 @@ def load(path, size):
 """
 
 
+_THROWS = "#define CHECK(x) do { if ((x) != 0) throw std::runtime_error(#x); } while (0)\n"
+
+
+def test_a_handle_gets_an_owner_of_its_type(tmp_path: Path, header_cache: Path) -> None:
+    body = """
+        cudaStream_t stream, other = nullptr;
+        CHECK(cudaStreamCreate(&stream)); CHECK(cudaStreamCreate(&other));
+        CHECK(cudaStreamSynchronize(stream));
+        if (cudaStreamDestroy(stream) != cudaSuccess) printf("no");
+        cudaStreamDestroy(other);
+        printf("%d", n);
+        return 0;
+    """
+    text = f"#include <memory>\n#include <stdexcept>\n{_THROWS}{function(body)}"
+    found = after(tmp_path / "a.cu", text, header_cache).decode()
+    owner = "std::unique_ptr<std::remove_pointer_t<cudaStream_t>, decltype(&cudaStreamDestroy)>"
+    for name in ("stream", "other"):
+        made = f"    CHECK(cudaStreamCreate(&{name}));\n    {owner}\n        {name}_owner({name}, "
+        assert made in found
+    assert "if (cudaStreamDestroy(stream_owner.release()) != cudaSuccess)" in found
+    assert "    other_owner.reset();\n" in found
+
+
+def test_a_number_and_what_is_acquired_twice_get_no_owner(
+    tmp_path: Path, header_cache: Path
+) -> None:
+    texture = """
+        cudaTextureObject_t seen;
+        CHECK(cudaCreateTextureObject(&seen, nullptr, nullptr, nullptr));
+        CHECK(cudaDeviceSynchronize());
+        cudaDestroyTextureObject(seen);
+        return 0;
+    """
+    twice = """
+        float *p;
+        CHECK(cudaMalloc(&p, n));
+        CHECK(cudaMemset(p, 0, n));
+        cudaFree(p);
+        CHECK(cudaMalloc(&p, n));
+        CHECK(cudaMemset(p, 0, n));
+        cudaFree(p);
+        return 0;
+    """
+    for body in (texture, twice):
+        text = f"#include <stdexcept>\n{_THROWS}{function(body)}"
+        one = mended(tmp_path / "a.cu", text, header_cache)
+        assert one.before.active
+        assert "unique_ptr" not in "".join(map(str, one.fixed.contents.values()))
+
+
+def test_a_closing_brace_tells_how_far_a_body_is_indented(
+    tmp_path: Path, header_cache: Path
+) -> None:
+    text = f"{_HEAD}void f(int n,\n       int m) {{\n  cudaEvent_t e;\n  cudaEventCreate(&e);\n}}\n"
+    found = after(tmp_path / "a.cu", text, header_cache).decode()
+    assert found == text.replace("(&e);\n", "(&e);\n  cudaEventDestroy(e);\n")
+
+
+_CLASS = """#include <cuda_runtime.h>
+#define CHECK(x) do { if ((x) != cudaSuccess) fail(#x); } while (0)
+void fail(const char *what);
+class Layer {
+public:
+    explicit Layer(int n) { CHECK(cudaMalloc(&w_, n)); CHECK(cudaMalloc(&b_, n)); }
+    Layer(const Layer &) = delete;
+    ~Layer()
+    {
+        CHECK(cudaFree(w_));  // weights
+    }
+private:
+    float *w_ = nullptr, *b_ = nullptr;
+};
+"""
+
+
+def test_a_member_is_released_as_its_sibling_is(tmp_path: Path, header_cache: Path) -> None:
+    found = after(tmp_path / "a.cu", _CLASS, header_cache).decode()
+    line = "        CHECK(cudaFree(w_));  // weights\n"
+    assert found == _CLASS.replace(line, f"{line}        CHECK(cudaFree(b_));\n")
+    # What stands in a condition is not for others; the destructor's end is.
+    guarded = line.replace("CHECK", "if (w_) CHECK")
+    text = _CLASS.replace(line, guarded)
+    found = after(tmp_path / "a.cu", text, header_cache).decode()
+    assert found == text.replace(guarded, f"{guarded}        cudaFree(b_);\n")
+    # It may be released in a way that is not seen.
+    hidden = _CLASS.replace(line, f"{line}        drop(b_);\n")
+    assert not mended(tmp_path / "a.cu", hidden, header_cache).fixed.made
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        (
+            'cudaFree(p);\nif (n > 2) {\n    cudaFree(p);\n    printf("x");\n}',
+            'cudaFree(p);\nif (n > 2) {\n    printf("x");\n}',
+        ),
+        (
+            "if (n > 2) {\n    cudaFree(p);\n}\ncudaFree(p);",
+            "if (n > 2) {\n    cudaFree(p);\n    p = nullptr;\n}\ncudaFree(p);",
+        ),
+    ],
+)
+def test_what_is_released_twice(body: str, wanted: str, tmp_path: Path, header_cache: Path) -> None:
+    start = "float *p;\nif (cudaMalloc(&p, n) != cudaSuccess) return 1;\n"
+    text, expected = (function(f"{start}{one}\nreturn 0;") for one in (body, wanted))
+    assert after(tmp_path / "a.cu", text, header_cache).decode() == expected
+
+
+def test_what_is_lost_to_another_value_is_released_first(
+    tmp_path: Path, header_cache: Path
+) -> None:
+    body = """
+        float *p = nullptr;
+        if (cudaMalloc(&p, n) != cudaSuccess) return 1;
+        cudaMemset(p, 0, n);
+        if (cudaMalloc(&p, 2 * n) != cudaSuccess) return 1;
+        cudaFree(p);
+        return 0;
+    """
+    text = function(body)
+    found = mended(tmp_path / "a.cu", text, header_cache)
+    assert "GPU104" in {finding.code for finding in found.before.active}
+    again = "    if (cudaMalloc(&p, 2 * n)"
+    expected = text.replace(again, f"    cudaFree(p);\n{again}")
+    assert after(tmp_path / "a.cu", text, header_cache).decode() == expected
+
+
 def test_python_gets_a_finally(tmp_path: Path, header_cache: Path) -> None:
     body = '''
     # read it
@@ -288,6 +417,64 @@ print(model(torch.ones(8, 4096).cuda()).sum())
     added = '        weights_only=True,\n        map_location="cpu",\n'
     wanted = text.replace("        weights_only=True,\n", added)
     assert after(tmp_path / "a.py", text, header_cache).decode() == wanted
+
+
+_COLLECTS = """import torch
+
+
+def predict(model, loader, first):
+    model.cuda().eval()
+    kept = []
+    with torch.inference_mode():
+        for batch in loader:
+            scores = model(batch.cuda())
+            if first:
+                kept.append(scores)
+            else:
+                kept.append(scores + 1)
+    return torch.cat(kept){}.cpu().numpy()
+"""
+
+
+@pytest.mark.parametrize("joined", ["", ".detach()"])
+def test_all_that_a_list_collects_goes_to_the_host(
+    joined: str, tmp_path: Path, header_cache: Path
+) -> None:
+    text = _COLLECTS.replace("{}", joined)
+    found = after(tmp_path / "a.py", text, header_cache).decode()
+    wanted = text.replace("append(scores)", f"append(scores{joined}.cpu())")
+    assert found == wanted.replace("append(scores + 1)", f"append((scores + 1){joined}.cpu())")
+
+
+@pytest.mark.parametrize(
+    ("display", "kept"),
+    [('{"loss": loss}', '{"loss": loss.detach()}'), ('{"loss": loss, "n": 1}', "found")],
+)
+def test_a_dictionary_has_no_graph_to_be_without(
+    display: str, kept: str, tmp_path: Path, header_cache: Path
+) -> None:
+    text = f"""import torch
+
+model = torch.nn.Linear(9, 9).cuda()
+history = []
+for batch in torch.ones(99, 9).cuda():
+    loss = model(batch).sum()
+    loss.backward()
+    found = {display}
+    history.append(found)
+print(history)
+"""
+    one = mended(tmp_path / "a.py", text, header_cache)
+    assert "GPU601" in {finding.code for finding in one.before.active}
+    found = after(tmp_path / "a.py", text, header_cache).decode()
+    assert found == text.replace("append(found)", f"append({kept})")
+
+
+def test_what_was_read_of_public_fixes_is_told_as_it_is() -> None:
+    findings = reading.load()
+    assert len({one.place for one in findings}) == len(findings) > 100
+    assert all(one.why and (one.accepted is None) == (not one.fix) for one in findings)
+    assert documents.markdown(reading.tables(findings)) in PAGE.read_text("utf-8")
 
 
 def test_a_notebook_keeps_all_but_the_line(tmp_path: Path, header_cache: Path) -> None:

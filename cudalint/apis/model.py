@@ -44,6 +44,8 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """It belongs to memory that was there before (registered host memory)."""
     small: bool = False
     """A handle that holds next to no device memory: one a process is no loss."""
+    number: bool = False
+    """A handle that is a number to C, and no pointer."""
     managed: bool = False
     """Reference-counted or collected (CuPy, PyTorch, PyCUDA arrays): no release is owed."""
 
@@ -423,6 +425,9 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     (``Variable(x, volatile=True)``, which counted before PyTorch 0.4)."""
     without_arguments: bool = False
     """Only a call without arguments is meant (``.get`` of an array, not of a dictionary)."""
+    packages: tuple[str, ...] = ()
+    """Only what is known to be an array is meant, or in a file that names one of these packages
+    (``.get`` of CuPy's arrays, not of what a pool of processes has yet to give)."""
 
 
 HOOK_KINDS = ("differentiated", "collected", "without_gradients", "once", "each_batch")

@@ -16,6 +16,7 @@ from cudalint.commands.legacy import Legacy
 from cudalint.commands.output import Presentation, chosen_outputs, write
 from cudalint.linter import Progress, lint
 from cudalint.plan import Plan, make_plan
+from cudalint.project.cache import is_usable
 from cudalint.project.config import Configuration, ConfigurationError
 from cudalint.project.files import (
     NO_SOURCE,
@@ -35,7 +36,9 @@ from cudalint.reports.text import plural
 from cudalint.selection import EMPTY
 
 if TYPE_CHECKING:
+    from cudalint.commands.shard import ShardOptions
     from cudalint.fixing import Fixed
+    from cudalint.shards import ShardReport
 
 CLEAN, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 _PROGRESS_AFTER = 0.8
@@ -47,6 +50,9 @@ class CheckOptions:
     """Options of the command that are no settings."""
 
     stdin_filename: str | None = None
+    executor: Literal["local", "dask"] = "local"
+    scheduler: str | None = None
+    shard: str | None = None
     output_file: str | None = None
     exit_zero: bool = False
     statistics: bool = False
@@ -58,6 +64,8 @@ class CheckOptions:
     runtime_mode: Literal["auto", "gpu", "sim"] | None = None
     runtime_budget: float | None = None
     runtime_only_confirmed: bool = False
+    no_harness: bool = False
+    keep_harness: str | None = None
     timeline: str | None = None
     color: ColorChoice = "auto"
     fix: bool = False
@@ -69,11 +77,18 @@ class CheckOptions:
     show_files: bool = False
 
 
-def run_check(paths: Sequence[str], configuration: Configuration, options: CheckOptions) -> int:
-    """Lint and report; the exit status."""
+def run_check(
+    paths: Sequence[str],
+    configuration: Configuration,
+    options: CheckOptions,
+    shards: Sequence[ShardReport] = (),
+) -> int:
+    """Lint and report; the exit status. ``shards`` have linted already."""
     started = time.monotonic()
     writes = options.write_baseline or options.force_baseline
-    plan = make_plan(configuration, new_baseline=writes)
+    plan = dataclasses.replace(
+        make_plan(configuration, new_baseline=writes), scheduler=_scheduler(options)
+    )
     presentation = Presentation(
         options.color, options.quiet, options.statistics, options.footprint, options.unsafe_fixes
     )
@@ -91,6 +106,12 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
         from cudalint.commands.show_files import show_files
 
         return show_files(found, plan, contents)
+    if options.shard is not None:
+        from cudalint.commands.shard import run_shard
+
+        with _progress(options) as progress:
+            asked = _shard_options(options)
+            return run_shard(paths, found, plan, configuration, asked, progress, _say)
     fixed = None
     with _progress(options) as progress:
         if options.fix or options.diff:
@@ -98,7 +119,12 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
             report = fixed.report
         else:
             report = lint(
-                found.files, plan, contents=contents, progress=progress, footprint=options.footprint
+                found.files,
+                plan,
+                contents=contents,
+                progress=progress,
+                footprint=options.footprint,
+                shards=shards,
             )
         if options.runtime_mode is not None and not report.interrupted:
             try:
@@ -137,6 +163,12 @@ def run_check(paths: Sequence[str], configuration: Configuration, options: Check
         for fate in report.fates:
             if fate.reason == EMPTY:
                 _say(f"note: {fate.filename}: {EMPTY}")
+        _say(
+            f"not in the cache: {plural(report.read_anew, 'file')} read, "
+            f"{plural(report.analysed_anew, 'file')} analysed with what they are linked with"
+        )
+        if plan.cache_folder is not None and not is_usable(plan.cache_folder):
+            _say(f"the cache is not used: {plan.cache_folder} is a link, or no key can be kept")
         _say(f"{plural(report.files, 'file')} analysed in {time.monotonic() - started:.2f} s")
     if report.interrupted:
         _say("interrupted: what was found until then is shown, the rest was not analysed")
@@ -185,6 +217,8 @@ def _confirmed(
         options.runtime_mode,
         budget=options.runtime_budget,
         only_confirmed=options.runtime_only_confirmed,
+        harness=not options.no_harness,
+        keep_harness=Path(options.keep_harness) if options.keep_harness else None,
         timeline=options.timeline,
         progress=progress,
         say=(lambda text: None) if options.quiet else _say,
@@ -200,6 +234,31 @@ def exit_status(report: Report, plan: Plan, options: CheckOptions) -> int:
     if any(error.fatal for error in report.errors):
         return FAILED
     return FOUND if report.fails(plan.fail_level) and not options.exit_zero else CLEAN
+
+
+def _scheduler(options: CheckOptions) -> str | None:
+    if (options.executor == "dask") != (options.scheduler is not None):
+        raise ConfigurationError("--executor dask and --scheduler ADDRESS: only together")
+    return options.scheduler
+
+
+def _shard_options(options: CheckOptions) -> ShardOptions:
+    from cudalint.commands.shard import ShardOptions
+    from cudalint.shards import Shard
+
+    assert options.shard is not None
+    if (
+        options.fix or options.diff or options.statistics or options.diff_base is not None
+        or options.runtime_mode is not None or options.add_ignore is not None
+        or options.write_baseline or options.force_baseline
+    ):  # fmt: skip
+        raise ConfigurationError(
+            "--shard: not with --fix, --diff, --diff-base, --runtime, --statistics, --add-ignore "
+            "or a baseline that is written: a shard has some of the findings"
+        )
+    return ShardOptions(
+        Shard.parse(options.shard), options.output_file, options.footprint, options.quiet
+    )
 
 
 # Files ------------------------------------------------------------------------------------------
@@ -221,11 +280,16 @@ def _find(
     if options.runtime_mode is None and (
         options.runtime_only_confirmed
         or options.runtime_budget is not None
+        or options.no_harness
+        or options.keep_harness is not None
         or options.timeline is not None
     ):
         raise ConfigurationError(
-            "--runtime-budget, --runtime-only-confirmed, --timeline: only with --runtime"
+            "--runtime-budget, --runtime-only-confirmed, --no-harness, --keep-harness, --timeline:"
+            " only with --runtime"
         )
+    if options.no_harness and options.keep_harness is not None:
+        raise ConfigurationError("--keep-harness: not with --no-harness")
     if "-" in paths and options.runtime_mode is not None:
         raise ConfigurationError("--runtime: standard input cannot be run")
     if "-" not in paths:

@@ -25,8 +25,14 @@ _SECTIONS = {
         "output", "output_format", "output_file", "footprint", "statistics", "color", "quiet",
         "verbose", "exit_zero",
     ),
-    "Runtime": ("runtime_mode", "runtime_budget", "runtime_only_confirmed", "timeline"),
-    "Running": ("watch", "jobs", "time_limit", "cache", "cache_dir", "config", "isolated", "help"),
+    "Runtime": (
+        "runtime_mode", "runtime_budget", "runtime_only_confirmed", "no_harness", "keep_harness",
+        "timeline",
+    ),
+    "Running": (
+        "watch", "jobs", "executor", "scheduler", "shard", "time_limit", "cache", "cache_dir",
+        "cache_size", "config", "isolated", "help",
+    ),
 }  # fmt: skip
 RUNTIME_MODES = ("auto", "gpu", "sim")
 
@@ -194,6 +200,7 @@ setting_options = _options(
     ),
     click.option("--cache/--no-cache", default=None, help="Keep what was read of files."),
     click.option("--cache-dir", metavar="FOLDER", help="Where to keep it."),
+    click.option("--cache-size", metavar="SIZE", help="How much of it [default: 1GiB]."),
     click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes."),
     click.option(
         "--time-limit", type=float, metavar="SECONDS", help="Limit for one file [default: 30]."
@@ -205,8 +212,40 @@ timeline_option = click.option(
     "--timeline", metavar="FILE.html", help="Write what the runs held over time as a page."
 )
 
+merge_options = _options(
+    click.option(
+        "--diff-base", metavar="REV", help="Report only what touches lines changed since REV (git)."
+    ),
+    click.option("-o", "--output-file", metavar="FILE", help="Write the report there."),
+    click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."),
+    click.option(
+        "--footprint", is_flag=True, help="Show each function's peak of live device memory too."
+    ),
+    click.option("--statistics", is_flag=True, help="Show counts for each rule instead."),
+    click.option(
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        help="Colours [default: auto; NO_COLOR and FORCE_COLOR are obeyed].",
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="No summary, no notes."),
+    click.option("-v", "--verbose", is_flag=True, help="Say which files and settings are used."),
+)
+
 run_options = _options(
     click.option("--stdin-filename", metavar="NAME", help="What to take standard input (-) for."),
+    click.option(
+        "--executor",
+        type=click.Choice(["local", "dask"]),
+        default="local",
+        help="Who does the work: processes here, or a Dask cluster [default: local].",
+    ),
+    click.option(
+        "--scheduler", metavar="ADDRESS", help="The cluster's scheduler: tcp://host:8786."
+    ),
+    click.option(
+        "--shard", metavar="N/COUNT", help="Analyse a share; `cudalint merge` reports of all."
+    ),
     click.option("--watch", is_flag=True, help="Lint again whenever a file changes."),
     click.option(
         "--write-baseline", is_flag=True, help="Write the baseline: one that exists only shrinks."
@@ -218,9 +257,6 @@ run_options = _options(
         "--add-ignore",
         metavar="[=REASON]",
         help="Write a comment at each finding that suppresses it.",
-    ),
-    click.option(
-        "--diff-base", metavar="REV", help="Report only what touches lines changed since REV (git)."
     ),
     click.option("--fix", is_flag=True, help="Mend what can be mended, then report what is left."),
     click.option(
@@ -246,19 +282,10 @@ run_options = _options(
     click.option(
         "--runtime-only-confirmed", is_flag=True, help="Report only what a run confirmed."
     ),
+    click.option(
+        "--no-harness", is_flag=True, help="Write no programs for functions that none reaches."
+    ),
+    click.option("--keep-harness", metavar="DIR", help="Keep the programs that it writes there."),
     timeline_option,
-    click.option("-o", "--output-file", metavar="FILE", help="Write the report there."),
-    click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."),
-    click.option(
-        "--footprint", is_flag=True, help="Show each function's peak of live device memory too."
-    ),
-    click.option("--statistics", is_flag=True, help="Show counts for each rule instead."),
-    click.option(
-        "--color",
-        type=click.Choice(["auto", "always", "never"]),
-        default="auto",
-        help="Colours [default: auto; NO_COLOR and FORCE_COLOR are obeyed].",
-    ),
-    click.option("-q", "--quiet", is_flag=True, help="No summary, no notes."),
-    click.option("-v", "--verbose", is_flag=True, help="Say which files and settings are used."),
+    merge_options,
 )

@@ -95,7 +95,7 @@ def write(
         if output.file is None:
             shown += text
         else:
-            _save(output.file, text)
+            save(output.file, text)
     _print(shown)
     to_people = all(output.file or not FORMATS[output.kind].machine for output in outputs)
     if summarise and to_people and not presentation.quiet:
@@ -129,7 +129,8 @@ def _style(output: Output, presentation: Presentation) -> Style:
     return Style(colored, links=colored and terminal, width=max(columns - 8, 60))
 
 
-def _save(file: str, text: str) -> None:
+def save(file: str, text: str) -> None:
+    """Write a report to a file. Raises ``ConfigurationError``."""
     try:
         Path(file).write_text(text, encoding="utf-8", errors="backslashreplace")
     except (OSError, ValueError) as error:

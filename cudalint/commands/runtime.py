@@ -41,15 +41,19 @@ def confirm_report(
     *,
     budget: float | None = None,
     only_confirmed: bool = False,
+    harness: bool = True,
+    keep_harness: Path | None = None,
     timeline: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     say: Callable[[str], None] = lambda text: None,
     verbose: bool = False,
 ) -> Report:
     """The report with verdicts, and with what only the runs showed; ``timeline`` is the page to
-    write of the runs without faults."""
+    write of the runs without faults; ``harness``: whether programs are written for what none
+    reaches, which ``keep_harness`` keeps."""
     from cudalint.runtime.compile_flags import ProjectFlags
     from cudalint.runtime.confirm import ConfirmOptions, confirm
+    from cudalint.runtime.harness.judging import HarnessOptions
     from cudalint.runtime.observation import Limits
     from cudalint.runtime.sweep import Budget
     from cudalint.runtime.targets import targets_of
@@ -57,8 +61,8 @@ def confirm_report(
     settings = plan.settings.runtime
     device = choose_device(mode, plan, say)
     targets = configured(settings.targets, plan, files)
+    project = ProjectFlags(plan)
     if not targets:
-        project = ProjectFlags(plan)
         targets = [
             dataclasses.replace(
                 target,
@@ -75,6 +79,7 @@ def confirm_report(
         seconds=settings.time_limit,
         arguments=settings.build_arguments,
         limits=Limits(plan.limits.max_transfer, plan.limits.device_memory),
+        harnesses=HarnessOptions(project.of, keep_harness) if harness else None,
     )
     if timeline is not None:
         check_page(timeline)

@@ -49,11 +49,48 @@ class ReleaseOnExits(msgspec.Struct, frozen=True, tag=True):
     """Where others of its family are released: ``text`` is what they are called."""
     handle: bool = False
     """It is no memory: null cannot be released."""
+    number: bool = False
+    """A handle that is no pointer."""
     wrapped: bool = False
     """A function of the project acquires it: what its API is released by may not be meant."""
     handed_over: bool = False
     """Other paths pass it on."""
     sure: bool = True
+
+
+class ReleaseFirst(msgspec.Struct, frozen=True, tag=True):
+    """Release a resource before its only variable gets another value; ``lost`` says where."""
+
+    lost: ReleaseOnExits
+
+
+class DropRelease(msgspec.Struct, frozen=True, tag=True):
+    """Release a resource once, not twice."""
+
+    first: Span
+    second: Span
+    function: Span
+    memory: bool
+    """Null can be released."""
+
+
+class ReleaseMember(msgspec.Struct, frozen=True, tag=True):
+    """Release a class's member where its others are released, or where its destructor ends."""
+
+    name: str
+    owner: str
+    """What stands before members: ``self.``."""
+    api: str
+    releases: tuple[str, ...]
+    acquired: Span
+    siblings: tuple[Named, ...]
+    """Where members are released that are acquired beside it, the nearest first."""
+    destructor: Span | None = None
+    handle: bool = False
+    constructed: bool = False
+    """Each object has it from its beginning."""
+    last: bool = False
+    """Everything else goes with it."""
 
 
 class UseRelease(msgspec.Struct, frozen=True, tag=True):
@@ -82,6 +119,17 @@ class Detach(msgspec.Struct, frozen=True, tag=True):
     value: str
     """As messages show it: what is called with may be left out (``criterion(...)``)."""
     safe: bool = False
+
+
+class KeepOnHost(msgspec.Struct, frozen=True, tag=True):
+    """What a Python list collects is brought to the host by a method before it is added."""
+
+    span: Span
+    """Of something that is added to it."""
+    place: str
+    method: str
+    joined: Span
+    """Where all of it becomes one."""
 
 
 class DropRetainGraph(msgspec.Struct, frozen=True, tag=True):
@@ -151,9 +199,13 @@ class DropSuppression(msgspec.Struct, frozen=True, tag=True):
 
 Repair = (
     ReleaseOnExits
+    | ReleaseFirst
+    | DropRelease
+    | ReleaseMember
     | UseRelease
     | SetKeyword
     | Detach
+    | KeepOnHost
     | DropRetainGraph
     | WrapInWith
     | MoveBehind

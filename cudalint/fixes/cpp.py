@@ -210,7 +210,8 @@ class CppText(Text):
     def step_in(self, offset: int) -> str:
         """By what the lines of the block around an offset are indented more than what is around."""
         block = self.block(offset)
-        outer = self.indentation(max(block.start - 1, 0))
+        # The brace that opens it may stand behind parameters on lines of their own.
+        outer = self.indentation(block.end if self.leads(block.end) else max(block.start - 1, 0))
         for token in self.between(block.start, block.end):
             inner = self.indentation(token.start)
             if self.leads(token.start) and inner.startswith(outer) and inner != outer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -9,7 +10,8 @@ from cudalint.findings.fix import Applicability, Edit, Fix
 from cudalint.findings.repair import ReleaseOnExits
 from cudalint.fixes.cpp import CppText
 from cudalint.fixes.spelling import last_name, release_call
-from cudalint.fixes.text import demand
+from cudalint.fixes.text import LONGEST_LINE, demand
+from cudalint.source import Span
 
 _INCLUDE = re.compile(
     r"""^[ \t]*\#[ \t]*include[ \t]*(?P<opening>[<"])(?P<name>[^>"\n]*)""",
@@ -23,25 +25,32 @@ def own(repair: ReleaseOnExits, text: CppText) -> Fix:
     demand(name.isidentifier() and not repair.handed_over and not text.filename.endswith(".c"))
     function = [token.text for token in text.between(*text.bounds(repair.function))]
     # A jump must not pass by the owner, and what is no pointer has no place in it.
-    demand("goto" not in function and name in function)
-    demand(function[function.index(name) - 1] == "*")
+    demand("goto" not in function and name in function and not repair.number)
+    owned = _handle_type(repair, text) if repair.handle else "void"
+    demand(repair.handle or function[function.index(name) - 1] == "*")
+    # An owner of the first is none of what the variable is given later.
+    demand(sum(pair == ("&", name) for pair in itertools.pairwise(function)) < 2)
     call, _ = release_call(repair, text)
     release = call.partition("(")[0]
     demand(release in map(last_name, repair.releases) and call == f"{release}({name})")
     owner = f"{name}_owner"
     demand(owner not in function)
     begin = text.statement_start(text.number(text.bounds(repair.acquired)[0]))
-    behind = _behind(begin, text)
+    last = _last(begin, text)
+    behind = text.tokens[last].end
     scope = text.block(behind)
     spans = [*(way.span for way in repair.ways), *(site.span for site in repair.released)]
     places = [text.bounds(span)[0] for span in spans]
     demand(all(place >= behind and scope.holds(place) for place in places))
     demand(all(text.compiled_with(repair.acquired, place) for place in places))
-    indentation = text.indentation(text.tokens[begin].start)
-    declared = f"std::unique_ptr<void, decltype(&{release})> {owner}({name}, &{release});"
+    declared = f"std::unique_ptr<{owned}, decltype(&{release})> {owner}({name}, &{release});"
+    indentation = text.indentation(behind)
+    if len(indentation) + len(declared) > LONGEST_LINE:
+        further = f"\n{indentation}{text.step_in(behind)}"
+        declared = declared.replace(f"> {owner}", f">{further}{owner}")
     edits = [
-        text.insert(behind, f"\n{indentation}{declared}"),
-        *(_without(text.bounds(one.span)[0], owner, scope.end, text) for one in repair.released),
+        _on_a_line(declared, last, text),
+        *(_without(one.span, name, owner, scope.end, text) for one in repair.released),
         *_include(text),
     ]
     return Fix(
@@ -51,21 +60,44 @@ def own(repair: ReleaseOnExits, text: CppText) -> Fix:
     )
 
 
-def _behind(begin: int, text: CppText) -> int:
-    """The end of the statement that acquires and of the one that looks at its status."""
-    demand(not text.in_branch(begin) and text.leads(text.tokens[begin].start))
+def _handle_type(repair: ReleaseOnExits, text: CppText) -> str:
+    """What a handle points to, by the type that it is declared with."""
+    start, end = text.bounds(repair.function)
+    first = next(token for token in text.between(start, end) if token.text == repair.name)
+    number = text.number(first.start)
+    begin = text.statement_start(number)
+    words = [token.text for token in text.tokens[begin:number]]
+    kind = re.match(r"\w+(?: : : \w+)* ?", " ".join([*words, ""]))
+    demand(kind and text.tokens[begin].start > start)
+    assert kind is not None
+    others = " ".join([*words, ""])[kind.end() :]
+    demand(re.fullmatch(r"(?:\w+(?: = (?:nullptr|NULL|0))? , )*", others))
+    demand(words[0] not in ("auto", "const", "static", "return"))
+    return f"std::remove_pointer_t<{kind[0].replace(' ', '')}>"
+
+
+def _last(begin: int, text: CppText) -> int:
+    """The number of the last token of the statement that acquires, or of the one that looks at its
+    status."""
+    demand(not text.in_branch(begin))
     if text.word(begin) == "if":
-        end = _end_of_if(begin, text)
-    else:
-        end = text.statement_end(begin)
-        demand(text.word(begin) not in ("return", "throw"))
-        status = _assigned([token.text for token in text.tokens[begin:end]])
-        if status is not None:
-            end = _end_of_check(status, end, text)
-    behind = text.line_end(text.tokens[end].end)
-    rest = text.text[text.tokens[end].end : behind].strip()
-    demand(not rest or rest.startswith("//"))
-    return behind
+        return _end_of_if(begin, text)
+    end = text.statement_end(begin)
+    demand(text.word(begin) not in ("return", "throw"))
+    status = _assigned([token.text for token in text.tokens[begin:end]])
+    return end if status is None else _end_of_check(status, end, text)
+
+
+def _on_a_line(statement: str, last: int, text: CppText) -> Edit:
+    """A statement on a line of its own, behind a token and the comment beside it."""
+    behind = text.tokens[last].end
+    indentation = text.indentation(behind)
+    rest = text.text[behind : text.line_end(behind)].strip()
+    if not rest or rest.startswith("//"):
+        return text.insert(text.line_end(behind), f"\n{indentation}{statement}")
+    following = text.tokens[last + 1]
+    demand(following.text != "}" and not text.text[behind : following.start].strip())
+    return text.edit(behind, following.start, f"\n{indentation}{statement}\n{indentation}")
 
 
 def _assigned(words: list[str]) -> str | None:
@@ -103,24 +135,26 @@ def _end_of_if(number: int, text: CppText) -> int:
     return end
 
 
-def _without(site: int, owner: str, end: int, text: CppText) -> Edit:
-    """A release that the owner makes: away where the scope ends right after, else by it. What is
-    done with its status stays, with the release that gives it."""
-    number = text.number(site)
+def _without(site: Span, name: str, owner: str, end: int, text: CppText) -> Edit:
+    """A release that the owner makes: away where the scope ends right after, else by it. Where its
+    status is looked at, the owner hands over what is released."""
+    start, stop = text.bounds(site)
+    number = text.number(start)
     begin = text.statement_start(number)
-    start = text.tokens[begin].start
     written = [token.text for token in text.tokens[begin:number]]
-    branch = text.in_branch(begin)
-    if written and not (len(written) == 2 and written[1] == "("):
-        demand(not branch and text.leads(start) and written[0] not in ("else", "for", "while"))
-        return text.insert(start, f"{owner}.release();\n{text.indentation(start)}")
-    last = text.statement_end(begin)
-    stop = text.tokens[last].end
-    whole_line = text.leads(start) and not text.text[stop : text.line_end(stop)].strip()
-    if whole_line and not branch and _ends_soon(last + 1, end, text):
-        line_start = text.line_start(start)
-        return text.edit(line_start, text.text.find("\n", stop) + 1 or len(text.text), "")
-    return text.edit(start, stop, f"{owner}.reset();")
+    if not written or (len(written) == 2 and written[1] == "("):
+        last = text.statement_end(begin)
+        first, semicolon = text.tokens[begin].start, text.tokens[last].end
+        rest = text.text[semicolon : text.line_end(semicolon)].strip()
+        alone = text.leads(first) and not rest and not text.in_branch(begin)
+        if alone and _ends_soon(last + 1, end, text):
+            line_end = text.text.find("\n", semicolon) + 1 or len(text.text)
+            return text.edit(text.line_start(first), line_end, "")
+        if not written:
+            return text.edit(first, semicolon, f"{owner}.reset();")
+    found = [token for token in text.between(start, stop) if token.text == name]
+    demand(len(found) == 1)
+    return text.edit(found[0].start, found[0].end, f"{owner}.release()")
 
 
 def _ends_soon(number: int, end: int, text: CppText) -> bool:

@@ -19,7 +19,7 @@ def release_before_exits(repair: ReleaseOnExits, text: CppText) -> Fix:
     """The release right before each way out."""
     demand(is_place(repair.name) and repair.ways)
     call, site = release_call(repair, text)
-    statement = call if site is None else _wrapped(call, text.bounds(site.span)[0], text)
+    statement = call if site is None else wrapped(call, text.bounds(site.span)[0], text)
     edits: list[Edit] = []
     safe = repair.sure
     for way in repair.ways:
@@ -30,7 +30,7 @@ def release_before_exits(repair: ReleaseOnExits, text: CppText) -> Fix:
             demand(text.declared_around(name, repair.function, start))
         number = text.number(start)
         if text.word(number) == "}":
-            edits.append(_at_end(number, f"{statement};", text))
+            edits.append(at_end(number, f"{statement};", text))
             continue
         demand(text.word(number) == ("throw" if way.throws else "return"))
         # Where something has failed, that is the news, not what a check of the release says.
@@ -61,7 +61,7 @@ def _names(call: str) -> Iterator[str]:
             yield name
 
 
-def _wrapped(call: str, start: int, text: CppText) -> str:
+def wrapped(call: str, start: int, text: CppText) -> str:
     """The release in what the project wraps its own release at an offset in:
     ``CHECK(cudaFree(p))``."""
     number = text.number(start)
@@ -76,7 +76,7 @@ def _wrapped(call: str, start: int, text: CppText) -> str:
     return f"{wrapper[0]}({call})" if alone else call
 
 
-def _at_end(number: int, statement: str, text: CppText) -> Edit:
+def at_end(number: int, statement: str, text: CppText) -> Edit:
     """Right before a closing brace."""
     brace = text.tokens[number].start
     demand(number in text.pairs)

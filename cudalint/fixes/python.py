@@ -54,6 +54,20 @@ class PythonText(Text):
         demand(node.end_lineno is not None and node.end_col_offset is not None)
         return self.place(node.end_lineno or 0, node.end_col_offset or 0)
 
+    def of(self, node: ast.expr | None) -> str:
+        """What is written for an expression."""
+        demand(node is not None)
+        assert node is not None
+        return self.text[self.start(node) : self.end(node)]
+
+    def function_at(self, offset: int) -> ast.AST:
+        """The innermost function around an offset, else the module."""
+        found: ast.AST = self.tree
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                found = node if self.start(node) <= offset < self.end(node) else found
+        return found
+
     def call(self, span: Span) -> ast.Call:
         """The call that stands at a span."""
         bounds = self.bounds(span)

@@ -183,6 +183,8 @@ def _guarded(
     for statement in (*body, *releases):
         demand(text.leads(text.start(statement)))
     first, middle = (before.end_lineno or 0) + 1, releases[0].lineno
+    while text.source.line(middle - 1).strip().startswith("#"):
+        middle -= 1  # what is said of the release
     last = releases[-1].end_lineno or 0
     cells = {text.source.cell_at(row) for row in (first, last)}
     demand(len(cells) == 1)

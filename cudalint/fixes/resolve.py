@@ -7,16 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cudalint.findings.finding import Finding
-from cudalint.findings.fix import Fix
+from cudalint.findings.fix import Fix, together
 from cudalint.findings.repair import (
     AddCheck,
     CopyKind,
     Detach,
+    DropRelease,
     DropRetainGraph,
     DropSuppression,
     InBytes,
+    KeepOnHost,
     MoveBehind,
     OptIn,
+    ReleaseFirst,
+    ReleaseMember,
     ReleaseOnExits,
     SetKeyword,
     UseRelease,
@@ -28,17 +32,28 @@ from cudalint.fixes.cpp import CppText
 from cudalint.fixes.cpp_checks import add_check, opt_in
 from cudalint.fixes.cpp_owner import own
 from cudalint.fixes.deallocator import use_release
+from cudalint.fixes.members import release_in_closing_method, release_in_destructor
 from cudalint.fixes.python import PythonText
 from cudalint.fixes.python_calls import set_keyword
+from cudalint.fixes.repeated import drop_release, drop_release_in_python, release_first
 from cudalint.fixes.suppressions import drop_suppression
-from cudalint.fixes.tensors import detach, drop_retain_graph, move_behind, wrap_in_with
-from cudalint.fixes.text import GiveUp, Text
+from cudalint.fixes.tensors import (
+    detach,
+    drop_retain_graph,
+    keep_on_host,
+    move_behind,
+    wrap_in_with,
+)
+from cudalint.fixes.text import GiveUp, Text, demand
 from cudalint.project.reading import Language
 from cudalint.source import Source
 
 _Makers = dict[type, tuple[Callable[[Any, Any], Fix], ...]]
 _CPP: _Makers = {
     ReleaseOnExits: (cpp_release.release_before_exits, own),
+    ReleaseFirst: (release_first,),
+    DropRelease: (drop_release,),
+    ReleaseMember: (release_in_destructor,),
     UseRelease: (use_release,),
     OptIn: (opt_in,),
     CopyKind: (copy_kind,),
@@ -48,9 +63,12 @@ _CPP: _Makers = {
 }
 _PYTHON: _Makers = {
     ReleaseOnExits: (python_release.release_before_exits, python_release.release_in_finally),
+    DropRelease: (drop_release_in_python,),
+    ReleaseMember: (release_in_closing_method,),
     UseRelease: (use_release,),
     SetKeyword: (set_keyword,),
     Detach: (detach,),
+    KeepOnHost: (keep_on_host,),
     DropRetainGraph: (drop_retain_graph,),
     WrapInWith: (wrap_in_with,),
     MoveBehind: (move_behind,),
@@ -91,7 +109,9 @@ def _fix(repair: object, text: Text) -> Fix | None:
     makers = _PYTHON if isinstance(text, PythonText) else _CPP
     for make in makers.get(type(repair), ()):
         try:
-            return make(repair, text)
+            made = make(repair, text)
+            demand(together((), made.edits) is not None)
+            return made
         except (GiveUp, LookupError, ValueError, RecursionError):
             continue  # what is written there ends or nests as no code does
     return None

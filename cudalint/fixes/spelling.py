@@ -15,23 +15,27 @@ _VERB = re.compile(r"Create|Destroy|Alloc|Malloc|Free|Init|Load|Unload|Open|Clos
 
 
 def last_name(api: str) -> str:
-    """``cudaFree`` of ``cuda.bindings.runtime.cudaFree``."""
-    return re.split(r"\.|::", api)[-1]
+    """``cudaFree`` of ``cuda.bindings.runtime.cudaFree``, ``cuCtxCreate`` of ``cuCtxCreate_v4``,
+    which a macro makes of it."""
+    return re.sub(r"_v\d$", "", re.split(r"\.|::", api)[-1])
 
 
-def release_call(repair: ReleaseOnExits, text: Text) -> tuple[str, Named | None]:
-    """The call that releases the resource of a repair, and after which other release it is made."""
+def release_call(
+    repair: ReleaseOnExits, text: Text, *, renewed: bool = False
+) -> tuple[str, Named | None]:
+    """The call that releases the resource of a repair, and after which other release it is made.
+    ``renewed``: a release of the variable may be that of another one, which it holds later."""
     known = {last_name(one) for one in repair.releases}
     usual = None if repair.wrapped else usual_release(repair.api, repair.releases)
     for site in repair.released:
         call = text.at(site.span)
-        callee, arguments = _parts(call)
+        callee, arguments = parts_of_call(call)
         if repair.name in arguments and (len(arguments) == 1 or callee in known):
             return " ".join(call.split()), site
-    demand(repair.released or not _is_mentioned(usual, repair, text))
+    demand(renewed or repair.released or not _is_mentioned(usual, repair, text))
     for site in repair.siblings:
         call = text.at(site.span)
-        callee, arguments = _parts(call)
+        callee, arguments = parts_of_call(call)
         fits = callee == usual or callee == f"{usual}Async" or repair.wrapped
         if repair.api.endswith("Async"):
             fits = callee in known
@@ -40,10 +44,11 @@ def release_call(repair: ReleaseOnExits, text: Text) -> tuple[str, Named | None]
             written = re.sub(rf"(?<![\w.>]){re.escape(site.text)}(?!\w)", repair.name, call)
             return " ".join(written.split()), site
     demand(usual)
-    return f"{_prefix(repair, text)}{usual}({repair.name})", None
+    prefix = prefix_of(repair.api, text.at(repair.acquired))
+    return f"{prefix}{usual}({repair.name})", None
 
 
-def _parts(call: str) -> tuple[str, list[str]]:
+def parts_of_call(call: str) -> tuple[str, list[str]]:
     """The name and the arguments of a call that takes nothing but names and numbers."""
     match = _CALL.fullmatch(call.strip())
     if match is None:
@@ -74,23 +79,22 @@ def usual_release(api: str, releases: tuple[str, ...]) -> str | None:
 
 def _of_library(api: str, releases: tuple[str, ...]) -> Iterator[str]:
     """Those of some functions that belong to an API's library, and wait for no stream."""
-    modules, prefix = api.rpartition(".")[0], _prefix_of(api)
+    modules, prefix = api.rpartition(".")[0], _library_of(api)
     for release in releases:
         name = last_name(release)
         qualified = release.rpartition(".")[0]
-        own = qualified == modules or (not qualified and _prefix_of(name) == prefix)
+        own = qualified == modules if qualified else _library_of(name) == prefix
         if own and prefix and not name.endswith("Async"):
             yield name
 
 
-def _prefix_of(api: str) -> str:
+def _library_of(api: str) -> str:
     """``cuda`` of ``cudaMalloc``; it tells the library."""
     match = re.match("[a-z]+", last_name(api))
     return match[0] if match else ""
 
 
-def _prefix(repair: ReleaseOnExits, text: Text) -> str:
-    """What stands before the name of the function that acquires: ``cudart.``."""
-    written = text.at(repair.acquired)
-    match = re.match(rf"([\w.:]*?){re.escape(last_name(repair.api))}\b", written)
+def prefix_of(api: str, acquired: str) -> str:
+    """What stands before the name of the function in a call that acquires: ``cudart.``."""
+    match = re.match(rf"([\w.:]*?){re.escape(last_name(api))}\b", acquired)
     return match[1] if match else ""

@@ -155,6 +155,8 @@ class Settings(
     """Keep what was read of unchanged files."""
     cache_dir: str | None = None
     """Where: by default ``.cudalint_cache`` in the project's folder."""
+    cache_size: str | int = "1GiB"
+    """What it may hold besides precompiled headers; the least used entries go first."""
     jobs: Count | None = None
     """Worker processes; by default one per processor."""
     time_limit: Seconds = 30.0

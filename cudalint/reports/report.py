@@ -50,6 +50,10 @@ class Report:
     """What should be known of a file although it was linted (its encoding)."""
     files: int = 0
     """Files that were analysed; files that do not mention CUDA are not."""
+    read_anew: int = 0
+    """Files of which nothing was in the cache."""
+    analysed_anew: int = 0
+    """Files whose paths were followed, as they or what they are linked with had changed."""
     interrupted: bool = False
     """Whether somebody stopped the run: what was found until then is all there is."""
     fates: tuple[Fate, ...] = ()

@@ -58,6 +58,8 @@ class BuildOptions:
     optimize: bool = False
     """Without it, lines are exact and building is quicker."""
     limits: ProcessLimits = _LIMITS
+    incomplete: bool = False
+    """Link it although functions are missing: whoever calls one of these crashes."""
     nvcc: bool = False
     """Build with nvcc although no source has device code: a header may hold some. Else nvcc is the
     second choice for such sources: the host's compiler takes a third of its time."""
@@ -106,6 +108,8 @@ def build(
 
 
 _ATTEMPTS = 5
+_MISSING = "undefined reference to"
+_LINK_ANYWAY = ("-Xlinker", "--unresolved-symbols=ignore-all")
 
 
 def _compile(command: list[str], folder: Path, options: BuildOptions) -> str:
@@ -150,6 +154,8 @@ def _mended(
         arguments.append("--extended-lambda")
     if "requires separate compilation mode" in output:
         arguments += ["-rdc=true", "-lcudadevrt"]
+    if tuple(arguments) == options.arguments and options.incomplete and _MISSING in output:
+        arguments += _LINK_ANYWAY
     if tuple(arguments) == options.arguments or len(set(arguments)) == len(set(options.arguments)):
         return None
     return dataclasses.replace(options, arguments=tuple(arguments))

@@ -21,6 +21,13 @@ from cudalint.runtime.devices import Device
 from cudalint.runtime.evidence import judged, measurable
 from cudalint.runtime.frameworks import programs as frameworks
 from cudalint.runtime.frameworks.watches import GROWTH, watches_of
+from cudalint.runtime.harness.judging import (
+    NO_PROGRAM,
+    HarnessJudge,
+    HarnessOptions,
+    better,
+    unreached,
+)
 from cudalint.runtime.injection import beside_the_ledger
 from cudalint.runtime.ledger import build_ledger, host_environment
 from cudalint.runtime.observation import Limits, Observation
@@ -51,6 +58,8 @@ class ConfirmOptions:
     cache: Path | None = None
     limits: Limits = field(default_factory=Limits)
     """What is too much, where bytes are measured."""
+    harnesses: HarnessOptions | None = None
+    """How a harness is made for what no program reaches; ``None`` makes none."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +107,7 @@ def confirm(
         if target is not None:
             belonging[target.key].append(number)
         elif judged(finding.code) or measurable(finding.code):
-            reason = "no program that was given runs this file"
-            verdicts[number] = Verdict(Outcome.NOT_RUNNABLE, options.device.name, reason=reason)
+            verdicts[number] = Verdict(Outcome.NOT_RUNNABLE, options.device.name, reason=NO_PROGRAM)
     tell = progress or (lambda stage, done, total: None)
     lock = threading.Lock()
     seen: dict[str, list[Finding]] = {}
@@ -146,6 +154,8 @@ def confirm(
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
         for future in [pool.submit(work, target) for target in targets]:
             future.result()
+    if options.harnesses is not None:
+        _ask_harnesses(findings, verdicts, options, options.harnesses)
     return Confirmed(
         tuple(
             dataclasses.replace(finding, runtime=verdicts.get(number))
@@ -156,6 +166,32 @@ def confirm(
         failed,
         ran,
     )
+
+
+def _ask_harnesses(
+    findings: Sequence[Finding],
+    verdicts: dict[int, Verdict],
+    options: ConfirmOptions,
+    harnesses: HarnessOptions,
+) -> None:
+    """Puts what harnesses say in place of verdicts on what no program reached."""
+    open_: dict[str, list[int]] = {}
+    for number, finding in enumerate(findings):
+        native = Path(finding.filename).suffix not in (".py", ".ipynb")
+        if native and unreached(verdicts.get(number)) and judged(finding.code):
+            open_.setdefault(finding.filename, []).append(number)
+
+    def work(filename: str) -> None:
+        judge = HarnessJudge(
+            Path(filename), harnesses, options.device, options.budget,
+            seconds=options.seconds, arguments=options.arguments, cache=options.cache,
+        )  # fmt: skip
+        for number in open_[filename]:
+            verdicts[number] = better(verdicts.get(number), judge.verdict(findings[number]))
+
+    with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
+        for future in [pool.submit(work, filename) for filename in open_]:
+            future.result()
 
 
 def _judge(laboratory: Laboratory, findings: Sequence[Finding]) -> list[Verdict | None]:

@@ -140,6 +140,18 @@ def _program(main: _Text, known: Mapping[Path, _Text], include_folders: FoldersO
     )
 
 
+def needed_sources(path: Path, include_folders: Sequence[Path]) -> tuple[Path, ...]:
+    """The other sources that define what one includes; none with a ``main``."""
+    known = {
+        other: _read(other)
+        for other in sorted(path.parent.iterdir())
+        if other.suffix.lower() in SOURCES and other.is_file()
+    }
+    text = _read(path)
+    sources, headers = _needed([text], known, lambda one: include_folders)
+    return tuple(sorted(sources - headers - {path}))
+
+
 def _needed(
     texts: Iterable[_Text], known: Mapping[Path, _Text], include_folders: FoldersOf
 ) -> tuple[set[Path], set[Path]]:

@@ -37,6 +37,7 @@ _SWEEP_ALONE = frozenset({"GPU506"})
 _PATHLESS = frozenset({"GPU101", "GPU105"})
 """What every path would show."""
 _HOST_SIZES = frozenset({"GPU405"})
+NEVER_CALLED = "the program never made the call at this line"
 _DEPENDS = (
     "whether it happens depends on values that a kernel computes, and the simulated device computes"
     " none"
@@ -244,7 +245,7 @@ class Judge:
             return unreached(f"the hooks in Python frameworks cannot rule it out{ending}")
         if not any(question.place.index(event.stack) is not None for event in base.events):
             ending = "" if base.ended else f": {base.result.ending}"
-            return unreached(f"the program never made the call at this line{ending}")
+            return unreached(f"{NEVER_CALLED}{ending}")
         if tried.spent:
             return unreached("the budget was spent before every call on its path had failed")
         if not base.ended:

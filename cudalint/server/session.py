@@ -243,7 +243,13 @@ class Session:
     def _cache(self, project: Project, contents: Mapping[Path, bytes]) -> MemoryCache:
         assert project.plan.cache_folder is not None
         saved = all(file_digest(str(path)) == digest(data) for path, data in contents.items())
-        return MemoryCache(project.plan.cache_folder, self._memory, lasting=saved)
+        return MemoryCache(
+            project.plan.cache_folder,
+            self._memory,
+            lasting=saved,
+            root=project.plan.root,
+            largest=project.plan.cache_size,
+        )
 
     def _progress(self, stage: str, done: int, total: int) -> None:
         if self._closed or self._stop.is_set():

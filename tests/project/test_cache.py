@@ -75,10 +75,29 @@ def test_old_entries_go(folder: Path) -> None:
     Cache(folder).store("old", b"payload")
     long_ago = time.time() - 60 * 24 * 3600
     os.utime(entry_of(folder), (long_ago, long_ago))
-    os.utime(folder / __version__ / "pruned", (long_ago, long_ago))
-    Cache(folder).store("new", b"payload")
-    assert Cache(folder).load("old") is None
+    abandoned = entry_of(folder).parent / "tmp12345678.tmp"
+    abandoned.write_bytes(b"half of it")
+    os.utime(abandoned, (long_ago, long_ago))
+    precious = folder / "precious.txt"
+    precious.write_text("not ours")
+    os.utime(precious, (long_ago, long_ago))
+    cache = Cache(folder)
+    cache.store("new", b"payload")
+    cache.trim()
+    assert Cache(folder).load("old") is None and not abandoned.exists()
     assert Cache(folder).load("new") == b"payload"
+    assert precious.exists()
+
+
+def test_a_cache_has_an_end(folder: Path) -> None:
+    cache = Cache(folder, largest=5000)
+    keys = [digest(str(number)) for number in range(10)]
+    for number, key in enumerate(keys):
+        cache.store(key, b"x" * 1000)
+        os.utime(cache._path(key), (10**9 + number, time.time() - 100 + number))
+    cache.trim()
+    assert [cache.load(key) is not None for key in keys] == [False] * 6 + [True] * 4
+    assert sum(path.stat().st_size for path in folder.rglob("*.msgpack")) <= 5000
 
 
 def test_remove_takes_caches_only(folder: Path, tmp_path: Path) -> None:

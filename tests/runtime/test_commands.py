@@ -88,15 +88,19 @@ def test_only_what_is_confirmed(project: Path, capsys: pytest.CaptureFixture[str
         "}\n"
         "int main(int argc, char**) { work(argc); work(argc); return 0; }\n"
     )
-    status, report = checked(capsys, "--runtime=sim", str(source))
+    status, report = checked(capsys, "--runtime=sim", "--no-harness", str(source))
     verdicts = {f["location"]["row"]: f["runtime"]["verdict"] for f in report["findings"]}
     assert verdicts == {4: "confirmed", 5: "not-reached"}
-    status, report = checked(capsys, "--runtime=sim", "--runtime-only-confirmed", str(source))
+    status, report = checked(
+        capsys, "--runtime=sim", "--no-harness", "--runtime-only-confirmed", str(source)
+    )
     assert status == 1
     assert [finding["location"]["row"] for finding in report["findings"]] == [4]
     source.write_text(source.read_text().replace("work(argc);", "work(0);").replace(
         "work(int n) {", "work(int n) { if (n < 9) return;"))  # fmt: skip
-    status, report = checked(capsys, "--runtime=sim", "--runtime-only-confirmed", str(source))
+    status, report = checked(
+        capsys, "--runtime=sim", "--no-harness", "--runtime-only-confirmed", str(source)
+    )
     assert (status, report["findings"]) == (0, [])
 
 

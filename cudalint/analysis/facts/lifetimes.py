@@ -33,6 +33,16 @@ with an entry changed; or another load of the class says where to."""
 
 
 @dataclass(frozen=True)
+class NeededOnDevice:
+    """An element of a checkpoint that is used on a device as it was read."""
+
+    taken: Site
+    """Where it is taken out; ``text``: the variable that it goes into."""
+    device: str
+    """The device, as the code writes it."""
+
+
+@dataclass(frozen=True)
 class CheckpointLoad:
     """Weights read from a file, with nothing said of where they go."""
 
@@ -52,6 +62,8 @@ class CheckpointLoad:
     """What is filled was moved to a device before."""
     brief: bool = False
     """They are dropped before anything is computed with them."""
+    needed: NeededOnDevice | None = None
+    """What else the file held, where it must go to the device."""
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,8 @@ class RecordedInference:
     """Who calls the function in a loop, where there is none in it."""
     in_sight: bool = True
     """All that is done with the result can be seen."""
+    of_method: bool = False
+    """What is called is a method of the model that is out of sight: it may be no pass."""
     steps: tuple[Step, ...] = ()
     on_device: bool = True
     """Something in its file, or in one that calls the function, may go to a device."""
@@ -115,6 +117,8 @@ class RetainedGraph:
     from_before: bool = False
     """``carried`` is computed before the loop."""
     steps: tuple[Step, ...] = ()
+    on_device: bool = True
+    """Something in its file, or in one that calls the function, may go to a device."""
 
 
 @dataclass(frozen=True)

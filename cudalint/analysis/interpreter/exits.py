@@ -270,8 +270,13 @@ class Leaving:
             and not (isinstance(stored, Address) and not is_outside(run, stored.location))
         ]
         # What holds a resource is kept, whatever there is besides: else it could not be released.
-        writes.sort(key=lambda write: not any(True for _ in resources_in(write[1])))
-        held = sum(any(True for _ in resources_in(stored)) for _, stored in writes)
+        # So is what came where something was released: else that would still seem to be there.
+        needed = [
+            place in state.inputs or any(True for _ in resources_in(stored))
+            for place, stored in writes
+        ]
+        held = sum(needed)
+        writes = [write for _, write in sorted(zip(needed, writes, strict=True), key=_is_spare)]
         called = [
             one._replace(arguments=tuple(rewrite(given, outside_view) for given in one.arguments))
             for one in state.called
@@ -310,6 +315,11 @@ def _note_failed_program(run: FunctionRun, state: State, value: Value, span: Spa
             status = str(number) if known else "other than 0"
             message = f"the program ends with status {status}"
             state.failure = Event("failure", Step(run.filename, span, message))
+
+
+def _is_spare(write: tuple[bool, tuple[Location, Value]]) -> bool:
+    """Whether a summary may leave out a write, if there are many."""
+    return not write[0]
 
 
 def _touched(state: State, writes: Iterable[tuple[Location, Value]]) -> set[Location]:

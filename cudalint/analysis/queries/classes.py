@@ -683,10 +683,22 @@ def member_misuses(table: Table) -> dict[str, list[Misuse]]:
                 _path(one.member) == name != one.member for one in members.acquired.values()
             ):
                 continue  # an element of a table, which is not known to be what the table is
+            if _chooses(run, release, kinds):
+                continue  # by what it asks, which may well say what the member holds
             misuse = _mismatch(members, name, release, kinds)
             if misuse is not None:
                 found.setdefault(run.function.key, []).append(misuse)
     return found
+
+
+def _chooses(run: FunctionRun, release: InputRelease, kinds: set[str]) -> bool:
+    """Whether a function releases the same on other paths, by what fits ``kinds``."""
+    return any(
+        one.location == release.location and kinds & set(one.families)
+        for outcome in run.outcomes
+        if release not in outcome.released
+        for one in outcome.released
+    )
 
 
 def _mismatch(members: Members, name: str, release: InputRelease, kinds: set[str]) -> Misuse | None:

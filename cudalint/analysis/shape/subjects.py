@@ -66,6 +66,15 @@ def is_module(symbols: Symbols, record: str, filename: str) -> bool:
     return False
 
 
+def packages(program: Program) -> frozenset[str]:
+    """The packages (``torch``) whose functions, classes and types a Python file names."""
+    names = [call.name for function in program.functions for _, call in calls(function)]
+    names += [base for record in program.records for base in record.bases]
+    for variable in program.variables.values():
+        names += [variable.type.text or "", str(getattr(variable.constant, "name", ""))]
+    return frozenset(name.partition(".")[0] for name in names)
+
+
 def uses_device(program: Program, models: ApiModels) -> bool:
     """Whether anything in the file may go to a device."""
     for function in program.functions:

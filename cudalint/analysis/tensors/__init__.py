@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from cudalint.analysis.facts import FunctionFacts, TensorFacts
 from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.subjects import packages
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.apis.loader import ApiModels
 from cudalint.program import Function, Program
@@ -95,13 +96,9 @@ def _one_each(facts: TensorFacts) -> TensorFacts:
 
 def _mentions_tensors(program: Program, models: ApiModels) -> bool:
     """Whether a file calls what only those libraries have; or puts a model in evaluation mode."""
-    made = [call for one in program.functions for _, call in calls(one)]
-    names = [call.name for call in made]
-    names += [base for record in program.records for base in record.bases]
-    for variable in program.variables.values():
-        names += [variable.type.text or "", str(getattr(variable.constant, "name", ""))]
-    return any(name.split(".")[0] in LIBRARIES for name in names) or any(
+    return not packages(program).isdisjoint(LIBRARIES) or any(
         effect.evaluates
-        for call in made
+        for one in program.functions
+        for _, call in calls(one)
         if not call.arguments and (effect := models.tensor_effect(call.name)) is not None
     )

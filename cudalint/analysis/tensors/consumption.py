@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import chain
 
@@ -46,8 +46,11 @@ class Consumption:
     """The operations that make a number of it, or let go of its graph."""
 
 
-def fate(view: View, origins: Iterable[int], depth: int = 0) -> Fate:
+def fate(view: View, origins: Collection[int], depth: int = 0) -> Fate:
     """What may become of what some operations made, and of what is computed of it."""
+    makers = [view.records[origin].operation for origin in origins if origin in view.records]
+    if any(is_outside(view.function, getattr(one, "target", None)) for one in makers):
+        return Fate.ESCAPES
     return consumption(view, origins, depth).fate
 
 

@@ -9,16 +9,17 @@ from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import RecordedInference
 from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.callgraph import Site as CallSite
-from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.operations import calls, expressions
 from cudalint.analysis.shape.places import place
+from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.consumption import Fate, fate, is_outside
 from cudalint.analysis.tensors.frozen import calls_frozen
-from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
+from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Recording, Value
 from cudalint.analysis.tensors.records import Form, Record, origin_at, position_of
 from cudalint.analysis.tensors.run import TensorRun
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
-from cudalint.program import Call, Function, Use, variables
+from cudalint.program import THIS, Call, Function, Use, variables, walk
 
 _MOST_CALLERS = 3
 """Loops that are named."""
@@ -83,6 +84,7 @@ def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> Recor
         called_by=callers[0].caller.name if callers else "",
         in_sight=not (is_method or callers)
         and not (trains and fate(view, _made_by(view, call)) & Fate.ESCAPES),
+        of_method=is_method,
         on_device=view.may_use_device,
         steps=(
             Step(evaluated.filename, evaluated.span, f"`{model_text}` is put in evaluation mode"),
@@ -115,15 +117,41 @@ def _may_run_module(view: View, record: Record, call: Call) -> bool:
         return False
     if view.run.callee(view.function, call, record.operands[0].records) is not None:
         return False
-    given = any(one.origins or one.tensorlike for one in record.operands[1:])
-    return given and call.target is not None and not view.run.is_switched(call.name)
+    given = [one for one in record.operands[1:] if one.origins or one.tensorlike]
+    if not given or call.target is None or all(_was_fetched(view, one, call) for one in given):
+        return False
+    return not view.run.is_switched(call.name) and not _leaves_object_alone(view, call.name)
+
+
+def _was_fetched(view: View, value: Value, call: Call) -> bool:
+    """Whether a value was brought to the host, from what the object that is called gave before: it
+    is through with the device."""
+
+    def made_of(origin: int) -> list[int]:
+        record = view.records.get(origin)
+        return record.sources if record is not None else []
+
+    made = (view.records.get(origin) for origin in closure(value.origins, made_of))
+    receivers = {place(getattr(one.operation, "receiver", None)) for one in made if one is not None}
+    return value.device == Device.HOST and place(call.receiver) in receivers
+
+
+def _leaves_object_alone(view: View, method: str) -> bool:
+    """Whether no method of the run of this name has to do with its object: it runs no module."""
+    found = [
+        function
+        for function, _ in view.run.symbols.functions()
+        if function.record is not None and function.name.rpartition(".")[2] == method[1:]
+    ]
+    read = (part for one in found for whole in expressions(one) for part in walk(whole))
+    return bool(found) and THIS not in read
 
 
 def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInference | None:
     """A call of a model of whose result nothing but numbers is made, out of sight of any gradient:
     in a loop, in a function that a loop calls, or of a model that is large in itself."""
-    if not record.runs_module or not _may_have_graph(record):
-        return None
+    if not record.runs_module or not _may_have_graph(record) or call.target is None:
+        return None  # of what is thrown away nothing is made
     scan = view.run.scan(view.function)
     if scan.calls_backward or scan.steps or view.known.referenced:
         return None

@@ -66,7 +66,7 @@ class Record:
     def runs_module(self) -> bool:
         """It is a call of a module, or of the object itself; ``super().__init__()`` is none."""
         call = self.operation
-        makes = isinstance(call, Call) and (call.kind == "constructor" or call.name == ".__init__")
+        makes = isinstance(call, Call) and is_constructor(call)
         return self.form is Form.MODEL or (self.callee == "this" and not makes)
 
     @property
@@ -151,6 +151,11 @@ def made_by(effect: TensorEffect) -> Value | None:
         return Value(Kind.FUNCTION, Gradient.UNKNOWN, large=effect.scalar is None)
     fixed = {"number": NUMBER, "list": LIST, "module": MODULE, "other": OBJECT}
     return fixed.get(effect.result or "")
+
+
+def is_constructor(call: Call) -> bool:
+    """Whether a call makes an object, or is a constructor's of that of its base."""
+    return call.kind == "constructor" or call.name.endswith(".__init__")
 
 
 def is_off(call: Call) -> bool:

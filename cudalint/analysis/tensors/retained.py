@@ -53,6 +53,7 @@ def retained_graphs(view: View) -> tuple[RetainedGraph, ...]:
                 carried[0] if carried else None,
                 carried is not None and carried[1],
                 steps,
+                view.may_use_device,
             ),
         )
     return tuple(found.values())

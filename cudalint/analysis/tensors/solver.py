@@ -13,7 +13,7 @@ from cudalint.analysis.tensors.lattice import NOTHING, NUMBER, UNKNOWN, Kind, St
 from cudalint.analysis.tensors.records import Record, Surroundings
 from cudalint.analysis.tensors.transfer import Transfer
 from cudalint.apis.loader import ApiModels
-from cudalint.program import Function, Parameter, Return
+from cudalint.program import Function, FunctionReference, Parameter, Return
 
 MOST_VISITS = 60
 """Visits of one block; the lattice is finite, this only guards the time on huge functions."""
@@ -113,6 +113,8 @@ def parameter_value(parameter: Parameter, models: ApiModels) -> Value:
         return NUMBER
     effect = models.lifetime_effect(text)
     if effect is not None and effect.modules:
+        if isinstance(parameter.default, FunctionReference):
+            return UNKNOWN  # a class: what it is called for is a module
         return Value(Kind.MODULE, UNKNOWN.gradient, UNKNOWN.device)
     if effect is not None and effect.tensor_types:
         return Value(Kind.TENSOR, UNKNOWN.gradient, UNKNOWN.device, tensorlike=True, large=True)

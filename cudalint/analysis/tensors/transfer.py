@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 
 from cudalint.analysis.shape.places import ELEMENT, is_inside, place, places_read, root_of
+from cudalint.analysis.shape.subjects import packages
 from cudalint.analysis.tensors.lattice import (
     NOTHING,
     OBJECT,
@@ -45,6 +47,7 @@ from cudalint.program import (
     Slice,
     Tuple,
     Unary,
+    Variable,
 )
 
 
@@ -154,6 +157,8 @@ class Transfer(Values):
             effect = None
         if effect is not None and effect.without_arguments and call.arguments:
             effect = None
+        if effect is not None and effect.packages and not self._is_meant(effect, receiver):
+            effect = None
         if call.receiver == THIS and callable_value.kind & Kind.MODULE:
             effect = None  # a member that is called like a method of tensors
         outcome = self.around.outcome(self.function, call, receiver.records)
@@ -164,6 +169,8 @@ class Transfer(Values):
         if effect is not None and effect.calls_module:
             effect, callable_value = None, receiver
             callee = place(call.receiver) or ""
+        if self._is_factory(call, arguments):
+            callable_value = UNKNOWN
         if outcome is not None:
             result = outcome.value.of(origin)
             parts = {
@@ -220,6 +227,8 @@ class Transfer(Values):
 
     def _callee(self, state: State, call: Call) -> tuple[str, Value]:
         """The object that is called: a variable, or what looks like a method and is a member."""
+        if call.name.endswith(".__init__"):
+            return place(call.receiver) or "", NOTHING
         if call.callee is not None:
             name = place(call.callee) or ""
             value = self.value(state, call.callee).join(self.told_by_keyword(call))
@@ -233,6 +242,23 @@ class Transfer(Values):
                 held = state.values.get(name) or known or self.told_by_keyword(call)
                 return name, held
         return "", NOTHING
+
+    def _is_meant(self, effect: TensorEffect, receiver: Value) -> bool:
+        """Whether a method that other objects have too is that of an array."""
+        known = receiver.kind & Kind.TENSOR or receiver.device & Device.DEVICE
+        return bool(known) or not self._packages.isdisjoint(effect.packages)
+
+    @cached_property
+    def _packages(self) -> frozenset[str]:
+        program = self.around.symbols.programs.get(self.function.filename)
+        return packages(program) if program is not None else frozenset()
+
+    def _is_factory(self, call: Call, arguments: list[Value]) -> bool:
+        """Whether a parameter that is called is given sizes alone: it is a class then, whatever its
+        annotation says, and what it makes a module."""
+        given = {one.symbol for one in self.function.parameters}
+        sizes = bool(arguments) and all(one.is_number for one in arguments)
+        return sizes and isinstance(call.callee, Variable) and call.callee.symbol in given
 
     def _constructed(self, call: Call, result: Value) -> Value:
         known = self.around.kind_of(self.function, "new " + (call.key or ""))

@@ -43,6 +43,8 @@ class Includes:
     """The names of those headers: the project's, not the system's."""
     unreadable: tuple[str, ...]
     """Headers that must not be opened: enormous, or no files at all (a device, a pipe)."""
+    headers: tuple[str, ...]
+    """The project's headers that the names mean, as far as they were followed."""
 
 
 def find_includes(
@@ -87,7 +89,16 @@ def find_includes(
                 unreadable.append(header)
             else:
                 pending.append((os.path.dirname(header), further))
-    return Includes(frozenset(names), tuple(guessed), frozenset(own), tuple(unreadable))
+    seen.remove(os.path.abspath(filename))
+    return Includes(
+        frozenset(names), tuple(guessed), frozenset(own), tuple(unreadable), tuple(sorted(seen))
+    )
+
+
+def forget() -> None:
+    """Look at the disk again: a process may outlive what it has seen."""
+    for known in (_includes_of, _exists, _in_system, _index):
+        known.cache_clear()
 
 
 def included_names(text: str) -> tuple[tuple[bool, str], ...]:

@@ -1,25 +1,24 @@
 """Precompiled headers, saved by libclang itself: the runtime and the C++ library are read once.
 
-A file is named ``<prefix>-<key>.<size>-<checksum>.pch``. The key covers everything that decides its
-content, size and checksum tell a damaged file before libclang sees it (its reader trusts what it
-reads). Files appear by renaming, so that other processes see a whole file or none.
+A file is named ``<prefix>-<key>.<seal>.pch``. The key covers everything that decides its content;
+the seal tells a damaged or foreign file before libclang sees it (its reader trusts what it reads).
+Files appear by renaming, so that other processes see a whole file or none.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import os
 import tempfile
 import time
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from clang import cindex
 
 from cudalint.frontends.cuda.toolchain import OWN_HEADERS, Toolchain
+from cudalint.project.secret import seal
 
 _FORMAT = "1"
 _KEPT_FILES = 24
@@ -67,7 +66,8 @@ def _key(prefix: str, arguments: tuple[str, ...], toolchain: Toolchain) -> str:
     for name in ("runtime", "standard", "libraries", "c"):
         with contextlib.suppress(OSError):
             parts.append(prefix_header(name).read_text(encoding="utf-8"))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
+    # Users who share a folder have each their own: what one sealed, another cannot trust.
+    return seal("\0".join(parts).encode()).hex()[:20]
 
 
 def _find(prefix: str, key: str, folder: Path) -> Path | None:
@@ -90,11 +90,11 @@ def _sound(header: Path, size: int, changed: int) -> bool:
         data = header.read_bytes()
     except OSError:
         return False
-    return expected == _seal(data) and size == len(data)
+    return expected == _seal(data)
 
 
 def _seal(data: bytes) -> str:
-    return f"{len(data)}-{zlib.crc32(data):08x}"
+    return seal(data, "precompiled header").hex()
 
 
 def _make(prefix: str, key: str, arguments: list[str], folder: Path) -> Path | None:

@@ -9,18 +9,15 @@ namespaces, and values of an unknown type.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cudalint.frontends.cuda.blanked import blanked
+from cudalint.frontends.cuda.macros import BLOCKS, KINDS, LARGEST_BLOCK, definition, macro_kind
 
 _MOST_NAMES = 300
 _MOST_USES = 200
 _LARGEST_TEXT = 2_000_000
-
-CHECK = "cudalint_check"
-"""What a macro is taken to call that is a statement by itself (``apis/cpp.toml``)."""
-_C_CHECK = f"void {CHECK}(void);"
 
 _UNKNOWN = re.compile(
     r"^(use of undeclared identifier|unknown type name|no (?:template|member|type) named)"
@@ -65,7 +62,7 @@ class _Scope:
     """A name to declare, and those declared in it."""
 
     kind: str = "namespace"
-    """namespace, class, template, value, method, floating, integer, macro, check."""
+    """namespace, class, template, value, method, floating, integer, or one of those of a macro."""
     head: str = "template <class...>"
     """Of a template: how its declaration begins."""
     members: dict[str, _Scope] = field(default_factory=dict)
@@ -166,9 +163,12 @@ class Undeclared:
             prefix += f"{part}::"
         used = kind or self._kind(
             name,
-            ((before, self._text[end : end + 200]) for end, before in self._uses(prefix + name)),
+            [
+                (before, self._text[end : end + LARGEST_BLOCK])
+                for end, before in self._uses(prefix + name)
+            ],
         )
-        if used is None or (is_type and used == "value"):
+        if used is None or (is_type and used in ("value", *BLOCKS)):
             return
         self._add(scope, name, used, prefix)
 
@@ -249,15 +249,14 @@ class Undeclared:
             re.match(r"\s*\([^;{}]*\)[^;{}()]*(?:\{|:\s*\w+\s*[({])", self._text[end : end + 2000])
         )
 
-    def _kind(self, name: str, uses: Iterable[tuple[str, str]]) -> str | None:
+    def _kind(self, name: str, uses: Sequence[tuple[str, str]]) -> str | None:
         """What a name is, by how it is used; ``None`` where clang does well without it."""
         is_value = is_function = False
-        uses = list(uses)
-        if uses and all(_is_alone(before, after) for before, after in uses):
-            return "macro"
-        if uses and all(_is_statement(before, after) for before, after in uses):
-            return "check"
-        for before, after in uses:
+        macro = macro_kind(uses, self._is_c)
+        if macro:
+            return macro
+        for before, following in uses:
+            after = following[:200]
             if re.match(r"\s*::", after):
                 return "scope"
             template = re.match(rf"\s*{_ARGUMENTS}", after)
@@ -322,11 +321,8 @@ class Undeclared:
 
     def _lines(self, scope: _Scope, kind: str) -> Iterator[str]:
         for name, member in scope.members.items():
-            if member.kind == "macro":
-                yield f"#define {name}"
-            elif member.kind == "check":
-                yield _C_CHECK if self._is_c else f'extern "C" {_C_CHECK}'
-                yield f"#define {name} {CHECK}();"
+            if member.kind in KINDS:
+                yield from definition(name, member.kind, self._is_c)
             elif self._is_c:
                 if member.kind in ("class", "floating", "integer"):
                     yield _c_type(name, member.kind)
@@ -359,21 +355,6 @@ class Undeclared:
         else:
             # An error of its own makes the type of each use unknown.
             yield f"static auto {name} = cudalint_unknown();"
-
-
-def _is_alone(before: str, after: str) -> bool:
-    """Whether a name stands alone on a line inside of something: a macro, and a statement of its
-    own (``Py_BEGIN_ALLOW_THREADS``)."""
-    begins = re.search(r"(?<![(,=+\-*&|<?\s])\s*\n[ \t]+$", before)
-    return bool(begins and re.match(r"[ \t]*\n\s*[^),;?\]\s]", after))
-
-
-def _is_statement(before: str, after: str) -> bool:
-    """Whether a name is a whole statement, behind another one on its line or with a semicolon: a
-    macro that looks at what went before, by its convention (``cudaMalloc(&p, n); CUERR``)."""
-    if re.search(r";[ \t]*$", before):
-        return bool(re.match(r"[ \t]*[;\n}]", after))
-    return bool(re.search(r"[;{}][ \t]*\n[ \t]*$", before) and re.match(r"[ \t]*;", after))
 
 
 def _c_type(name: str, kind: str) -> str:

@@ -385,12 +385,16 @@ def _in_its_loop(run: FunctionRun, resource: Symbol) -> bool:
 
 def _may_be_another(run: FunctionRun, location: Location) -> bool:
     """Whether a place may be another one the next time: some element, what a call out of sight
-    tells, and in a loop what belongs to one iteration."""
+    tells, and in a loop what belongs to one iteration. Behind a null pointer there is none."""
     repeated = bool(run.flow.enclosing.get(run.position.block))
     for value in inside(Input(location)):
         match value:
             case Input(location=inner):
-                another = "[]" in inner or (repeated and run.evaluator.is_local(inner))
+                another = (
+                    "[]" in inner
+                    or (inner[0] == "@" and isinstance(inner[1], Const))
+                    or (repeated and run.evaluator.is_local(inner))
+                )
             case Operation(operator=operator):
                 another = operator == "element" or operator.endswith("()")
             case Symbol(origin=origin):

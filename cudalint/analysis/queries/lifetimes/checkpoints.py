@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts.lifetimes import CheckpointLoad
 from cudalint.analysis.facts.resources import Site
+from cudalint.analysis.queries.lifetimes.checkpoint_elements import needed_on_device
 from cudalint.analysis.queries.lifetimes.checkpoint_files import is_another_file
 from cudalint.analysis.queries.lifetimes.checkpoint_keeping import is_brief
 from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
@@ -66,6 +67,7 @@ def checkpoints(
                 placed=placed,
                 brief=use.function is function
                 and is_brief(function, at, _place(function, by), placed, program, symbols),
+                needed=needed_on_device(function, at, symbols),
             )
         )
     return tuple(found)

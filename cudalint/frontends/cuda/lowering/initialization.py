@@ -123,12 +123,19 @@ def returned(context: Context, cursor: Cursor) -> Expression:
         return construct(context, construction, None)
     if context.library.is_move_constructor(function):
         return context.expression(parts[0])
-    if context.library.is_copy_constructor(function):
+    if context.library.is_copy_constructor(function) or _is_same(context, construction, parts[0]):
         inner = unwrapped(parts[0])
         declaration = referenced(inner) if inner._kind_id == Kind.NAME else None
         if declaration is not None and _is_elided(context, declaration):
             return context.expression(parts[0])
     return construct(context, construction, None)
+
+
+def _is_same(context: Context, construction: Cursor, source: Cursor) -> bool:
+    """Whether an object is made of one of its own class, by whichever constructor: those of a class
+    whose header was not read take anything."""
+    made = context.types.of(construction).record
+    return made is not None and made == context.types.of(source).record
 
 
 def _is_elided(context: Context, declaration: Cursor) -> bool:

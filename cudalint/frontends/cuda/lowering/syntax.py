@@ -125,8 +125,9 @@ def construction_in(context: Context, value: Cursor) -> Cursor | None:
 
 def is_dependent_construction(cursor: Cursor) -> bool:
     """``T(x)`` where ``T`` depends on a template."""
-    parts = children(cursor)
-    return bool(parts) and parts[0]._kind_id in (Kind.TYPE_REFERENCE, Kind.TEMPLATE_REFERENCE)
+    named = (one for one in children(cursor) if one._kind_id != Kind.NAMESPACE_REFERENCE)
+    first = next(named, None)
+    return first is not None and first._kind_id in (Kind.TYPE_REFERENCE, Kind.TEMPLATE_REFERENCE)
 
 
 def is_recovery(context: Context, cursor: Cursor, operands: list[Cursor]) -> bool:

@@ -1,0 +1,114 @@
+"""What harnesses say of findings that people judged: ``python -m benchmarks.runtime.harnesses
+JUDGED.json CLONES``. ``CLONES`` holds a git directory ``OWNER+NAME/repo`` for each repository."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import re
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.findings.verdict import Outcome, Verdict
+from cudalint.project.compile_commands import CompileFlags
+from cudalint.runtime.confirm import ConfirmOptions, confirm
+from cudalint.runtime.devices import Simulated
+from cudalint.runtime.evidence import judged
+from cudalint.runtime.harness.judging import HarnessOptions
+from cudalint.runtime.sweep import Budget
+from cudalint.runtime.targets import targets_of
+from cudalint.source import Span
+
+_SECONDS = 120.0
+_MOST_FOLDERS = 60
+_LEAVES = re.compile(r"(?:fails|throws) \((?:returns|leaves) at line (\d+)\)")
+_ROWS_OF_A_CHECK = 3
+"""The call that fails stands that near above the line where its function is left."""
+
+
+def main() -> None:
+    """Print a line for each finding, and the sums."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("judged", type=Path)
+    parser.add_argument("clones", type=Path)
+    parser.add_argument("--only", default="", help="repositories with this in their name")
+    options = parser.parse_args()
+    entries = json.loads(options.judged.read_text())
+    counts: Counter[str] = Counter()
+    for name in dict.fromkeys(
+        one["repository"] for one in entries if options.only in one["repository"]
+    ):
+        own = [one for one in entries if one["repository"] == name and judged(one["code"])]
+        repository = options.clones / name.replace("/", "+") / "repo"
+        if not own or not repository.is_dir():
+            counts["no clone"] += len(own)
+            continue
+        for one, verdict in _verdicts(repository, own):
+            counts[_kind(one["verdict"], verdict)] += 1
+            print(f"{name} {one['file']}:{one['line']} {one['code']} {one['verdict']}:"
+                  f" {verdict.outcome.value} {verdict.reason}", flush=True)  # fmt: skip
+    print(dict(counts))
+
+
+def _verdicts(repository: Path, entries: list[dict[str, Any]]) -> Iterator[tuple[Any, Verdict]]:
+    with tempfile.TemporaryDirectory(prefix="cudalint-judged-") as name:
+        commit = entries[0]["commit"]
+        git = ["git", "--git-dir", str(repository), "--work-tree", name]
+        done = subprocess.run([*git, "checkout", "-f", commit, "--", "."], capture_output=True)
+        if done.returncode:
+            unknown = Verdict(Outcome.NOT_RUNNABLE, reason="this commit is not at hand")
+            yield from ((one, unknown) for one in entries)
+            return
+        folder = Path(name)
+        headers = {path.parent for end in ("h", "hpp", "cuh") for path in folder.rglob(f"*.{end}")}
+        headers |= {
+            parent for path in headers for parent in path.parents if folder in parent.parents
+        }
+        headers.add(folder)
+        flags = CompileFlags(include_folders=tuple(map(str, sorted(headers)))[:_MOST_FOLDERS])
+        for filename in dict.fromkeys(one["file"] for one in entries):
+            own = [one for one in entries if one["file"] == filename]
+            options = ConfirmOptions(
+                Simulated(), Budget(_SECONDS), seconds=10.0, cache=folder / ".cache",
+                harnesses=HarnessOptions(lambda sources: flags),
+            )  # fmt: skip
+            targets = [
+                dataclasses.replace(target, flags=flags)
+                for target in targets_of([folder / filename], lambda path: list(headers))
+            ]
+            found = confirm([_finding(one, folder) for one in own], targets, options).findings
+            for one, finding in zip(own, found, strict=True):
+                assert finding.runtime is not None
+                yield one, finding.runtime
+
+
+def _finding(one: dict[str, Any], folder: Path) -> Finding:
+    span = Span(one["line"], 1, one["line"], 200)
+    filename = str(folder / one["file"])
+    steps = tuple(
+        Step(filename, Span(max(1, int(row) - _ROWS_OF_A_CHECK), 1, int(row), 200), "it fails")
+        for row in _LEAVES.findall(one["message"])
+    )
+    return Finding(
+        one["code"], "judged", Severity(one["severity"]), Confidence(one["confidence"]),
+        one["message"], filename, span, "", "", steps,
+    )  # fmt: skip
+
+
+def _kind(judgement: str, verdict: Verdict) -> str:
+    if "does not build" in verdict.reason or "not at hand" in verdict.reason:
+        return "does not build"
+    if verdict.outcome not in (Outcome.CONFIRMED, Outcome.REFUTED):
+        return "no verdict"
+    right = (judgement != "false") == (verdict.outcome is Outcome.CONFIRMED)
+    return "agrees" if right else f"disagrees: {judgement}, {verdict.outcome.value}"
+
+
+if __name__ == "__main__":
+    main()

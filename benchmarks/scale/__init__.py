@@ -1,0 +1,1 @@
+"""How cudalint grows: with files on one machine, and with workers of a cluster."""

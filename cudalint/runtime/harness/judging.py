@@ -1,0 +1,275 @@
+"""Judges findings that no program reaches by harnesses: each is built once, and run with arguments
+of several sizes, so that nothing is confirmed by one that the code would refuse."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cudalint.findings.finding import Finding
+from cudalint.findings.verdict import Outcome, Verdict
+from cudalint.project.compile_commands import CompileFlags
+from cudalint.runtime.account import Account
+from cudalint.runtime.build import BuildError, BuildOptions, Executable
+from cudalint.runtime.cached_build import build_cached, ledger_environment
+from cudalint.runtime.devices import Device
+from cudalint.runtime.events import Event, EventKind
+from cudalint.runtime.evidence import LEAKS, judged
+from cudalint.runtime.faults import Fault
+from cudalint.runtime.harness.subjects import HarnessError
+from cudalint.runtime.harness.writing import Harness, Writer
+from cudalint.runtime.ledger import build_ledger, cache_folder, host_environment
+from cudalint.runtime.observation import Observation
+from cudalint.runtime.question import real_path
+from cudalint.runtime.sweep import Budget, BudgetSpentError, Laboratory, Prepared
+from cudalint.runtime.targets import needed_sources
+from cudalint.runtime.toolkit import ToolkitError, cuda_include, find_nvcc
+from cudalint.runtime.verdicts import NEVER_CALLED, Judge
+
+_REJECTED = 86
+"""The exit status of a harness where an exception came out of the function."""
+_NUMBER = "CUDALINT_HARNESS_NUMBER"
+_RELEASING = "CUDALINT_HARNESS_RELEASING"
+_NONSENSE = (0, -1)
+_BY_ARGUMENTS = frozenset({
+    "GPU301", "GPU302", "GPU303", "GPU304", "GPU305", "GPU405", "GPU407", "GPU501", "GPU502",
+})  # fmt: skip
+"""What sizes decide: all that the code takes must show it."""
+_BY_USE = frozenset({"GPU205"})
+"""What only the way that a class is used shows."""
+NO_PROGRAM = "no program that was given runs this file"
+_DECISIVE = (Outcome.CONFIRMED, Outcome.REFUTED)
+
+FlagsOf = Callable[[Sequence[Path]], CompileFlags]
+
+
+@dataclass(frozen=True)
+class HarnessOptions:
+    """How harnesses are built."""
+
+    flags_of: FlagsOf = lambda sources: CompileFlags()
+    """How the project compiles a source."""
+    keep: Path | None = None
+    """Where they are kept to be read."""
+
+
+class HarnessJudge:
+    """Judges the findings of one source."""
+
+    def __init__(
+        self,
+        source: Path,
+        options: HarnessOptions,
+        device: Device,
+        budget: Budget,
+        *,
+        seconds: float,
+        arguments: tuple[str, ...] = (),
+        cache: Path | None = None,
+    ) -> None:
+        self._source = Path(real_path(str(source)))
+        self._keep = options.keep
+        self._device = device
+        self._budget = budget
+        self._seconds = seconds
+        self._cache = cache
+        self._flags = options.flags_of([self._source])
+        self._arguments = arguments
+        self._writer: Writer | None = None
+
+    def verdict(self, finding: Finding) -> Verdict:
+        """The verdict that a harness gives; it names the harness."""
+        if not judged(finding.code) or finding.code in _BY_USE:
+            return self._not_runnable("what shows it is how a program uses it")
+        try:
+            self._writer = self._writer or Writer(self._source, self._flags)
+            harness = self._writer.harness(finding)
+            executable = self._built(harness)
+        except HarnessError as error:
+            return self._not_runnable(str(error))
+        try:
+            verdict = self._judged(finding, harness, executable)
+        except BudgetSpentError:
+            verdict = Verdict(Outcome.NOT_REACHED, self._device.name, reason="no time was left")
+        return _named(verdict, f"harness of `{harness.name}`")
+
+    def _not_runnable(self, reason: str) -> Verdict:
+        return Verdict(Outcome.NOT_RUNNABLE, self._device.name, reason=f"no harness: {reason}")
+
+    def _built(self, harness: Harness) -> Executable:
+        folder = self._keep
+        if folder is None:
+            name = hashlib.sha256(harness.text.encode()).hexdigest()[:16]
+            folder = (self._cache or cache_folder()) / "harnesses" / name
+        file = folder.absolute() / harness.filename
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            file.write_text(harness.text, "utf-8")
+        except OSError as error:
+            raise HarnessError(f"{file}: {error.strerror or error}") from error
+        include = (str(self._source.parent), *self._flags.include_folders)
+        options = BuildOptions(
+            target=self._device.target,
+            flags=dataclasses.replace(self._flags, include_folders=include),
+            arguments=self._arguments,
+            incomplete=True,
+        )
+        folders = [Path(name) for name in self._flags.include_folders]
+        others = needed_sources(self._source, folders)
+        failed = ""
+        for sources in dict.fromkeys(((file, *others), (file,))):
+            try:
+                return build_cached(sources, options, included=[self._source], folder=self._cache)
+            except BuildError as error:
+                failed = error.reason
+        raise HarnessError(f"that of `{harness.name}` does not build: {failed}")
+
+    # Runs ---------------------------------------------------------------------------------------
+
+    def _judged(self, finding: Finding, harness: Harness, executable: Executable) -> Verdict:
+        found: list[Verdict] = []
+        refused = ""
+        for number in harness.numbers:
+            laboratory = self._laboratory(finding, harness, executable, number)
+            refused = refused or _refusal(finding, laboratory.base())
+            if _refusal(finding, laboratory.base()):
+                continue
+            verdict = _of_caller(Judge(laboratory, [finding]).verdict(finding))
+            found.append(verdict)
+            if verdict.outcome is Outcome.CONFIRMED and finding.code not in _BY_ARGUMENTS:
+                return verdict
+        confirmed = [one for one in found if one.outcome is Outcome.CONFIRMED]
+        if confirmed and len(confirmed) == len(found):
+            return confirmed[0]
+        if confirmed:
+            return self._unreached("it depends on the sizes that it is given")
+        if self._shown_by_nonsense(finding, harness, executable):
+            return self._unreached("only sizes of nothing and null pointers show it")
+        if found and all(one.outcome is Outcome.REFUTED for one in found):
+            return found[0]
+        undecided = (one for one in found if one.outcome is not Outcome.REFUTED)
+        return next(undecided, self._unreached(f"the arguments that can be made up: {refused}"))
+
+    def _shown_by_nonsense(
+        self, finding: Finding, harness: Harness, executable: Executable
+    ) -> bool:
+        for number in _NONSENSE:
+            laboratory = self._laboratory(finding, harness, executable, number)
+            verdict = Judge(laboratory, [finding]).verdict(finding)
+            if verdict is not None and verdict.outcome is Outcome.CONFIRMED:
+                return True
+        return False
+
+    def _unreached(self, reason: str) -> Verdict:
+        return Verdict(Outcome.NOT_REACHED, self._device.name, reason=reason)
+
+    def _laboratory(
+        self, finding: Finding, harness: Harness, executable: Executable, number: int
+    ) -> Laboratory:
+        releasing = harness.releasing and finding.code in LEAKS
+        prepared = Prepared(
+            (str(executable.path),),
+            {**ledger_environment(), _NUMBER: str(number), _RELEASING: str(int(releasing))},
+            seconds=self._seconds,
+            roots=(self._source.parent,),
+            built=(executable.command,),
+            host_calls=_host_calls(),
+        )
+        return _HarnessLaboratory(prepared, self._device, self._budget, executable.sources[0])
+
+
+class _HarnessLaboratory(Laboratory):
+    """Leaves out of each run what is wrong only with what the harness made itself."""
+
+    def __init__(self, prepared: Prepared, device: Device, budget: Budget, file: Path) -> None:
+        super().__init__(prepared, device, budget)
+        self._file = real_path(str(file))
+
+    def observe(self, fault: Fault | None, spoil: int | None = None) -> Observation:
+        """One run."""
+        return self._without_own(super().observe(fault, spoil))
+
+    def with_host_calls(self) -> Observation:
+        """The run without faults, in which the host's own calls count too."""
+        return self._without_own(super().with_host_calls())
+
+    def _without_own(self, seen: Observation) -> Observation:
+        own = [
+            (event.address, event.address + max(event.bytes, 1))
+            for event in seen.events
+            if event.kind is EventKind.ACQUIRE and self._is_own(event)
+        ]
+
+        def about_own(event: Event) -> bool:
+            return any(
+                low <= address < high
+                for low, high in own
+                for address in (event.address, event.source)
+            )
+
+        account = seen.account
+        wrong = {event.stack for event in account.violations if about_own(event)}
+        kept: Account = dataclasses.replace(
+            account,
+            leaks=tuple(event for event in account.leaks if not self._is_own(event)),
+            kept=tuple(event for event in account.kept if not self._is_own(event)),
+            violations=tuple(one for one in account.violations if one.stack not in wrong),
+            failures=tuple(one for one in account.failures if one.stack not in wrong),
+        )
+        return dataclasses.replace(seen, account=kept)
+
+    def _is_own(self, event: Event) -> bool:
+        """Whether no function of the source was on the stack, only the harness."""
+        lines = [frame for frame in event.stack if frame.line]
+        return bool(lines) and real_path(lines[0].filename) == self._file
+
+
+def _refusal(finding: Finding, base: Observation) -> str:
+    """Why a run without faults proves nothing: its arguments were none that the code takes; empty
+    where it does."""
+    if not base.ended:
+        return f"the function does not come to its end ({base.result.ending})"
+    if base.result.exit_status == _REJECTED:
+        return "the function throws"
+    failures = [event for event in base.account.failures if not event.injected]
+    if failures and finding.code in LEAKS:
+        return f"{failures[0].api} fails with status {failures[0].status}"
+    return ""
+
+
+def _of_caller(verdict: Verdict | None) -> Verdict:
+    assert verdict is not None
+    if verdict.outcome is not Outcome.KEPT:
+        return verdict
+    reason = "it is still held at the end: by the program's own memory, or for its caller"
+    return Verdict(Outcome.NOT_REACHED, verdict.device, reason=reason)
+
+
+def _named(verdict: Verdict, name: str) -> Verdict:
+    evidence = tuple(dataclasses.replace(one, run=f"{name}, {one.run}") for one in verdict.evidence)
+    reason = f"{name}: {verdict.reason}" if verdict.reason else ""
+    return dataclasses.replace(verdict, evidence=evidence, reason=reason)
+
+
+def _host_calls() -> dict[str, str]:
+    try:
+        return dict(host_environment(build_ledger(cuda_include(find_nvcc()))))
+    except ToolkitError:
+        return {}
+
+
+def better(program: Verdict | None, harness: Verdict) -> Verdict:
+    """Of the verdict that programs gave and that of a harness, the one that says more."""
+    if program is None or harness.outcome in _DECISIVE or program.reason == NO_PROGRAM:
+        return harness
+    return dataclasses.replace(program, reason=f"{program.reason}; {harness.reason}")
+
+
+def unreached(verdict: Verdict | None) -> bool:
+    """Whether no program that was run reaches a finding with this verdict."""
+    return verdict is not None and (
+        verdict.outcome is Outcome.NOT_RUNNABLE or verdict.reason.startswith(NEVER_CALLED)
+    )

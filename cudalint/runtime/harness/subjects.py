@@ -1,0 +1,129 @@
+"""What a harness can call: the function around a line, or a public one that calls it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+from clang.cindex import AccessSpecifier, CursorKind
+
+from cudalint.apis import loader
+from cudalint.runtime.question import real_path
+
+_FUNCTIONS = (
+    CursorKind.FUNCTION_DECL,
+    CursorKind.CXX_METHOD,
+    CursorKind.CONSTRUCTOR,
+    CursorKind.DESTRUCTOR,
+    CursorKind.FUNCTION_TEMPLATE,
+)
+CLASSES = (CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL, CursorKind.CLASS_TEMPLATE)
+_SCOPES = (*CLASSES, CursorKind.NAMESPACE, CursorKind.LINKAGE_SPEC, CursorKind.UNEXPOSED_DECL)
+_DEVICE_ONLY = (CursorKind.CUDAGLOBAL_ATTR, CursorKind.CUDADEVICE_ATTR)
+
+
+class HarnessError(Exception):
+    """No harness can be written or built; says why in one line."""
+
+
+class Unit:
+    """The functions that a parsed source defines."""
+
+    def __init__(self, root: Any) -> None:
+        self._functions = list(_definitions(root))
+
+    def around(self, filename: str, row: int) -> Any:
+        """The innermost function around a line."""
+        path = real_path(filename)
+        found = [
+            cursor
+            for cursor in self._functions
+            if cursor.extent.start.line <= row <= cursor.extent.end.line
+            and real_path(cursor.extent.start.file.name) == path
+        ]
+        if not found:
+            raise HarnessError("no function that could be called is at this line")
+        return max(found, key=lambda cursor: cursor.extent.start.line)
+
+    def reachable(self, cursor: Any) -> Any:
+        """The function itself, where others may call it, else one that calls it."""
+        if any(child.kind in _DEVICE_ONLY for child in cursor.get_children()):
+            raise HarnessError(f"`{name_of(cursor)}` runs on the device")
+        if cursor.spelling == "main":
+            raise HarnessError("it is in `main`, which only the program itself can run")
+        pending, seen = [cursor], {cursor.get_usr()}
+        for one in pending:
+            if is_public(one):
+                return one
+            for caller in self._functions:
+                if caller.get_usr() not in seen and one.get_usr() in _called(caller):
+                    seen.add(caller.get_usr())
+                    pending.append(caller)
+        raise HarnessError(f"`{name_of(cursor)}` is not public, and nothing public calls it")
+
+    def releases(self, method: Any) -> bool:
+        """Whether a function releases something, itself or by what it calls in this source."""
+        by_name = {cursor.get_usr(): cursor for cursor in self._functions}
+        pending, seen = [method.get_usr()], set[str]()
+        while pending:
+            usr = pending.pop()
+            if usr in seen or usr not in by_name:
+                continue
+            seen.add(usr)
+            called = _called(by_name[usr])
+            if any(_is_release(name) for name in called.values()):
+                return True
+            pending += called
+        return False
+
+
+def is_public(cursor: Any) -> bool:
+    """Whether anybody may call a function, as a member of classes that anybody may name."""
+    while cursor is not None and cursor.kind != CursorKind.TRANSLATION_UNIT:
+        if cursor.access_specifier in (AccessSpecifier.PRIVATE, AccessSpecifier.PROTECTED):
+            return False
+        cursor = cursor.semantic_parent
+    return True
+
+
+def class_of(cursor: Any) -> Any | None:
+    """The class whose member a function is."""
+    parent = cursor.semantic_parent
+    return parent if parent is not None and parent.kind in CLASSES else None
+
+
+def name_of(cursor: Any) -> str:
+    """The qualified name: ``JBU::CudaRun``; what has no name has none here."""
+    parts: list[str] = []
+    while cursor is not None and cursor.kind != CursorKind.TRANSLATION_UNIT:
+        if cursor.spelling and "(" not in cursor.spelling.partition("<")[0]:
+            parts.append(cursor.spelling.partition("<")[0])
+        cursor = cursor.semantic_parent
+    return "::".join(reversed(parts))
+
+
+def _definitions(root: Any) -> Iterator[Any]:
+    for child in root.get_children():
+        if child.kind in _FUNCTIONS:
+            if child.is_definition() and child.extent.start.file is not None:
+                yield child
+        elif child.kind in _SCOPES and not child.location.is_in_system_header:
+            yield from _definitions(child)
+
+
+def _called(cursor: Any) -> dict[str, str]:
+    """The functions that a function names, with their plain names."""
+    found: dict[str, str] = {}
+    for one in cursor.walk_preorder():
+        if one.kind in (CursorKind.CALL_EXPR, CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR):
+            target = one.referenced
+            if target is not None and target.kind in _FUNCTIONS:
+                found[target.get_usr()] = target.spelling
+    return found
+
+
+@functools.cache
+def _is_release(name: str) -> bool:
+    model = loader.load("cuda").lookup(name)
+    return model is not None and bool(model.releases)

@@ -1,0 +1,231 @@
+"""What a harness passes to a function: an expression for each type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from clang.cindex import CursorKind, TypeKind
+
+from cudalint.runtime.harness.subjects import CLASSES, HarnessError, is_public, name_of
+
+_DEEPEST = 4
+_POINTERS = (TypeKind.POINTER, TypeKind.INCOMPLETEARRAY, TypeKind.CONSTANTARRAY)
+_REFERENCES = (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE)
+_FLOATS = (TypeKind.FLOAT, TypeKind.DOUBLE, TypeKind.LONGDOUBLE)
+_FUNCTIONS = (TypeKind.FUNCTIONPROTO, TypeKind.FUNCTIONNOPROTO)
+_ORDINAL = re.compile(r"(?i)(dev|device|gpu|rank|id|idx|index|root)(_?id)?$")
+_ANONYMOUS = re.compile(r"\(anonymous(?: \w+)?\)::")
+_HANDLES = {
+    "CUstream_st": "stream()",
+    "CUevent_st": "event()",
+    "_IO_FILE": "tmpfile()",
+    "cublasContext": "made(cublasCreate_v2)",
+    "cusparseContext": "made(cusparseCreate)",
+    "cusolverDnContext": "made(cusolverDnCreate)",
+    "cudnnContext": "made(cudnnCreate)",
+}
+
+
+class Values:
+    """Makes the arguments of one harness."""
+
+    def __init__(self, templated: frozenset[str] = frozenset()) -> None:
+        """``templated``: the type parameters, which the harness gives a meaning."""
+        self.lines: list[str] = []
+        self._templated = templated
+
+    def arguments(self, function: Any, depth: int = 0) -> str:
+        """The arguments of a call; those with defaults are left to these."""
+        needed = [one for one in parameters(function) if not _has_default(one)]
+        return ", ".join(self.of(one.type, one.spelling, depth) for one in needed)
+
+    def of(self, kind: Any, name: str = "", depth: int = 0) -> str:
+        """An expression of a type."""
+        meant = kind.get_canonical()
+        if meant.kind in _REFERENCES:
+            held = self.held(meant.get_pointee(), name, depth)
+            return f"std::move({held})" if meant.kind == TypeKind.RVALUEREFERENCE else held
+        if meant.kind in _POINTERS:
+            return self._pointer(kind, meant, name, depth)
+        if self._is_number(meant):
+            return self._number(kind, meant, name)
+        if meant.kind == TypeKind.RECORD:
+            return self._record(meant, depth)
+        raise HarnessError(f"a `{kind.spelling}` cannot be constructed")
+
+    def held(self, kind: Any, name: str = "", depth: int = 0) -> str:
+        """An object that the harness keeps until it ends."""
+        spelled = self.spelled(kind)
+        meant = kind.get_canonical()
+        declaration = meant.get_declaration()
+        if meant.kind == TypeKind.RECORD and _is_plain(declaration):
+            local = f"value{len(self.lines)}"
+            self.lines.append(f"auto& {local} = held(new {spelled}());")
+            for field in _fields(declaration):
+                if _is_filled(field.type) and not field.is_bitfield():
+                    made = self.of(field.type, field.spelling, depth + 1)
+                    self.lines.append(f"{local}.{field.spelling} = {made};")
+            return local
+        return f"held(new {spelled}({self._inside(kind, name, depth)}))"
+
+    def spelled(self, kind: Any) -> str:
+        """How a type is written outside of the source's own scopes."""
+        text = kind.spelling if self._templated else kind.get_canonical().spelling
+        return _ANONYMOUS.sub("", text).removeprefix("const ").strip()
+
+    def _inside(self, kind: Any, name: str, depth: int) -> str:
+        meant = kind.get_canonical()
+        if meant.kind != TypeKind.RECORD:
+            return self.of(kind, name, depth)
+        return self.constructor_arguments(meant.get_declaration(), depth)
+
+    def _pointer(self, kind: Any, meant: Any, name: str, depth: int) -> str:
+        target = (
+            meant.get_pointee()
+            if meant.kind == TypeKind.POINTER
+            else meant.get_array_element_type()
+        )
+        aimed = target.get_canonical()
+        spelled = self.spelled(kind)
+        if meant.kind != TypeKind.POINTER:
+            spelled = f"{self.spelled(target)} *"
+        if aimed.kind in _FUNCTIONS:
+            raise HarnessError(f"a function for `{kind.spelling}` cannot be made up")
+        if aimed.kind in (TypeKind.CHAR_S, TypeKind.CHAR_U) and aimed.is_const_qualified():
+            return "text()"
+        if aimed.kind == TypeKind.RECORD:
+            declaration = aimed.get_declaration()
+            known = _HANDLES.get(declaration.spelling)
+            if known:
+                return known
+            if declaration.get_definition() is None:
+                raise HarnessError(f"a `{kind.spelling}` cannot be constructed")
+            if not (_is_plain(declaration) and not _has_pointers(declaration)):
+                return f"&{self.held(target, name, depth + 1)}"
+        elif aimed.kind in _POINTERS:
+            inner = aimed.get_pointee().get_canonical()
+            if inner.kind == TypeKind.RECORD and inner.get_declaration().spelling in _HANDLES:
+                return f"&{self.held(target, name, depth + 1)}"
+            return f"({spelled})table()"
+        return f"({spelled})block()"
+
+    def _is_number(self, meant: Any) -> bool:
+        return (
+            meant.kind in _numbers()
+            or meant.spelling in self._templated
+            or (bool(self._templated) and meant.kind == TypeKind.UNEXPOSED)
+        )
+
+    def _number(self, kind: Any, meant: Any, name: str) -> str:
+        spelled = self.spelled(kind)
+        if meant.kind == TypeKind.BOOL:
+            return "flag()"
+        if meant.kind == TypeKind.ENUM:
+            first = next(
+                (one.enum_value for one in meant.get_declaration().get_children()
+                 if one.kind == CursorKind.ENUM_CONSTANT_DECL),
+                0,
+            )  # fmt: skip
+            return f"({spelled}){first}"
+        if meant.kind in _FLOATS:
+            return f"({spelled})1"
+        return f"({spelled})0" if _ORDINAL.search(name) else f"({spelled})number()"
+
+    def _record(self, meant: Any, depth: int) -> str:
+        if _is_plain(meant.get_declaration()):
+            return self.held(meant, depth=depth)
+        spelled = self.spelled(meant)
+        return f"{spelled}({self.constructor_arguments(meant.get_declaration(), depth)})"
+
+    def constructor_arguments(self, declaration: Any, depth: int = 0) -> str:
+        """The arguments with which a class is constructed most simply."""
+        if depth > _DEEPEST:
+            raise HarnessError(f"what `{name_of(declaration)}` needs is too deep")
+        name = name_of(declaration)
+        if name.startswith("std::"):
+            if declaration.spelling in ("vector", "valarray", "deque", "list"):
+                return "number()"
+            return '"cudalint"' if declaration.spelling == "basic_string" else ""
+        definition = declaration.get_definition() or declaration
+        if definition.is_abstract_record():
+            raise HarnessError(f"`{name}` is abstract")
+        constructors = [
+            one
+            for one in definition.get_children()
+            if one.kind == CursorKind.CONSTRUCTOR
+            and not one.is_copy_constructor()
+            and not one.is_move_constructor()
+        ]
+        if not constructors:
+            return ""
+        usable = [one for one in constructors if is_public(one) and not one.is_deleted_method()]
+        failed = HarnessError(f"`{name}` has no public constructor")
+        for one in sorted(usable, key=_needs):
+            try:
+                return self.arguments(one, depth + 1)
+            except HarnessError as error:
+                failed = error
+        raise failed
+
+
+def parameters(function: Any) -> list[Any]:
+    """The declarations of a function's parameters, of a template's too."""
+    return [one for one in function.get_children() if one.kind == CursorKind.PARM_DECL]
+
+
+def destroys(declaration: Any, depth: int = 0) -> bool:
+    """Whether a class has a destructor of its own, or a base or member of it has."""
+    definition = declaration.get_definition() or declaration
+    for child in definition.get_children():
+        if child.kind == CursorKind.DESTRUCTOR:
+            return True
+        if child.kind in (CursorKind.FIELD_DECL, CursorKind.CXX_BASE_SPECIFIER):
+            inner = child.type.get_canonical().get_declaration()
+            if depth < _DEEPEST and inner.kind in CLASSES and destroys(inner, depth + 1):
+                return True
+    return False
+
+
+def _needs(constructor: Any) -> int:
+    return sum(not _has_default(one) for one in parameters(constructor))
+
+
+def _has_default(parameter: Any) -> bool:
+    return any(token.spelling == "=" for token in parameter.get_tokens())
+
+
+def _numbers() -> Sequence[TypeKind]:
+    return (
+        TypeKind.BOOL, TypeKind.CHAR_U, TypeKind.UCHAR, TypeKind.USHORT, TypeKind.UINT,
+        TypeKind.ULONG, TypeKind.ULONGLONG, TypeKind.CHAR_S, TypeKind.SCHAR, TypeKind.SHORT,
+        TypeKind.INT, TypeKind.LONG, TypeKind.LONGLONG, TypeKind.ENUM, *_FLOATS,
+    )  # fmt: skip
+
+
+def _fields(declaration: Any) -> list[Any]:
+    definition = declaration.get_definition() or declaration
+    return [one for one in definition.get_children() if one.kind == CursorKind.FIELD_DECL]
+
+
+def _is_plain(declaration: Any) -> bool:
+    """Whether a class is only its public fields."""
+    definition = declaration.get_definition() or declaration
+    special = (
+        CursorKind.CONSTRUCTOR, CursorKind.DESTRUCTOR, CursorKind.CXX_BASE_SPECIFIER,
+    )  # fmt: skip
+    return not name_of(definition).startswith("std::") and all(
+        one.kind not in special and (one.kind != CursorKind.FIELD_DECL or is_public(one))
+        for one in definition.get_children()
+    )
+
+
+def _has_pointers(declaration: Any) -> bool:
+    return any(one.type.get_canonical().kind in _POINTERS for one in _fields(declaration))
+
+
+def _is_filled(kind: Any) -> bool:
+    """Whether a field is a number or a pointer that can be set."""
+    meant = kind.get_canonical().kind
+    return not kind.is_const_qualified() and meant in (TypeKind.POINTER, *_numbers())

@@ -1,0 +1,219 @@
+"""Proof without a ``main``: what harnesses confirm, refute, and rightly say nothing of."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from cudalint.findings.verdict import Outcome, Verdict
+from cudalint.runtime.confirm import ConfirmOptions, confirm
+from cudalint.runtime.devices import Simulated
+from cudalint.runtime.harness.judging import HarnessOptions
+from cudalint.runtime.sweep import Budget
+from cudalint.runtime.targets import targets_of
+from tests.runtime.test_confirm import Case
+
+
+@pytest.fixture(autouse=True)
+def _needs(compiler: Path) -> None:
+    """All of these build programs."""
+
+
+def verdict(
+    folder: Path, text: str, code: str = "GPU102", keep: Path | None = None, *, harness: bool = True
+) -> Verdict:
+    case = Case(folder, text)
+    steps = {"FAILS": "`cudaMalloc` fails"} if "FAILS" in text else {}
+    options = ConfirmOptions(
+        Simulated(), Budget(120.0), seconds=20.0, cache=folder / "cache",
+        harnesses=HarnessOptions(keep=keep) if harness else None,
+    )  # fmt: skip
+    finding = dataclasses.replace(case.finding(code, **steps), function="")
+    found = confirm([finding], targets_of([case.file]), options).findings[0].runtime
+    assert found is not None
+    return found
+
+
+EARLY = """
+#include <string>
+#include <vector>
+struct Shape {{ int rows; float *values; }};
+struct Name {{
+    explicit Name(const std::string &text) : text_(text) {{}}
+    std::string text_;
+}};
+{where}bool copy(const float *in, std::vector<float> &out, Shape shape, cudaStream_t stream,
+          Name name) {{
+    void *p = nullptr, *q = nullptr;
+    if (in == nullptr || shape.rows <= 0 || name.text_.empty()) return false;
+    if (cudaMalloc(&p, shape.rows * sizeof(float)) != cudaSuccess) return false;  // HERE
+    if (cudaMalloc(&q, 512) != cudaSuccess) {{  // FAILS
+        {release}
+        return false;
+    }}
+    cudaMemcpyAsync(p, in, shape.rows * sizeof(float), cudaMemcpyHostToDevice, stream);
+    cudaMemcpy(out.data(), p, out.size() * sizeof(float), cudaMemcpyDeviceToHost);
+    cudaFree(q);
+    cudaFree(p);
+    return true;
+}}
+"""
+
+
+@pytest.mark.parametrize("where", ["", "static "])
+def test_a_function_that_no_program_calls(tmp_path: Path, where: str) -> None:
+    found = verdict(tmp_path, EARLY.format(where=where, release=""))
+    assert found.outcome is Outcome.CONFIRMED, found
+    assert found.evidence[0].run.startswith("harness of `copy`, cudaMalloc at ")
+
+
+def test_its_good_twin_is_refuted(tmp_path: Path) -> None:
+    found = verdict(tmp_path, EARLY.format(where="", release="cudaFree(p);"))
+    assert found.outcome is Outcome.REFUTED, found
+    assert found.reason.startswith("harness of `copy`: its path ran")
+
+
+CLASS = """
+class Buffer {{
+public:
+    explicit Buffer(int count) : count_(count) {{}}
+    ~Buffer() {{ {destructor} }}
+    void fill() {{ allocate(); cudaMemset(data_, 0, count_); }}
+    {method}
+private:
+    void allocate() {{ cudaMalloc(&data_, count_); }}  // HERE
+    int count_;
+    void *data_ = nullptr;
+}};
+"""
+
+
+def test_a_private_method_is_called_by_a_public_one(tmp_path: Path) -> None:
+    found = verdict(tmp_path, CLASS.format(destructor="", method=""), "GPU105")
+    assert found.outcome is Outcome.CONFIRMED, found
+    assert found.evidence[0].run == "harness of `Buffer::fill`, without faults"
+
+
+@pytest.mark.parametrize(
+    ("destructor", "method"),
+    [("cudaFree(data_);", ""), ("", "void release() { cudaFree(data_); data_ = nullptr; }")],
+)
+def test_a_class_that_releases(tmp_path: Path, destructor: str, method: str) -> None:
+    text = CLASS.format(destructor=destructor, method=method)
+    found = verdict(tmp_path, text, "GPU105")
+    assert found.outcome is Outcome.REFUTED, found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "float *make(int n) { float *p = nullptr; cudaMalloc((void **)&p, n); return p; }  // HERE",
+        "void make(float **p, int n) { cudaMalloc((void **)p, n); }  // HERE",
+        "struct All { void *p; };\nvoid make(All &all, int n) { cudaMalloc(&all.p, n); }  // HERE",
+        "struct All { float *p; void make(int n) { cudaMalloc((void **)&p, n); } };  // HERE",
+    ],
+)
+def test_what_the_caller_gets_is_not_lost(tmp_path: Path, text: str) -> None:
+    found = verdict(tmp_path, text + "\n", "GPU101")
+    assert found.outcome is Outcome.NOT_REACHED, found
+    assert "held at the end" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("void give_back(void *p) { cudaFreeHost(p); }  // HERE", "GPU203"),
+        ("void twice(void *p) { cudaFree(p); cudaFree(p); }  // HERE", "GPU201"),
+        ("void copy(float *to, const float *from, int n) {\n"
+         "    cudaMemcpy(to, from, size_t(n) << 20, cudaMemcpyDefault); }  // HERE", "GPU405"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_only_with_its_own_blocks(tmp_path: Path, text: str, code: str) -> None:
+    found = verdict(tmp_path, text + "\n", code)
+    assert found.outcome is not Outcome.CONFIRMED, found
+
+
+NONSENSE = """
+void work(const float *in, int n) {
+    void *p = nullptr;
+    if (cudaMalloc(&p, 64) != cudaSuccess) return;  // HERE
+    if (n < 0 || in == nullptr) return;
+    cudaFree(p);
+}
+"""
+
+
+def test_what_only_nonsense_shows(tmp_path: Path) -> None:
+    found = verdict(tmp_path, NONSENSE, "GPU102")
+    assert found.outcome is Outcome.NOT_REACHED, found
+    assert "only sizes of nothing" in found.reason
+
+
+CHECKED = """
+bool work(int n) {
+    void *p = nullptr;
+    if (cudaMalloc(&p, 64) != cudaSuccess) return false;  // HERE
+    if (n == 128) return false;
+    return cudaFree(p) == cudaSuccess;
+}
+"""
+
+
+def test_sizes_that_the_code_asks_for_are_tried(tmp_path: Path) -> None:
+    assert verdict(tmp_path, CHECKED).outcome is Outcome.CONFIRMED
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("struct Gone;\nvoid work(Gone *g) { void *p; cudaMalloc(&p, 8); }  // HERE", "Gone"),
+        ("void work(int (*f)()) { void *p; cudaMalloc(&p, 8); }  // HERE", "a function for"),
+        ("class A { void work() { void *p; cudaMalloc(&p, 8); } };  // HERE", "not public"),
+        ("#include <nowhere.h>\nvoid work() { void *p; cudaMalloc(&p, 8); }  // HERE", "build"),
+        ("void *p = nullptr;  // HERE", "no function"),
+    ],
+)
+def test_no_harness_says_why(tmp_path: Path, text: str, reason: str) -> None:
+    found = verdict(tmp_path, text + "\n", "GPU101")
+    assert found.outcome is Outcome.NOT_RUNNABLE
+    assert found.reason.startswith("no harness: ")
+    assert reason in found.reason
+
+
+LEAK = "{}\nvoid work() {{ void *p; cudaMalloc(&p, 8); {} }}  // HERE\n"
+
+
+@pytest.mark.parametrize("ending", ["missing();", "abort();", "*(volatile int *)0 = 0;"])
+def test_a_function_that_does_not_survive_proves_nothing(tmp_path: Path, ending: str) -> None:
+    found = verdict(tmp_path, LEAK.format("void missing();", ending), "GPU101")
+    assert found.outcome is Outcome.NOT_REACHED, found
+    assert "does not come to its end" in found.reason
+
+
+def test_a_main_that_does_not_call_it(tmp_path: Path) -> None:
+    text = LEAK.format("", "") + "int main() { cudaFree(nullptr); }\n"
+    assert verdict(tmp_path, text, "GPU101").outcome is Outcome.CONFIRMED
+    without = verdict(tmp_path, text, "GPU101", harness=False)
+    assert without.outcome is Outcome.NOT_REACHED
+
+
+def test_it_is_kept_to_be_read(tmp_path: Path) -> None:
+    found = verdict(tmp_path, LEAK.format("", ""), "GPU101", keep=tmp_path / "kept")
+    assert found.outcome is Outcome.CONFIRMED
+    (file,) = (tmp_path / "kept").iterdir()
+    assert file.name == "program_work.cpp"
+    assert "::work();" in file.read_text()
+
+
+def test_a_template_is_called_with_numbers(tmp_path: Path) -> None:
+    text = """
+        template <typename T, int N> void work(const T *in, T scale) {
+            T *p = nullptr;
+            cudaMalloc((void **)&p, N * sizeof(T));  // HERE
+        }
+        """
+    found = verdict(tmp_path, textwrap.dedent(text), "GPU101")
+    assert found.outcome is Outcome.CONFIRMED, found
