@@ -164,3 +164,17 @@ def never(resource: Resource, function: str) -> str:
     release = resource.info.releases[0] if resource.info.releases else "anything that releases it"
     again = "each iteration acquires another, and " if resource.in_loop else ""
     return f"{again}no way out of {quoted(function)} calls {readable(release)}"
+
+
+def overwriting(leak: Leak, way: LeakExit) -> str:
+    """How a way out loses the last pointer to a resource."""
+    row = way.span.row
+    if way.overwritten_by == "acquire":
+        if leak.resource.span.row == row:
+            return "is acquired anew on each iteration while the last one is still owned"
+        return f"is acquired anew at line {row} while the first one is still owned"
+    if way.overwritten_by == "run":
+        return "is acquired anew each time the function runs, and nothing ever releases it"
+    if way.overwritten_by == "null":
+        return f"is set to null at line {row} while it is still owned"
+    return f"is overwritten at line {row} while it is still owned, and nothing else points to it"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Site, memory_of, part_of
+from cudalint.findings.repair import Named, ReleaseMember
 from cudalint_rules._wording import its_siblings, places, quoted
 
 CONTEXTS = frozenset({"context", "pycuda-context"})
@@ -66,3 +67,32 @@ def evidence(
     if by_function:
         return ": no function of this run releases it"
     return ", which has no destructor or closing method that could"
+
+
+def release_of(
+    member: str, acquisitions: list[MemberAcquisition], released: dict[str, Site], facts: ClassFacts
+) -> ReleaseMember | None:
+    """A release in the file where it is acquired, if each object has just the one."""
+    first = acquisitions[0]
+    resource = first.resource
+    if member in facts.sometimes or member != first.member or resource.info.attached:
+        return None
+    here = resource.filename
+    beside = (
+        Named(site.span, name)
+        for name, site in released.items()
+        if site.filename == here and site.span != facts.record.span
+    )
+    destructor = facts.destructor
+    return ReleaseMember(
+        name=member,
+        owner="self." if here.endswith((".py", ".ipynb")) else "",
+        api=resource.api,
+        releases=resource.info.releases,
+        acquired=resource.span,
+        siblings=tuple(beside),
+        destructor=destructor.span if destructor and destructor.filename == here else None,
+        handle=resource.is_handle,
+        constructed=any(one.method_kind == "constructor" for one in acquisitions),
+        last=resource.family in CONTEXTS,
+    )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Site, memory_of, part_of
+from cudalint.analysis.facts import ClassFacts, MemberAcquisition, memory_of, part_of
 from cudalint.analysis.rules import ClassRule
 from cudalint.findings.finding import Confidence, Defect, Finding, Step
-from cudalint.findings.repair import Named, ReleaseMember
-from cudalint_rules._members import CONTEXTS, dies_with_context, evidence, shown, siblings
+from cudalint_rules._members import dies_with_context, evidence, release_of, shown, siblings
 from cudalint_rules._wording import quoted, steps_at
 
 
@@ -127,37 +126,8 @@ class MemberLeak(ClassRule):
             ),
             confidence=_confidence(facts, by_function and not others_released),
             defect=Defect(f"{facts.record.name}: {how}", facts.record.span, held),
-            repair=_repair(member, acquisitions, others_released, facts),
+            repair=release_of(member, acquisitions, others_released, facts),
         )
-
-
-def _repair(
-    member: str, acquisitions: list[MemberAcquisition], released: dict[str, Site], facts: ClassFacts
-) -> ReleaseMember | None:
-    """A release in the file where it is acquired, if each object has just the one."""
-    first = acquisitions[0]
-    resource = first.resource
-    if member in facts.sometimes or member != first.member or resource.info.attached:
-        return None
-    here = resource.filename
-    beside = (
-        Named(site.span, name)
-        for name, site in released.items()
-        if site.filename == here and site.span != facts.record.span
-    )
-    destructor = facts.destructor
-    return ReleaseMember(
-        name=member,
-        owner="self." if here.endswith((".py", ".ipynb")) else "",
-        api=resource.api,
-        releases=resource.info.releases,
-        acquired=resource.span,
-        siblings=tuple(beside),
-        destructor=destructor.span if destructor and destructor.filename == here else None,
-        handle=resource.is_handle,
-        constructed=any(one.method_kind == "constructor" for one in acquisitions),
-        last=resource.family in CONTEXTS,
-    )
 
 
 def _confidence(facts: ClassFacts, by_caller: bool) -> Confidence | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudalint.analysis.facts import ClassFacts, FunctionFacts, Leak, LeakExit, part_of
+from cudalint.analysis.facts import ClassFacts, FunctionFacts, Leak, part_of
 from cudalint.analysis.rules import ClassRule, FunctionRule
 from cudalint.findings.finding import Confidence, Defect, Finding, Severity
-from cudalint_rules._leak_wording import Wording, leak_finding
+from cudalint_rules._leak_wording import Wording, leak_finding, overwriting
 from cudalint_rules._leaks import OVERWRITTEN, leaks_of
 from cudalint_rules._wording import places, quoted, steps_at
 
@@ -139,17 +139,4 @@ class OverwrittenAllocation(FunctionRule, ClassRule):
 def _overwritten(leak: Leak, facts: FunctionFacts) -> Wording:
     where = places(leak.released, facts.filename)
     late = f"; the release at {where} comes too late for it" if where else ""
-    return lambda exits: f"{leak.resource} {_how(leak, exits[0])}{late}"
-
-
-def _how(leak: Leak, way: LeakExit) -> str:
-    row = way.span.row
-    if way.overwritten_by == "acquire":
-        if leak.resource.span.row == row:
-            return "is acquired anew on each iteration while the last one is still owned"
-        return f"is acquired anew at line {row} while the first one is still owned"
-    if way.overwritten_by == "run":
-        return "is acquired anew each time the function runs, and nothing ever releases it"
-    if way.overwritten_by == "null":
-        return f"is set to null at line {row} while it is still owned"
-    return f"is overwritten at line {row} while it is still owned, and nothing else points to it"
+    return lambda exits: f"{leak.resource} {overwriting(leak, exits[0])}{late}"
