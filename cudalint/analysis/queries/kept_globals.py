@@ -13,14 +13,10 @@ from dataclasses import replace
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.state import State
-from cudalint.analysis.engine.summary import Outcome
 from cudalint.analysis.facts import Exit, Leak, LeakExit
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
-from cudalint.analysis.values.arithmetic import rewrite
-from cudalint.analysis.values.values import Const, Input, Operation, Value
 from cudalint.findings.finding import Step
 
 _NONE: frozenset[Identity] = frozenset()
@@ -79,7 +75,7 @@ class _Guards:
             if outcome.failure is None
             and any(one.location[0] == root for one in outcome.handed_out)
         ]
-        return run is not None and bool(ways) and all(_excludes_itself(run, one) for one in ways)
+        return run is not None and bool(ways) and all(run.excludes_itself(one) for one in ways)
 
 
 def _forgotten(run: FunctionRun, leak: Leak) -> Leak:
@@ -95,7 +91,7 @@ def _acquired(run: FunctionRun) -> Iterator[tuple[str, Leak]]:
     """The globals that a function acquires into, whatever they hold, with the loss of that."""
     told: set[str] = set()
     for outcome in run.outcomes:
-        if outcome.failure is not None or _excludes_itself(run, outcome):
+        if outcome.failure is not None or run.excludes_itself(outcome):
             continue
         for item in outcome.handed_out:
             root, origin = item.location[0], item.resource.origin
@@ -116,24 +112,3 @@ def _acquired(run: FunctionRun) -> Iterator[tuple[str, Leak]]:
             way = LeakExit(Exit.OVERWRITE, resource.span, "it runs again", steps,
                            overwritten_by="run")  # fmt: skip
             yield root, Leak(resource, (way,))
-
-
-def _excludes_itself(run: FunctionRun, outcome: Outcome) -> bool:
-    """Whether what a path leaves in globals, or in what it was given, keeps the function from that
-    path when it runs again: ``if (!ready) { ...; ready = true; }``, or ``ready[device]``; what is
-    acquired there is no null pointer."""
-    left = dict(outcome.writes)
-    left |= {item.location: Const(1) for item in outcome.handed_out}
-
-    def after(value: Value) -> Value | None:
-        match value:
-            case Input(location=place) | Operation(operator="element", operands=(Input(place),)):
-                return left.get(place)
-            case _:
-                return None
-
-    return any(
-        not run.conditions.assume(State(), again, truth)
-        for condition, truth in outcome.conditions
-        if (again := rewrite(condition, after)) != condition
-    )
