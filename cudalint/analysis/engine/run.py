@@ -17,7 +17,8 @@ from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.shape.symbols import Symbols, identity
 from cudalint.analysis.shape.wording import substitute, written_calls
-from cudalint.analysis.values.values import Location, Symbol, Value
+from cudalint.analysis.values.arithmetic import rewrite
+from cudalint.analysis.values.values import Const, Input, Location, Operation, Symbol, Value
 from cudalint.program import (
     Call,
     Constant,
@@ -183,6 +184,26 @@ class FunctionRun:
     def _selects_device(self, header: int) -> bool:
         found = (self.models.lookup(call.name) for _, call in calls(self.flow.body(header)))
         return any(model is not None and model.selects_device for model in found)
+
+    def excludes_itself(self, outcome: Outcome) -> bool:
+        """Whether what a path leaves in globals, or in what it was given, keeps the function from
+        that path when it runs again: ``if (!ready) { ...; ready = true; }``, or ``ready[device]``;
+        what is acquired there is no null pointer."""
+        left = dict(outcome.writes)
+        left |= {item.location: Const(1) for item in outcome.handed_out}
+
+        def after(value: Value) -> Value | None:
+            match value:
+                case Input(place) | Operation("element", (Input(place),)):
+                    return left.get(place)
+                case _:
+                    return None
+
+        return any(
+            not self.conditions.assume(State(), again, truth)
+            for condition, truth in outcome.conditions
+            if (again := rewrite(condition, after)) != condition
+        )
 
     def surroundings(self) -> tuple[bool, bool]:
         """Whether other CUDA work may run before, and after, the operation that runs now. In a

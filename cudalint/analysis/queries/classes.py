@@ -501,6 +501,7 @@ def _acquisition(
         item.location in run.tested
         or any(release.location == item.location for release in outcome.released)
         or _asks_first(function, outcome, item.location)
+        or run.excludes_itself(outcome)
     )
     if item.location[0] == "this" and "[" not in name and not looked_at:
         members.careless[name, acquired.span] = function

@@ -13,15 +13,13 @@ from dataclasses import replace
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.state import State
-from cudalint.analysis.engine.summary import Outcome
 from cudalint.analysis.facts import Exit, Leak, LeakExit
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
-from cudalint.analysis.values.arithmetic import rewrite
-from cudalint.analysis.values.values import Const, Input, Value
 from cudalint.findings.finding import Step
+
+_NONE: frozenset[Identity] = frozenset()
 
 
 def overwritten_globals(
@@ -36,10 +34,15 @@ def overwritten_globals(
     given = set[str]().union(*(one.released | one.kept | one.lent for one in known))
     graph = symbols.memo(CallGraph)
     mains = {identity(run.function) for run in runs if run.function.is_main}
+    guards = _Guards(graph, runs)
     found = {}
     for run in runs:
         function = identity(run.function)
-        leaks = [leak for root, leak in acquiring.get(function, ()) if root not in given]
+        leaks = [
+            leak
+            for root, leak in acquiring.get(function, ())
+            if root not in given and not guards.around(function, root)
+        ]
         users = {one for one in graph.callers(function) - mains if not graph.sites(one)}
         if function in mains:
             forgotten = (_forgotten(run, leak) for leak in leaks)
@@ -48,6 +51,31 @@ def overwritten_globals(
             leaks = [replace(leak, followed=False) for leak in leaks if len(users) > 1]
         found[function] = leaks
     return found
+
+
+class _Guards:
+    """Which functions are called once only: ``if (!ready) { set_up(); ready = true; }``."""
+
+    def __init__(self, graph: CallGraph, runs: Sequence[FunctionRun]) -> None:
+        self._graph = graph
+        self._runs = {identity(run.function): run for run in runs}
+
+    def around(self, function: Identity, root: str, seen: frozenset[Identity] = _NONE) -> bool:
+        """Whether whoever calls a function makes sure that it acquires into a global once."""
+        callers = self._graph.callers(function) - seen
+        return bool(callers) and all(
+            self._inside(one, root) or self.around(one, root, seen | {function}) for one in callers
+        )
+
+    def _inside(self, caller: Identity, root: str) -> bool:
+        run = self._runs.get(caller)
+        ways = [
+            outcome
+            for outcome in (run.outcomes if run is not None else ())
+            if outcome.failure is None
+            and any(one.location[0] == root for one in outcome.handed_out)
+        ]
+        return run is not None and bool(ways) and all(run.excludes_itself(one) for one in ways)
 
 
 def _forgotten(run: FunctionRun, leak: Leak) -> Leak:
@@ -63,7 +91,7 @@ def _acquired(run: FunctionRun) -> Iterator[tuple[str, Leak]]:
     """The globals that a function acquires into, whatever they hold, with the loss of that."""
     told: set[str] = set()
     for outcome in run.outcomes:
-        if outcome.failure is not None or _excludes_itself(run, outcome):
+        if outcome.failure is not None or run.excludes_itself(outcome):
             continue
         for item in outcome.handed_out:
             root, origin = item.location[0], item.resource.origin
@@ -84,20 +112,3 @@ def _acquired(run: FunctionRun) -> Iterator[tuple[str, Leak]]:
             way = LeakExit(Exit.OVERWRITE, resource.span, "it runs again", steps,
                            overwritten_by="run")  # fmt: skip
             yield root, Leak(resource, (way,))
-
-
-def _excludes_itself(run: FunctionRun, outcome: Outcome) -> bool:
-    """Whether what a path leaves in globals, or in what it was given, keeps the function from that
-    path when it runs again: ``if (!ready) { ...; ready = true; }``; what is acquired there is no
-    null pointer."""
-    left = dict(outcome.writes)
-    left |= {item.location: Const(1) for item in outcome.handed_out}
-
-    def after(value: Value) -> Value | None:
-        return left.get(value.location) if isinstance(value, Input) else None
-
-    return any(
-        not run.conditions.assume(State(), again, truth)
-        for condition, truth in outcome.conditions
-        if (again := rewrite(condition, after)) != condition
-    )

@@ -159,6 +159,8 @@ def _fold(name: str, operands: tuple[Value, ...]) -> Value:
         return apply("*", left, Const(1 << shift))
     if name in ("&&", "||"):
         return _fold_logic(name, left, right)
+    if name == "&" and (mask := integer(right)) and _has_bits(left, mask):
+        return right
     if name in ("==", "!=") and (same := is_same(left, right)) is not None:
         return Const(same == (name == "=="))
     if name in _COMPARE:
@@ -167,6 +169,15 @@ def _fold(name: str, operands: tuple[Value, ...]) -> Value:
         if isinstance(left, Const) and not isinstance(right, Const):
             return Operation(_MIRROR[name], (right, left))
     return Operation(name, operands)
+
+
+def _has_bits(value: Value, mask: int) -> bool:
+    """Whether all bits of a mask are set in a value, because somebody has set them."""
+    return (
+        isinstance(value, Operation)
+        and value.operator == "|"
+        and any(mask & (integer(one) or 0) == mask for one in value.operands)
+    )
 
 
 def _fold_unary(name: str, value: Value) -> Value:
