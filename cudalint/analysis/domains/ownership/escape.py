@@ -165,7 +165,7 @@ def escape_captured(run: FunctionRun, key: str, state: State) -> None:
     """What a function value would release is looked after."""
     summary, _ = run.summaries.summary(key, run.filename)
     for outcome in summary.outcomes if summary is not None else ():
-        state.give_away(state.read(one.location) for one in outcome.released)
+        give_away(run, [state.read(one.location) for one in outcome.released], state)
     definition = run.symbols.function(key, run.filename) if run.python else None
     for _, call in calls(definition.blocks if definition is not None else ()):
         if isinstance(call.receiver, Variable):
