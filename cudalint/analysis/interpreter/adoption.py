@@ -60,7 +60,9 @@ def own(run: FunctionRun, call: Call, model: ApiFunction, state: State) -> list[
             after.append(one)
             continue
         if model.adopts.deleter is not None:
-            guard(run, binding.value(model.adopts.deleter), one)  # what it captured, it may release
+            released = binding.value(model.adopts.deleter)  # it may release what it captured
+            if released is not None:
+                guard(run, released, one)
         known = deleter is not None and place is not None and _is_pointer(run, value)
         if not known or deleter is None or place is None:
             escape_value(run, expression, value, one)
