@@ -287,7 +287,11 @@ def _seen_through(location: Location) -> Location:
     """Where a part of an object stands to which a member of this one points, or of the struct that
     a function is given."""
     holder = location[1] if location[0] == "@" else None
-    if isinstance(holder, Input) and len(holder.location) > 1 and holder.location[0] in ("this", "@"):
+    if (
+        isinstance(holder, Input)
+        and len(holder.location) > 1
+        and holder.location[0] in ("this", "@")
+    ):
         return _seen_through((*holder.location, *location[2:]))
     return location
 
