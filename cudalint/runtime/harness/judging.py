@@ -38,6 +38,8 @@ _BY_ARGUMENTS = frozenset({
     "GPU301", "GPU302", "GPU303", "GPU304", "GPU305", "GPU405", "GPU407", "GPU501", "GPU502",
 })  # fmt: skip
 """What sizes decide: all that the code takes must show it."""
+_BY_CRASHES = frozenset({"GPU207"})
+"""What ends the program where it is shown."""
 _BY_USE = frozenset({"GPU205"})
 """What only the way that a class is used shows."""
 NO_PROGRAM = "no program that was given runs this file"
@@ -230,7 +232,7 @@ class _HarnessLaboratory(Laboratory):
 def _refusal(finding: Finding, base: Observation) -> str:
     """Why a run without faults proves nothing: its arguments were none that the code takes; empty
     where it does."""
-    if not base.ended:
+    if not base.ended and finding.code not in _BY_CRASHES:
         return f"the function does not come to its end ({base.result.ending})"
     if base.result.exit_status == _REJECTED:
         return "the function throws"

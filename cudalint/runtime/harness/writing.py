@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +27,7 @@ from cudalint.runtime.harness.values import Values, destroys, parameters
 
 _SUPPORT = Path(__file__).with_name("support.hpp")
 _CHECKED = re.compile(r"(?:[<>]=?|[!=]=|%)\s*(\d{1,5})\b")
+_MASKED = re.compile(r"[^&]& (\d{1,5})\b")
 _MOST_NUMBERS = 6
 _RELEASES = re.compile(
     r"(?i)release|free|destroy|clear|close|reset|final|clean|dispose|deinit|shutdown|tear"
@@ -192,5 +195,7 @@ def _numbers(function: Any) -> tuple[int, ...]:
     """The usual sizes, and those that the code asks about."""
     text = " ".join(token.spelling for token in function.get_tokens())
     asked = [int(found) for found in _CHECKED.findall(text)]
+    bits = functools.reduce(operator.or_, map(int, _MASKED.findall(text)), 0)
     around = (number for one in asked for number in (one, one + 1) if number > 1)
-    return tuple(dict.fromkeys((64, 8, *around)))[:_MOST_NUMBERS]
+    every = (bits,) if bits else ()
+    return tuple(dict.fromkeys((64, 8, *every, *around)))[:_MOST_NUMBERS]
