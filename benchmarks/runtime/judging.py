@@ -35,6 +35,8 @@ class Row:
     """Whether a run without faults would have shown none of its findings."""
     ways: list[str] = field(default_factory=list)
     """What showed each of its findings: the call that failed, or ``the run without faults``."""
+    ran: bool = False
+    """Whether a program of its own did, and not only harnesses."""
     hooked: bool = False
     """Whether only hooks in a Python framework saw it, which make few calls fail."""
     reasons: list[str] = field(default_factory=list)
@@ -107,6 +109,7 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
             for finding, verdict in zip(own, verdicts, strict=True)
             if verdict.outcome is not Outcome.CONFIRMED
         ]
+    row.ran = bool(result.bases)
     row.hooked = any(base.hooked for base in result.bases.values())
     for base in result.bases.values():
         if not base.ended and row.outcome != Outcome.CONFIRMED.value:

@@ -242,6 +242,7 @@ def _by_owner(question: Question, seen: Observation) -> Iterator[tuple[Event | N
     if question.finding.code not in _OF_BLOCKS:
         return
     function = question.finding.function.rpartition("::")[2].partition("<")[0]
+    kinds = _OF_BLOCKS[question.finding.code]
     blocks = {
         event.address
         for event in seen.events
@@ -250,11 +251,7 @@ def _by_owner(question: Question, seen: Observation) -> Iterator[tuple[Event | N
     }
     for event in seen.account.violations:
         inside = any(question.place.shares(frame, function) for frame in event.stack)
-        if (
-            inside
-            and event.address in blocks
-            and event.violation in _OF_BLOCKS[question.finding.code]
-        ):
+        if inside and event.address in blocks and event.violation in kinds:
             yield event, event.text
 
 

@@ -143,8 +143,8 @@ class Judge:
         return None
 
     def _host_faults(self, question: Question) -> Iterator[Fault]:
-        """Those in the finding's function and on its lines; those that ask for a setting, also while
-        what it speaks of is held."""
+        """Those in the finding's function and on its lines; what asks for a setting, also while
+        what the finding speaks of is held."""
         function = question.finding.function.rpartition("::")[2].partition("<")[0]
         places: set[tuple[Frame, ...]] = set()
         events = self._laboratory.with_host_calls().events

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <new>
 
@@ -43,7 +44,7 @@ extern "C" EXPORT char* getenv(const char* name) {
     static auto real = (char* (*)(const char*))dlsym(RTLD_NEXT, "getenv");
     static char set[] = "1";
     char* value = real(name);
-    if (!HOST_CALL_FAILS("getenv")) return value;
+    if (!strncmp(name, "CUDALINT_", 9) || !HOST_CALL_FAILS("getenv")) return value;
     return value ? nullptr : set;
 }
 
