@@ -11,7 +11,7 @@ import pytest
 from cudalint.findings.verdict import Outcome, Verdict
 from cudalint.runtime.confirm import ConfirmOptions, confirm
 from cudalint.runtime.devices import Simulated
-from cudalint.runtime.harness.judging import HarnessOptions
+from cudalint.runtime.harness.making import HarnessOptions
 from cudalint.runtime.sweep import Budget
 from cudalint.runtime.targets import targets_of
 from tests.runtime.test_confirm import Case
