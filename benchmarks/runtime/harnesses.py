@@ -61,8 +61,9 @@ def main() -> None:
         assert repository is not None
         for one, verdict in _verdicts(repository, own):
             counts.setdefault(one.language, Counter())[_kind(one.verdict, verdict)] += 1
+            said = verdict.reason or _run(verdict)
             print(f"{one.repository} {one.file}:{one.line} {one.code} {one.verdict}:"
-                  f" {verdict.outcome.value} {verdict.reason or _run(verdict)}", flush=True)  # fmt: skip
+                  f" {verdict.outcome.value} {said}", flush=True)  # fmt: skip
     for language, found in sorted(counts.items()):
         print(f"{language}: {_summed(found)}")
 
