@@ -63,8 +63,7 @@ class HarnessJudge:
         if not judged(finding.code) or finding.code in _BY_USE:
             return self._not_runnable("what shows it is how a program uses it")
         try:
-            harness = self._maker.harness(finding)
-            made = self._maker.made(harness)
+            harness, made = self._maker.make(finding)
         except HarnessError as error:
             return self._not_runnable(str(error))
         try:

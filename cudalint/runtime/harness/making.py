@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Protocol
 
 from cudalint.findings.finding import Finding
 from cudalint.project.compile_commands import CompileFlags
-from cudalint.runtime.build import BuildError, BuildOptions, Executable
+from cudalint.runtime.build import SOURCES, BuildError, BuildOptions, Executable
 from cudalint.runtime.cached_build import build_cached, ledger_environment
 from cudalint.runtime.devices import Device
 from cudalint.runtime.harness.python_writing import PythonWriter
@@ -25,6 +27,7 @@ from cudalint.runtime.toolkit import ToolkitError, cuda_include, find_nvcc
 
 _LENIENT = {".c": ("-fpermissive",)}
 """What C needs to be read as C++."""
+_MOST_INCLUDERS = 2
 
 FlagsOf = Callable[[Sequence[Path]], CompileFlags]
 
@@ -50,11 +53,8 @@ class Made:
 class Maker(Protocol):
     """Makes the harnesses of one source; ``HarnessError`` says why one cannot be made."""
 
-    def harness(self, finding: Finding) -> Harness:
-        """The harness for a finding."""
-
-    def made(self, harness: Harness) -> Made:
-        """What can be run of it."""
+    def make(self, finding: Finding) -> tuple[Harness, Made]:
+        """The harness for a finding, and what can be run of it."""
 
 
 @dataclass
@@ -67,21 +67,18 @@ class PythonMaker:
     seconds: float
     _writer: PythonWriter | None = None
 
-    def harness(self, finding: Finding) -> Harness:
-        """The harness for a finding."""
+    def make(self, finding: Finding) -> tuple[Harness, Made]:
+        """The harness for a finding, and what can be run of it."""
         if self.source.suffix != ".py":
             raise HarnessError("a notebook cannot be imported")
         self._writer = self._writer or PythonWriter(self.source)
-        return self._writer.harness(finding)
-
-    def made(self, harness: Harness) -> Made:
-        """What can be run of it."""
+        harness = self._writer.harness(finding)
         file = _written(harness, self.options.keep, None)
         try:
             ready = prepared_script(file, (self.source,), self.device, self.seconds)
         except ToolkitError as error:
             raise HarnessError(str(error)) from error
-        return Made(file, ready)
+        return harness, Made(file, ready)
 
 
 @dataclass
@@ -94,30 +91,52 @@ class NativeMaker:
     seconds: float
     arguments: tuple[str, ...] = ()
     cache: Path | None = None
-    _writer: Writer | None = None
 
     def __post_init__(self) -> None:
         self._flags = self.options.flags_of([self.source])
+        self._writers: dict[Path, Writer] = {}
 
-    def harness(self, finding: Finding) -> Harness:
-        """The harness for a finding."""
-        self._writer = self._writer or Writer(self.source, self._flags)
-        return self._writer.harness(finding)
+    def make(self, finding: Finding) -> tuple[Harness, Made]:
+        """The harness for a finding, and what can be run of it: it is built."""
+        failed: HarnessError | None = None
+        for included in (self.source, *self._includers()):
+            try:
+                if included not in self._writers:
+                    self._writers[included] = Writer(included, self._flags)
+                harness = self._writers[included].harness(finding)
+                executable = self._built(harness, included)
+            except HarnessError as error:
+                failed = failed or error
+                continue
+            ready = Prepared(
+                (str(executable.path),),
+                ledger_environment(),
+                seconds=self.seconds,
+                roots=(self.source.parent,),
+                built=(executable.command,),
+                host_calls=_host_calls(),
+            )
+            return harness, Made(executable.sources[0], ready)
+        assert failed is not None
+        raise failed
 
-    def made(self, harness: Harness) -> Made:
-        """What can be run of it: it is built."""
-        executable = self._built(harness, _written(harness, self.options.keep, self.cache))
-        ready = Prepared(
-            (str(executable.path),),
-            ledger_environment(),
-            seconds=self.seconds,
-            roots=(self.source.parent,),
-            built=(executable.command,),
-            host_calls=_host_calls(),
+    def _includers(self) -> list[Path]:
+        """Sources beside a header that include it, and before it what it counts on."""
+        if self.source.suffix.lower() in SOURCES:
+            return []
+        beside = (
+            path
+            for folder in (self.source.parent, self.source.parent.parent / "src")
+            if folder.is_dir()
+            for path in sorted(folder.iterdir())
+            if path.suffix.lower() in SOURCES and path.is_file()
         )
-        return Made(executable.sources[0], ready)
+        wanted = re.compile(rf'#\s*include\s*["<](?:[^">]*/)?{re.escape(self.source.name)}[">]')
+        found = (path for path in beside if wanted.search(path.read_text("utf-8", "replace")))
+        return list(itertools.islice(found, _MOST_INCLUDERS))
 
-    def _built(self, harness: Harness, file: Path) -> Executable:
+    def _built(self, harness: Harness, included: Path) -> Executable:
+        file = _written(harness, self.options.keep, self.cache)
         include = (str(self.source.parent), *self._flags.include_folders)
         options = BuildOptions(
             target=self.device.target,
@@ -126,7 +145,7 @@ class NativeMaker:
             incomplete=True,
         )
         folders = [Path(name) for name in self._flags.include_folders]
-        others = needed_sources(self.source, folders)
+        others = [one for one in needed_sources(included, folders) if one != included]
         failed = ""
         for sources in dict.fromkeys(((file, *others), (file,))):
             try:
