@@ -14,6 +14,7 @@ from cudalint.analysis.engine.state import InputRelease
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Misuse, MisuseKind, Site, part_of
 from cudalint.analysis.queries.passed_by import gets_past
+from cudalint.analysis.queries.process_end import ProcessEnd
 from cudalint.analysis.queries.reachable_members import (
     forwards,
     released_by_own_methods,
@@ -58,6 +59,8 @@ class Members:
 
     record: Record
     acquired: dict[tuple[str, object], MemberAcquisition] = field(default_factory=dict)
+    makers: dict[tuple[str, object], Function] = field(default_factory=dict)
+    """The functions that make these acquisitions."""
     by_destructor: dict[str, Site] = field(default_factory=dict)
     elsewhere: dict[str, Site] = field(default_factory=dict)
     releasing: dict[str, set[str]] = field(default_factory=dict)
@@ -175,7 +178,7 @@ def _look_after(table: Table, linker: Linker) -> None:
             members.escaping |= {part_of(member) for member, _ in members.acquired}
 
 
-def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
+def class_facts(linker: Linker, table: Table, ends: ProcessEnd) -> tuple[ClassFacts, ...]:
     """The facts of every class that acquires into a member."""
     found = []
     static = _static_only(linker)
@@ -191,7 +194,10 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
             ClassFacts(
                 record=record,
                 filename=record.filename,
-                acquired=tuple(members.acquired.values()),
+                acquired=tuple(
+                    replace(one, once=ends.runs_once(members.makers[at]))
+                    for at, one in members.acquired.items()
+                ),
                 released_by_destructor=members.by_destructor,
                 released_elsewhere=members.elsewhere,
                 destructor=members.destructor,
@@ -488,6 +494,7 @@ def _acquisition(
     members.owners.add(function.record if derived and function.record else own)
     resource = replace(acquired.resource(), bytes=integer(item.bytes))
     kind = function.kind if function.record else "function"
+    members.makers.setdefault((name, acquired.span), function)
     members.acquired.setdefault(
         (name, acquired.span),
         MemberAcquisition(name, resource, function.name, kind, acquired.from_callee),
