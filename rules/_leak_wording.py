@@ -148,7 +148,9 @@ def otherwise(leak: Leak, facts: FunctionFacts) -> str:
         verb = "releases" if len({site.span.row for site in leak.released}) == 1 else "release"
         return f"; {places(leak.released, facts.filename)} {verb} it otherwise"
     if leak.handed_over:
-        return f"; otherwise it is passed on at {places(leak.handed_over, facts.filename)}"
+        ways = {site.text for site in leak.handed_over}
+        how = ways.pop() if len(ways) == 1 else ""
+        return f"; otherwise it {how or 'is passed on'} at {places(leak.handed_over, facts.filename)}"
     return ""
 
 
