@@ -16,6 +16,7 @@ from cudalint.analysis.values.addresses import is_element
 from cudalint.analysis.values.arithmetic import apply
 from cudalint.analysis.values.elements import exactly, is_index
 from cudalint.analysis.values.values import (
+    NULL,
     Address,
     Bag,
     Const,
@@ -224,6 +225,8 @@ def store(
             state.set_status(location[1].resource, Status.OWNED)
         elif holding and holding.status is Status.ESCAPED and not holding.alone:
             give_away(run, [value], state)  # whoever has the block has what it holds
+    elif root == "@" and location[1] == NULL:
+        give_away(run, [value], state)  # no path writes through null: where it is put is not known
     if root.startswith("::") and root not in run.private_globals:
         for resource in sorted(state.reachable([value])):  # a global outlives the function
             state.escape([resource])
@@ -231,7 +234,7 @@ def store(
     for resource in sorted(before - kept):
         if by_callee and len(location) > 1 and not _is_own(run, location, resource):
             state.set_status(resource, Status.ESCAPED)
-        elif not _held(run, state, resource):
+        elif not _held(run, state, resource) and not is_empty(run, state, resource):
             _lose(run, state, resource, span, name, value)
 
 
