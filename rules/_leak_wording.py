@@ -82,7 +82,7 @@ def _repair(
         handle=resource.is_handle,
         number=resource.info.number,
         wrapped=resource.through is not None,
-        handed_over=bool(leak.handed_over),
+        handed_over=bool(leak.handed_over) or leak.put_off,
         sure=verdict.confidence is Confidence.HIGH,
     )
     return ReleaseFirst(release) if overwritten == {True} else release

@@ -14,6 +14,7 @@ from benchmarks.mutation.model import (
     Release,
     Target,
 )
+from benchmarks.mutation.process_life import ProcessLife
 from cudalint.analysis import analyze
 from cudalint.analysis.domains.ownership.objects import Owners
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
@@ -23,7 +24,7 @@ from cudalint.analysis.interpreter.exits import is_outside
 from cudalint.analysis.queries.classes import member_of
 from cudalint.analysis.queries.copies import released_members
 from cudalint.analysis.shape.callgraph import CallGraph
-from cudalint.analysis.shape.operations import expressions, successors
+from cudalint.analysis.shape.operations import expressions
 from cudalint.analysis.shape.symbols import identity as identity_of
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Input, Location
@@ -43,8 +44,6 @@ from cudalint.program import (
     Operation,
     Program,
     Return,
-    Throw,
-    Unreachable,
     Variable,
     render,
     variables,
@@ -84,6 +83,8 @@ class _Finder:
         }
         self.callers: dict[tuple[str, str], list[tuple[FunctionRun, Call]]] = {}
         self._find_callers()
+        runs = list(self.runs.values())
+        self.life = ProcessLife(self.linker, runs, self.callers, self.referred)
 
     def _find_callers(self) -> None:
         lambdas: dict[str, list[tuple[str, str]]] = {}
@@ -164,6 +165,9 @@ class _Finder:
             exempt[EARLY_RETURN] = "the object keeps it, and its destructor releases it"
         if any(one.filename == run.filename and _within(one.span, call.span) for one in acquired):
             exempt.setdefault(EARLY_RETURN, "the same statement acquires it")
+        if owed and all(map(self.life.keeps, owed)):
+            reason = "a global keeps it until the process ends, and it is acquired once"
+            exempt = dict.fromkeys(KINDS, reason)
         if isinstance(place, Member) and not run.python and place.field not in self.filled:
             exempt = dict.fromkeys(KINDS, "nothing is ever put into this member")
         targets = tuple(
@@ -376,12 +380,14 @@ class _Finder:
         ):
             reason = "the macro around it does more than release"
             exempt = {REMOVED: reason, CONDITIONAL: reason}
-        reached = set(self._after(run, call))
-        ways = [run.flow.blocks[number].terminator for number, _ in reached]
-        if not any(isinstance(way, Return | Throw) for way in ways):
+        reached = set(self.life.after(run, call))
+        ways = {type(run.flow.blocks[number].terminator) for number, _ in reached}
+        if not self.life.ways_out(run, call):
             reason = "the process ends on every path after it"
-            return {REMOVED: reason, CONDITIONAL: reason}
-        if not any(isinstance(way, Return) for way in ways) and _is_handed_out(run, call):
+            # A helper that returns early ends the process all the same.
+            kinds = KINDS if Return in ways else (REMOVED, CONDITIONAL)
+            return dict.fromkeys(kinds, reason)
+        if Return not in ways and _is_handed_out(run, call):
             exempt[EARLY_RETURN] = "who has it where nothing is thrown releases it"
         if effect.idempotent:
             own = _handle(call, effect, parameters)
@@ -398,40 +404,6 @@ class _Finder:
                     reason = f"line {other.span.row} releases it again on the same path"
                     return {REMOVED: reason, CONDITIONAL: reason, EARLY_RETURN: reason}
         return exempt
-
-    def _after(self, run: FunctionRun, call: Call) -> Iterator[tuple[int, int]]:
-        """The operations that may run after a call: block and index (one past the last stands for
-        the terminator)."""
-        starts = [
-            (block.number, index + 1)
-            for block in run.function.blocks
-            for index, operation in enumerate(block.operations)
-            if isinstance(operation, Call) and operation.span == call.span
-        ]
-        pending, seen = starts, set[tuple[int, int]]()
-        while pending:
-            number, index = pending.pop()
-            if (number, index) in seen:
-                continue
-            seen.add((number, index))
-            yield number, index
-            block = run.function.blocks[number]
-            if index < len(block.operations):
-                if not self._ends_process(run, block.operations[index]):
-                    pending.append((number, index + 1))
-            elif not isinstance(block.terminator, Unreachable):
-                pending.extend((successor, 0) for successor in successors(block))
-
-    def _ends_process(self, run: FunctionRun, operation: object) -> bool:
-        if not isinstance(operation, Call):
-            return False
-        if operation.noreturn:
-            return True
-        model = run.models.lookup(operation.name) if operation.name else None
-        if model is not None:
-            return model.noreturn
-        summary = self.linker.summary(operation.key, run.filename)[0] if operation.key else None
-        return summary is not None and summary.complete and not summary.outcomes
 
 
 def _is_owed(effect: ReleaseEffect, models: ApiModels) -> bool:

@@ -98,7 +98,7 @@ def apply_summary(
             else:
                 after.append(fork)
     if any(application.is_undecided(state) for application in applications):
-        left_open(state, ways)
+        left_open(run, state, ways)
     if not summary.complete:
         if not after:
             # The outcome that fits is among the paths that were cut: it comes back, with what

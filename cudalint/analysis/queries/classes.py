@@ -7,13 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field, replace
 
+from cudalint.analysis.domains.ownership.passed_by import gets_past
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.domains.ownership.releases import is_attachment
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Misuse, MisuseKind, Site, part_of
-from cudalint.analysis.queries.passed_by import gets_past
 from cudalint.analysis.queries.reachable_members import (
     forwards,
     released_by_own_methods,
