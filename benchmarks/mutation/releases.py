@@ -149,7 +149,7 @@ class _Finder:
             return None  # collected by itself: nothing is owed
         owed = [one for one in acquired if not one.managed]
         if not owed:
-            owed, found_by = self._guessed(effect, handle)
+            owed, found_by = self._guessed(effect, {_last_name(handle), *self._given(run, place)})
         exempt = self._exempt(run, call, effect, parameters)
         if found_by == "name" and self._is_empty(run, owed):
             reason = "nothing is owned there: the acquisition has failed or is still to come"
@@ -163,6 +163,9 @@ class _Finder:
             self._is_left_to_destructor(run, call) or self._is_taken_out(run, call, place)
         ):
             exempt[EARLY_RETURN] = "the object keeps it, and its destructor releases it"
+        if _is_renewed(run, call):
+            reason = "its place gets something new afterwards: who releases that releases it"
+            exempt.setdefault(EARLY_RETURN, reason)
         if any(one.filename == run.filename and _within(one.span, call.span) for one in acquired):
             exempt.setdefault(EARLY_RETURN, "the same statement acquires it")
         if owed and all(map(self.life.keeps, owed)):
@@ -248,15 +251,20 @@ class _Finder:
             for record in run.log(Recorder).records.values():
                 yield record.acquired
 
-    def _guessed(self, effect: ReleaseEffect, handle: str) -> tuple[list[Acquired], str]:
-        """Acquisitions of a fitting family: into a variable of the same name, else all."""
+    def _given(self, run: FunctionRun, place: Expression | None) -> Iterator[str]:
+        """The names of what callers pass for a parameter that is released."""
+        location = (place.symbol,) if isinstance(place, Variable) else ()
+        for _, call in self.callers.get((run.filename, run.function.key), ()) if location else ():
+            yield _passed(run.function, call, location)
+
+    def _guessed(self, effect: ReleaseEffect, names: set[str]) -> tuple[list[Acquired], str]:
+        """Acquisitions of a fitting family: into a variable of one of some names, else all."""
         fitting = [
             acquired
             for acquired in self._acquired()
             if not acquired.managed and (not effect.families or acquired.family in effect.families)
         ]
-        name = _last_name(handle)
-        named = [acquired for acquired in fitting if _last_name(acquired.name) == name]
+        named = [acquired for acquired in fitting if _last_name(acquired.name) in names - {""}]
         return (named, "name") if named else (fitting, "family")
 
     def _seen_by_callers(self, acquired: Sequence[Acquired]) -> list[Acquired]:
@@ -374,10 +382,13 @@ class _Finder:
         ``finally``), the first release is not the one that counts.
         """
         exempt: dict[str, str] = {}
-        if any(
-            other.span != call.span and _within(other.span, call.span)
-            for other in _calls(run.function)
-        ):
+        others = (other.span for other in _calls(run.function) if other.span != call.span)
+        leaving = (
+            block.terminator.span
+            for block in run.function.blocks
+            if isinstance(block.terminator, Return)
+        )
+        if any(_within(span, call.span) for span in (*others, *leaving)):
             reason = "the macro around it does more than release"
             exempt = {REMOVED: reason, CONDITIONAL: reason}
         reached = set(self.life.after(run, call))
@@ -467,6 +478,19 @@ def _is_handed_out(run: FunctionRun, call: Call) -> bool:
         if outcome.kind == "return"
         for item in outcome.handed_out
     )
+
+
+def _is_renewed(run: FunctionRun, call: Call) -> bool:
+    """Whether a function leaves something new wherever it releases, by a call, what a place of its
+    caller held."""
+    released = {
+        release.location
+        for outcome in run.outcomes
+        for release in outcome.released
+        if release.step.span == call.span and release.step.filename == run.filename
+    }
+    renewed = {item.location for outcome in run.outcomes for item in outcome.handed_out}
+    return bool(released) and released <= renewed
 
 
 def _operations(function: Function) -> Iterator[Operation]:
