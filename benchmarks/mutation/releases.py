@@ -273,10 +273,18 @@ class _Finder:
             (identity, one)
             for one in acquired
             for identity, run in self.runs.items()
-            for record in run.log(Recorder).records.values()
+            for origin, record in run.log(Recorder).records.items()
             if record.acquired is one
             # It may leave the function, by a struct, a reference, the result:
-            and (record.handed_over or (one.location and is_outside(run, one.location)))
+            and (
+                record.handed_over
+                or (one.location and is_outside(run, one.location))
+                or any(
+                    item.resource.origin == origin
+                    for outcome in run.outcomes
+                    for item in outcome.handed_out
+                )
+            )
         ]
         found: list[Acquired] = []
         for _ in range(_MOST_CALLERS):
