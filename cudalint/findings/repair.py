@@ -179,6 +179,15 @@ class InBytes(msgspec.Struct, frozen=True, tag=True):
     size: int | None = None
 
 
+class InChunks(msgspec.Struct, frozen=True, tag=True):
+    """A copy to the device is made in parts of at most so many bytes."""
+
+    call: Span
+    function: Span
+    api: str
+    most: int
+
+
 class AddCheck(msgspec.Struct, frozen=True, tag=True):
     """The status of some calls, or of the launches before which they stand, is looked at as the
     project looks at that of others."""
@@ -212,6 +221,7 @@ Repair = (
     | OptIn
     | CopyKind
     | InBytes
+    | InChunks
     | AddCheck
     | DropSuppression
 )

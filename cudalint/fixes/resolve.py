@@ -16,6 +16,7 @@ from cudalint.findings.repair import (
     DropRetainGraph,
     DropSuppression,
     InBytes,
+    InChunks,
     KeepOnHost,
     MoveBehind,
     OptIn,
@@ -28,6 +29,7 @@ from cudalint.findings.repair import (
 )
 from cudalint.fixes import cpp_release, python_release
 from cudalint.fixes.arguments import copy_kind, in_bytes
+from cudalint.fixes.chunks import in_chunks, in_chunks_in_python
 from cudalint.fixes.cpp import CppText
 from cudalint.fixes.cpp_checks import add_check, opt_in
 from cudalint.fixes.cpp_owner import own
@@ -58,6 +60,7 @@ _CPP: _Makers = {
     OptIn: (opt_in,),
     CopyKind: (copy_kind,),
     InBytes: (in_bytes,),
+    InChunks: (in_chunks,),
     AddCheck: (add_check,),
     DropSuppression: (drop_suppression,),
 }
@@ -74,6 +77,7 @@ _PYTHON: _Makers = {
     MoveBehind: (move_behind,),
     CopyKind: (copy_kind,),
     InBytes: (in_bytes,),
+    InChunks: (in_chunks_in_python,),
     DropSuppression: (drop_suppression,),
 }
 """What may be made of each, the best first."""
