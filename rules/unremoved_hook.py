@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, GraphHook, Hook, LeftBehind
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.findings.repair import OpenInWith
+
+_HANDLE = "torch.utils.hooks.RemovableHandle"
 
 
 class UnremovedHook(FunctionRule):
@@ -50,6 +53,11 @@ class UnremovedHook(FunctionRule):
     ```
 
     The handle is a context manager, too: `with layer.register_forward_hook(record): ...`.
+
+    ## Fix
+
+    - Unsafe: the handle, a context manager, is opened by a `with` around what follows: up to the
+      removal, which goes, else to the end of the function.
 
     ## Known problems
 
@@ -112,6 +120,7 @@ class UnremovedHook(FunctionRule):
             span=hook.span,
             function=facts.function,
             subject=hook.module,
+            repair=OpenInWith(hook.span, _HANDLE),
         )
 
     def _skipped(self, hook: Hook, facts: FunctionFacts) -> Finding:
@@ -131,4 +140,5 @@ class UnremovedHook(FunctionRule):
             ),
             severity=None if hook.yields else Severity.INFO,
             confidence=None if hook.yields else Confidence.MEDIUM,
+            repair=OpenInWith(hook.span, _HANDLE, (hook.removal.span,)),
         )

@@ -147,6 +147,17 @@ class WrapInWith(msgspec.Struct, frozen=True, tag=True):
     manager: str
 
 
+class OpenInWith(msgspec.Struct, frozen=True, tag=True):
+    """An object that a Python call makes is closed when a ``with`` ends."""
+
+    call: Span
+    manager: str = ""
+    """The class that is a context manager, with its module where that is a library's; empty: it
+    has a ``close()``."""
+    closed: tuple[Span, ...] = ()
+    """Where other paths close it."""
+
+
 class MoveBehind(msgspec.Struct, frozen=True, tag=True):
     """A call of a Python loop's body is made once, behind the loop."""
 
@@ -217,6 +228,7 @@ Repair = (
     | KeepOnHost
     | DropRetainGraph
     | WrapInWith
+    | OpenInWith
     | MoveBehind
     | OptIn
     | CopyKind

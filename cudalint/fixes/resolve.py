@@ -19,6 +19,7 @@ from cudalint.findings.repair import (
     InChunks,
     KeepOnHost,
     MoveBehind,
+    OpenInWith,
     OptIn,
     ReleaseFirst,
     ReleaseMember,
@@ -37,6 +38,7 @@ from cudalint.fixes.deallocator import use_release
 from cudalint.fixes.members import release_in_closing_method, release_in_destructor
 from cudalint.fixes.python import PythonText
 from cudalint.fixes.python_calls import set_keyword
+from cudalint.fixes.python_with import open_in_with
 from cudalint.fixes.repeated import drop_release, drop_release_in_python, release_first
 from cudalint.fixes.suppressions import drop_suppression
 from cudalint.fixes.tensors import (
@@ -75,6 +77,7 @@ _PYTHON: _Makers = {
     DropRetainGraph: (drop_retain_graph,),
     WrapInWith: (wrap_in_with,),
     MoveBehind: (move_behind,),
+    OpenInWith: (open_in_with,),
     CopyKind: (copy_kind,),
     InBytes: (in_bytes,),
     InChunks: (in_chunks_in_python,),
