@@ -23,6 +23,7 @@ def owner_findings(rule: Rule, facts: FunctionFacts, *, handles: bool) -> Iterat
                 subject=owner.name or owner.made_by,
                 confidence=Confidence.MEDIUM,
                 repair=_repair(owner),
+                advised=True,
             )
 
 

@@ -120,6 +120,7 @@ class CheckpointOnDevice(FunctionRule):
             severity=None if certain else Severity.INFO,
             confidence=Confidence.HIGH if load.own else Confidence.LOW,
             repair=SetKeyword(load.span, "map_location", device, safe=safe),
+            advised=True,
         )
 
 

@@ -96,6 +96,7 @@ class MismatchedDeallocation(FunctionRule):
                 subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
                 repair=_repair(misuse),
+                advised=misuse.released is None and bool(resource and resource.info.releases),
             )
 
 

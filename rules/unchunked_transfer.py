@@ -112,6 +112,7 @@ class UnchunkedTransfer(FunctionRule):
                 subject=subject(copy.source.name if copy.source else "", copy.api),
                 steps=copy.steps,
                 severity=severity,
+                advised=True,
                 repair=InChunks(copy.span, facts.span, copy.api, limit) if copy.bytes else None,
             )
 

@@ -93,6 +93,7 @@ class UnremovedHook(FunctionRule):
             span=hook.span,
             function=facts.function,
             subject=hook.node,
+            advised=True,
             steps=(Step(hook.kept.filename, hook.kept.span, f"{hook.kept.text} may keep it"),),
             confidence=Confidence.LOW,
         )
@@ -106,6 +107,7 @@ class UnremovedHook(FunctionRule):
             span=left.span,
             function=facts.function,
             subject=name,
+            advised=True,
             steps=(Step(left.stored.filename, left.stored.span, f"a hook stores in `{name}`"),),
             severity=Severity.INFO,
             confidence=Confidence.LOW,
@@ -121,6 +123,7 @@ class UnremovedHook(FunctionRule):
             function=facts.function,
             subject=hook.module,
             repair=OpenInWith(hook.span, _HANDLE),
+            advised=True,
         )
 
     def _skipped(self, hook: Hook, facts: FunctionFacts) -> Finding:
@@ -141,4 +144,5 @@ class UnremovedHook(FunctionRule):
             severity=None if hook.yields else Severity.INFO,
             confidence=None if hook.yields else Confidence.MEDIUM,
             repair=OpenInWith(hook.span, _HANDLE, (hook.removal.span,)),
+            advised=True,
         )
