@@ -27,6 +27,7 @@ CAPABILITIES: Mapping[str, Any] = {
         "hover": {"contentFormat": ["markdown", "plaintext"]},
         "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}}},
     },
+    "notebookDocument": {"synchronization": {"executionSummarySupport": False}},
     "workspace": {"workspaceEdit": {"documentChanges": True}},
 }
 
