@@ -165,9 +165,9 @@ def siblings(sites: tuple[Site, ...], filename: str) -> str:
 
 def never(resource: Resource, function: str) -> str:
     """Which call is missing: ``no way out of `render` calls cudaFree``."""
-    release = resource.info.releases[0] if resource.info.releases else "anything that releases it"
+    release = resource.released_by or "anything that releases it"
     again = "each iteration acquires another, and " if resource.in_loop else ""
-    return f"{again}no way out of {quoted(function)} calls {readable(release)}"
+    return f"{again}no way out of {quoted(function)} calls {release}"
 
 
 def overwriting(leak: Leak, way: LeakExit) -> str:
