@@ -75,6 +75,13 @@ class ParsedUnit:
     unsaved: Mapping[str, bytes] = field(default_factory=dict)
     """Text of headers that differs from the disk's."""
 
+    def close(self) -> None:
+        """Give back the unit's memory, and the precompiled header's that it maps. What was asked
+        about it holds on to it in circles, and those may live for many files."""
+        cindex.conf.lib.clang_disposeTranslationUnit(self.unit)
+        # What is left is of no use, and nothing to be given back again.
+        self.unit.obj = self.unit._as_parameter_ = cindex.c_object_p()
+
 
 class ParseFailure(Exception):  # noqa: N818  (a fact about the file, not an error of ours)
     """libclang gave no translation unit at all."""
