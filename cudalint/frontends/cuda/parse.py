@@ -222,9 +222,10 @@ def _with_diagnostics(
                 missing[name] = MissingHeader(name, span, filename)
         else:
             message = diagnostic.spelling
+            notes = diagnostic.children  # it has an index and a length, and is no iterable
             crowded = bool(_CROWDED.search(message)) and any(
-                note.location.file is not None and note.location.file.name.startswith(system)
-                for note in diagnostic.children
+                place.file is not None and place.file.name.startswith(system)
+                for place in (notes[number].location for number in range(len(notes)))
             )
             errors.append(Diagnostic(message, row, column, filename, crowded))
     return ParsedUnit(unit, source.filename, source.text, tuple(missing.values()), tuple(errors))
