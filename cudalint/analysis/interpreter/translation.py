@@ -140,6 +140,9 @@ class Translation:
             if isinstance(inner, str):
                 return None
             pointer = self.translate(inner, state)
+            match pointer:
+                case Operation(operator="element", operands=(Bag() as any_of,)):
+                    pointer = any_of
             return evaluator.pointed(pointer, location[2:])
         if root in self.arguments:
             expression = self.arguments[root][1]
