@@ -80,6 +80,7 @@ class DeviceListGrowthRule(FunctionRule):
                 confidence=Confidence.LOW if growth.apart or growth.unsure else None,
                 severity=None if growth.to_host and not growth.light else Severity.INFO,
                 repair=_repair(growth),
+                advised=True,
             )
 
 

@@ -11,7 +11,6 @@ from cudalint.analysis.engine.containers import advanced
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts import Exit, Site
-from cudalint.analysis.shape.operations import successors
 from cudalint.analysis.values.addresses import is_element
 from cudalint.analysis.values.arithmetic import apply
 from cudalint.analysis.values.elements import exactly, is_index
@@ -283,12 +282,7 @@ def _held(run: FunctionRun, state: State, resource: Symbol) -> bool:
 
 def _is_spent(run: FunctionRun, root: str) -> bool:
     """Whether a location belongs to a temporary that nothing reads any more."""
-    if not root.startswith("%"):
-        return False
-    block = run.position.block
-    if run.flow.last_read[block].get(root, -1) > run.position.index:
-        return False
-    return not any(root in run.flow.live[after] for after in successors(run.flow.blocks[block]))
+    return root.startswith("%") and not run.reads_later(root)
 
 
 def _lose(
