@@ -15,6 +15,7 @@ from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.consumption import Fate, fate, is_outside
 from cudalint.analysis.tensors.frozen import calls_frozen
 from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Recording, Value
+from cudalint.analysis.tensors.passes import is_for_inference, is_run, switches_itself
 from cudalint.analysis.tensors.records import Form, Record, origin_at, position_of
 from cudalint.analysis.tensors.run import TensorRun
 from cudalint.analysis.tensors.view import Loop, View
@@ -84,7 +85,7 @@ def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> Recor
         called_by=callers[0].caller.name if callers else "",
         in_sight=not (is_method or callers)
         and not (trains and fate(view, _made_by(view, call)) & Fate.ESCAPES),
-        of_method=is_method,
+        certain=not is_method or is_run(view, call, record),
         on_device=view.may_use_device,
         steps=(
             Step(evaluated.filename, evaluated.span, f"`{model_text}` is put in evaluation mode"),
@@ -120,7 +121,7 @@ def _may_run_module(view: View, record: Record, call: Call) -> bool:
     given = [one for one in record.operands[1:] if one.origins or one.tensorlike]
     if not given or call.target is None or all(_was_fetched(view, one, call) for one in given):
         return False
-    return not view.run.is_switched(call.name) and not _leaves_object_alone(view, call.name)
+    return not switches_itself(view, call.name[1:]) and not _leaves_object_alone(view, call.name)
 
 
 def _was_fetched(view: View, value: Value, call: Call) -> bool:
@@ -170,6 +171,7 @@ def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInf
         loop=loops[0].site if loops else None,
         called_by=callers[0].caller.name if callers else "",
         in_sight=False,
+        certain=is_for_inference(view, record, callers),
         on_device=view.may_use_device,
         steps=(Step(view.function.filename, call.span, said), *_steps(callers)),
     )
