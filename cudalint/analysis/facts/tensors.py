@@ -95,7 +95,7 @@ class DeviceListGrowth:
     apart: bool = False
     """They are not joined first; other ways may take them elsewhere."""
     unsure: bool = False
-    """Where it comes from does not say that it is on the device."""
+    """Where it comes from does not say that it is on the device: no model out of training."""
     queued: bool = False
     """A list of the module, which a function adds what it is given to; ``joined``: what goes
     through it."""
