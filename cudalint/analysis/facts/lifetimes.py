@@ -160,6 +160,8 @@ class MovedSet:
     span: Span
     by_one: bool = False
     """One by one, by a loop."""
+    given: bool = False
+    """The function is given them: its callers decide how many there are."""
     items: Site | None = None
     """What says that it is a data set: where its items are counted or handed out."""
 
