@@ -123,6 +123,7 @@ class CheckpointOnDevice(FunctionRule):
             severity=None if certain else Severity.INFO,
             confidence=_confidence(load),
             repair=SetKeyword(load.span, "map_location", device, safe=safe),
+            advised=True,
         )
 
 

@@ -81,6 +81,7 @@ class DeviceListGrowthRule(FunctionRule):
                 confidence=_confidence(growth),
                 severity=None if growth.to_host and not growth.light else Severity.INFO,
                 repair=_repair(growth),
+                advised=True,
             )
 
 

@@ -82,6 +82,7 @@ class TransferInLoop(FunctionRule):
                 span=copy.span,
                 function=facts.function,
                 subject=subject(copy.names[0], copy.api),
+                advised=True,
                 steps=(Step(facts.filename, copy.loop, "the loop that repeats it"),),
             )
         for trip in facts.loops.round_trips:
@@ -95,6 +96,7 @@ class TransferInLoop(FunctionRule):
                 steps=(Step(facts.filename, trip.fetch, "it is fetched to the host here"),),
                 severity=Severity.INFO,
                 confidence=Confidence.MEDIUM,
+                advised=True,
             )
 
 

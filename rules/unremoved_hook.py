@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, GraphHook, Hook, LeftBehind
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.findings.repair import OpenInWith
+
+_HANDLE = "torch.utils.hooks.RemovableHandle"
 
 
 class UnremovedHook(FunctionRule):
@@ -53,6 +56,11 @@ class UnremovedHook(FunctionRule):
 
     The handle is a context manager, too: `with layer.register_forward_hook(record): ...`.
 
+    ## Fix
+
+    - Unsafe: the handle, a context manager, is opened by a `with` around what follows: up to the
+      removal, which goes, else to the end of the function.
+
     ## Known problems
 
     Hooks that a function installs without running the module are meant to stay and not reported;
@@ -87,6 +95,7 @@ class UnremovedHook(FunctionRule):
             span=hook.span,
             function=facts.function,
             subject=hook.node,
+            advised=True,
             steps=(Step(hook.kept.filename, hook.kept.span, f"{hook.kept.text} may keep it"),),
             confidence=Confidence.MEDIUM if hook.certain else Confidence.LOW,
         )
@@ -100,6 +109,7 @@ class UnremovedHook(FunctionRule):
             span=left.span,
             function=facts.function,
             subject=name,
+            advised=True,
             steps=(Step(left.stored.filename, left.stored.span, f"a hook stores in `{name}`"),),
             severity=Severity.INFO,
             confidence=Confidence.LOW if left.ends else Confidence.MEDIUM,
@@ -114,6 +124,8 @@ class UnremovedHook(FunctionRule):
             span=hook.span,
             function=facts.function,
             subject=hook.module,
+            repair=OpenInWith(hook.span, _HANDLE),
+            advised=True,
         )
 
     def _skipped(self, hook: Hook, facts: FunctionFacts) -> Finding:
@@ -133,4 +145,6 @@ class UnremovedHook(FunctionRule):
             ),
             severity=None if hook.yields else Severity.INFO,
             confidence=None if hook.yields else Confidence.MEDIUM,
+            repair=OpenInWith(hook.span, _HANDLE, (hook.removal.span,)),
+            advised=True,
         )

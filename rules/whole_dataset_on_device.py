@@ -75,6 +75,7 @@ class WholeDatasetOnDevice(FunctionRule):
                 span=data.span,
                 function=facts.function,
                 subject=subject(data.name, data.api),
+                advised=True,
                 severity=Severity.WARNING if large else Severity.INFO,
                 steps=(Step(facts.filename, data.loop, f"the loop goes through {data.slice}"),),
             )
@@ -88,6 +89,7 @@ class WholeDatasetOnDevice(FunctionRule):
                 span=moved.span,
                 function=facts.function,
                 subject=moved.name,
+                advised=True,
                 steps=steps_at((moved.items,) if moved.items else (), "here are its items"),
                 severity=Severity.INFO,
                 confidence=Confidence.LOW if moved.given else None,

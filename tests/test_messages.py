@@ -97,3 +97,18 @@ def test_lost_code_reads_from_left_to_right(
     assert "info: the header `none.h` was not found: what needs it was not read; nor was 1" in out
     assert "`MODE is not defined` was not read: unknown type name 'is'" in out
     assert "info: `x = (` was not read: invalid syntax (1 function read)" in out
+
+
+def test_the_concise_report_leaves_out_the_advice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.py").write_text(
+        "import cupy\nimport numpy as np\n\n"
+        "def send():\n    host = np.ones(100_000_000)\n    return cupy.asarray(host)\n"
+    )
+    advice = "; copy it in chunks of at most 256 MiB"
+    for name, shown in (("concise", False), ("full", True), ("json-lines", True)):
+        main([str(tmp_path), "--isolated", "--no-cache", "--output", name])
+        told = capsys.readouterr().out
+        assert "copies 762.94 MiB of `host` to the device at once" in told
+        assert (advice in told) == shown

@@ -103,6 +103,8 @@ def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | No
         return None
     if value.device & Device.HOST or value.is_number:
         return None
+    if not value.origins.isdisjoint(view.evidence.attached):
+        return None  # its graph keeps it where it is
     if not _is_container(view, keeping) or _is_short(view, keeping, value):
         return None
     if not loops:

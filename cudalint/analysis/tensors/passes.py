@@ -68,6 +68,28 @@ def _is_submodule(view: View, name: str) -> bool:
     return any(value is not None and value.kind == Kind.MODULE for value in made)
 
 
+def computes_gradients(view: View, model: str) -> bool:
+    """Whether the model that the function or its class makes computes gradients while it is run."""
+    makers = [view.function, *view.run.symbols.class_methods(view.function)]
+    classes = {
+        call.key
+        for one in makers
+        for _, call in calls(one)
+        if call.kind == "constructor" and place(call.target) == model
+    }
+    run = (
+        method
+        for record in classes
+        for method in view.run.symbols.methods(record)
+        if method.name.rpartition(".")[2] == "forward"
+    )
+    return any(
+        scan.calls_backward or scan.needs_gradient
+        for method in run
+        for scan in map(view.run.scan, _reached(view, method).values())
+    )
+
+
 def switches_itself(view: View, name: str) -> bool:
     """Whether a method of the run by this name switches recording off, itself or through others of
     its class."""
