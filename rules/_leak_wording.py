@@ -82,7 +82,7 @@ def _repair(
         handle=resource.is_handle,
         number=resource.info.number,
         wrapped=resource.through is not None,
-        handed_over=bool(leak.handed_over),
+        handed_over=bool(leak.handed_over) or leak.put_off,
         sure=verdict.confidence is Confidence.HIGH,
     )
     return ReleaseFirst(release) if overwritten == {True} else release
@@ -148,7 +148,11 @@ def otherwise(leak: Leak, facts: FunctionFacts) -> str:
         verb = "releases" if len({site.span.row for site in leak.released}) == 1 else "release"
         return f"; {places(leak.released, facts.filename)} {verb} it otherwise"
     if leak.handed_over:
-        return f"; otherwise it is passed on at {places(leak.handed_over, facts.filename)}"
+        ways = {site.text for site in leak.handed_over}
+        how = ways.pop() if len(ways) == 1 else ""
+        return (
+            f"; otherwise it {how or 'is passed on'} at {places(leak.handed_over, facts.filename)}"
+        )
     return ""
 
 

@@ -53,10 +53,9 @@ def analyze(
     ]
     members = collect(linker, runs)
     unfinished = _unfinished(runs, programs)
-    classes = class_facts(linker, members)
-    functions = function_facts(
-        linker, runs, member_misuses(members), classes, ProcessEnd(linker, program_headers)
-    )
+    ends = ProcessEnd(linker, program_headers)
+    classes = class_facts(linker, members, ends)
+    functions = function_facts(linker, runs, member_misuses(members), classes, ends)
     functions = with_counterparts(linker, runs, functions)
     return RunFacts(
         functions=with_tensors(linker, programs, with_capacity(runs, functions, peaks_of(runs))),

@@ -209,12 +209,15 @@ def is_same(one: Summary, other: Summary) -> bool:
 
 def of_any_call(summary: Summary) -> Summary:
     """The summary of a function that calls itself: what is asked on one of its paths, the call
-    before may have answered otherwise. It says no more than the effects where nothing tells two of
-    the outcomes apart that release different things."""
+    before may have answered otherwise. It says no more than the effects where nothing that it was
+    given, or that has nothing to do with it, tells two of the outcomes apart that release different
+    things."""
     outcomes = tuple(replace(one, ways=()) for one in summary.outcomes)
     returning = [one for one in outcomes if not (one.failure or one.kind != "return")]
     told = all(
-        _released(one) == _released(other) or _exclude(one, other)
+        _released(one) == _released(other)
+        or (one.foreign and other.foreign)
+        or _exclude(one, other)
         for number, one in enumerate(returning)
         for other in returning[:number]
     )

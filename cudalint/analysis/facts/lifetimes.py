@@ -58,6 +58,9 @@ class CheckpointLoad:
     own: bool = False
     """Something shows that the file was written from a device: this run writes such files from
     there."""
+    likely: bool = False
+    """Something speaks for it: this run writes weights from a device, or under the very name that
+    is read; or the program reckons with such files, where there is no device or in another load."""
     placed: bool = True
     """What is filled was moved to a device before."""
     brief: bool = False

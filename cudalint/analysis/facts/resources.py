@@ -133,6 +133,8 @@ class Leak:
     """The variable that held it is released later (with another value in it)."""
     handed_over: tuple[Site, ...] = ()
     """Where other paths of the function pass its ownership on (return it, store it in an owner)."""
+    put_off: bool = False
+    """A function that is kept for later releases it, or gets past that."""
     inside: tuple[str, Span] | None = None
     """Where the function that is called acquires it."""
     followed: bool = True
