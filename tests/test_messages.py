@@ -120,3 +120,29 @@ def test_the_concise_report_leaves_out_the_advice(
         told = capsys.readouterr().out
         assert "copies 762.94 MiB of `host` to the device at once" in told
         assert (advice in told) == shown
+
+
+def test_what_failed_in_the_function_that_acquires_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.cu").write_text(
+        """#include <cuda_runtime.h>
+struct State { float* a; cudaStream_t s; };
+bool init(State* st) {
+    if (cudaMalloc(&st->a, 64) != cudaSuccess) return false;
+    if (cudaStreamCreate(&st->s) != cudaSuccess) return false;
+    return true;
+}
+void end(State* st) { cudaStreamDestroy(st->s); cudaFree(st->a); }
+int run() {
+    State st;
+    if (!init(&st)) return 1;
+    end(&st);
+    return 0;
+}
+"""
+    )
+    main([str(tmp_path), "--isolated", "--no-cache", "--output", "full"])
+    told = capsys.readouterr().out
+    assert "when `init(&st)` is false, as `cudaStreamCreate` fails (returns at line 11)" in told
+    assert "3: `cudaStreamCreate` fails" in told

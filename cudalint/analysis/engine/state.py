@@ -86,6 +86,8 @@ class Event:
     """Of a failure: the context is of no more use after it."""
     thrown: tuple[str, ...] = ()
     """Of an exception: of which classes one is its own; none where they are not known."""
+    inside: Step | None = None
+    """Of a failure of the project's own function: what failed in it."""
 
     @property
     def is_failure(self) -> bool:
@@ -195,10 +197,15 @@ class State:
     # The path ---------------------------------------------------------------------------------
 
     def record(
-        self, kind: str, step: Step, block: int | None = None, sticky: bool = False
+        self,
+        kind: str,
+        step: Step,
+        block: int | None = None,
+        sticky: bool = False,
+        inside: Step | None = None,
     ) -> Event:
         """Add a station to the trace."""
-        event = Event(kind, step, block, sticky)
+        event = Event(kind, step, block, sticky, inside=inside)
         length = self.trace.length + 1 if self.trace else 1
         self.trace = Trace(event, self.trace, length)
         return event
