@@ -25,13 +25,15 @@ from typing import Any
 
 Handler = Callable[[bytes], bytes]
 
-_DONE, _FAILED, _BROKEN = b"d", b"f", b"b"
+_DONE, _SPENT, _FAILED, _BROKEN = b"d", b"s", b"f", b"b"
 _LIMIT = struct.Struct("<d")
 _GRACE_SECONDS = 5.0
 _PR_SET_PDEATHSIG = 1
 _STACK_BYTES = 256 * 1024**2
 _MOST_JOBS = 500
 """A worker is replaced after so many jobs: native memory that leaked goes with it."""
+_MOST_HELD = 384 * 1024**2
+"""And where it holds so much more memory than at its start: what large jobs fragmented stays."""
 _PULSE_SECONDS = 0.03
 _OBJECTS_BETWEEN_COLLECTIONS = 10_000
 """Paths are many small objects that live for long: Python's 700 take a tenth of the time."""
@@ -195,10 +197,10 @@ class Executor:
         worker.job = -1
         worker.finished += 1
         kind, payload = message[:1], message[1:]
-        if kind == _DONE:
-            return Outcome(payload), False
-        if kind == _BROKEN:
+        if kind in (_SPENT, _BROKEN):
             self._replace(worker)
+        if kind in (_DONE, _SPENT):
+            return Outcome(payload), False
         return Outcome(None, payload.decode("utf-8", "replace")), kind == _BROKEN
 
     def _death(self, worker: _Worker) -> str:
@@ -247,6 +249,7 @@ def _serve(
     _isolate(bounds)
     gc.freeze()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    most = _held() + _MOST_HELD
     while True:
         try:
             message = connection.recv_bytes()
@@ -254,7 +257,7 @@ def _serve(
             return
         _limit_time(*_LIMIT.unpack_from(message))
         with contextlib.suppress(BrokenPipeError):
-            connection.send_bytes(_answer(handler, message[_LIMIT.size :], bounds))
+            connection.send_bytes(_answer(handler, message[_LIMIT.size :], bounds, most))
         _limit_time(0)
 
 
@@ -275,9 +278,10 @@ def _limit_time(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds and seconds + _GRACE_SECONDS)
 
 
-def _answer(handler: Handler, job: bytes, bounds: Bounds) -> bytes:
+def _answer(handler: Handler, job: bytes, bounds: Bounds, most: int) -> bytes:
     try:
-        return _DONE + handler(job)
+        result = handler(job)
+        return (_SPENT if _held() > most else _DONE) + result
     except JobError as error:
         return _FAILED + str(error).encode()
     except MemoryError:
@@ -291,6 +295,15 @@ def _answer(handler: Handler, job: bytes, bounds: Bounds) -> bytes:
             return _FAILED + traceback.format_exc().encode("utf-8", "replace")
         text = f"internal error: {type(error).__name__}: {error}"
         return _FAILED + text.encode("utf-8", "replace")
+
+
+def _held() -> int:
+    """The memory of this process in bytes; 0 where the system has no ``/proc`` to say so."""
+    try:
+        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123  (after each job: be quick)
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _isolate(bounds: Bounds) -> None:

@@ -18,6 +18,9 @@ from cudalint.executor import Bounds, Executor, JobError, Outcome
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills itself with signals")
 
 
+_kept: list[bytearray] = []
+
+
 def work(job: bytes) -> bytes:
     match job.split():
         case [b"echo", text]:
@@ -28,6 +31,9 @@ def work(job: bytes) -> bytes:
             os.kill(os.getpid(), signal.SIGSEGV)
         case [b"exit"]:
             os._exit(3)
+        case [b"keep", count]:
+            _kept.append(bytearray(b"x" * int(count)))
+            return b"%d" % os.getpid()
         case [b"hang"]:
             time.sleep(60)
         case [b"hoard"]:
@@ -97,6 +103,13 @@ def test_memory_is_bounded() -> None:
     found = outcomes(b"hoard", b"echo a", memory=2**30)
     assert found[0].failure == "it needs more than 1 GiB of memory"
     assert found[1].result == b"a"
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no system that tells of memory")
+def test_a_worker_that_holds_much_memory_is_replaced() -> None:
+    found = outcomes(b"keep 10", b"keep 1000", b"keep 500000000", b"keep 10", workers=1)
+    first, second, large, after = (outcome.result for outcome in found)
+    assert first == second == large != after is not None
 
 
 def test_workers_are_gone_afterwards() -> None:

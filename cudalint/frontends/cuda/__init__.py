@@ -14,4 +14,8 @@ def read(filename: str, text: str, options: ParseOptions) -> Program:
     from cudalint.frontends.cuda.lowering.program import lower
     from cudalint.frontends.cuda.parse import parse
 
-    return lower(parse(filename, text, options))
+    parsed = parse(filename, text, options)
+    try:
+        return lower(parsed)
+    finally:
+        parsed.close()

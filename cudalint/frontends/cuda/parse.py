@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
+import functools
 import os
 import re
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,7 +40,7 @@ _LONG_LINE = 100_000
 _MOST_REPAIRS = 2
 _NOT_FOUND = re.compile(r"'([^']+)' file not found")
 # What names of the C++ library, read before the source, can do to a source that did not ask for
-# them:
+# them; a note then says where the other one is:
 _CROWDED = re.compile(r"is ambiguous|^redefinition of|^conflicting types|different kind of symbol")
 # The compiler's own search paths would make findings depend on the shell:
 _ENVIRONMENT = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH")
@@ -60,6 +63,8 @@ class Diagnostic:
     row: int
     column: int
     filename: str
+    crowded: bool = False
+    """Whether a name of the system is in the way."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,15 @@ class ParsedUnit:
     unsaved: Mapping[str, bytes] = field(default_factory=dict)
     """Text of headers that differs from the disk's."""
 
+    def close(self) -> None:
+        """Give back the unit's memory, and the precompiled header's that it maps. What was asked
+        about it holds on to it in circles, and those may live for many files."""
+        cindex.conf.lib.clang_disposeTranslationUnit(self.unit)
+        # What is left is of no use, and nothing to be given back again.
+        self.unit.obj = self.unit._as_parameter_ = cindex.c_object_p()
+        if (trim := _trim()) is not None:
+            trim(0)
+
 
 class ParseFailure(Exception):  # noqa: N818  (a fact about the file, not an error of ours)
     """libclang gave no translation unit at all."""
@@ -87,8 +101,10 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
     toolchain = find_toolchain()
     language = language_of(filename, text)
     system = all_system_folders(toolchain)
-    known = (*options.include_folders, *options.system_folders)
-    includes = find_includes(filename, text, known, system, options.root)
+    includes = options.includes
+    if includes is None:
+        known = (*options.include_folders, *options.system_folders)
+        includes = find_includes(filename, text, known, system, options.root)
     project = project_arguments(options)
     for folder in includes.folders:
         project += ["-idirafter", folder]
@@ -126,9 +142,7 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
 
     prefix = prefix_for(language, text, includes.names)
     parsed = attempt(prefix)
-    if prefix not in ("runtime", "c") and any(
-        _CROWDED.search(error.message) for error in parsed.errors
-    ):
+    if prefix not in ("runtime", "c") and any(error.crowded for error in parsed.errors):
         plain = attempt("runtime")
         if len(plain.errors) < len(parsed.errors):
             prefix, parsed = "runtime", plain
@@ -145,6 +159,15 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
         except ParseFailure:
             break
     return parsed
+
+
+@functools.cache
+def _trim() -> Callable[[int], int] | None:
+    """glibc's own: without it, what libclang freed stays with the process, several times over."""
+    trim: Callable[[int], int] | None = None
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    return trim
 
 
 def _own_errors(parsed: ParsedUnit) -> Iterator[tuple[str, int, int]]:
@@ -212,7 +235,13 @@ def _with_diagnostics(
                 span = _include_span(source, filename, row, column, name)
                 missing[name] = MissingHeader(name, span, filename)
         else:
-            errors.append(Diagnostic(diagnostic.spelling, row, column, filename))
+            message = diagnostic.spelling
+            notes = diagnostic.children  # it has an index and a length, and is no iterable
+            crowded = bool(_CROWDED.search(message)) and any(
+                place.file is not None and place.file.name.startswith(system)
+                for place in (notes[number].location for number in range(len(notes)))
+            )
+            errors.append(Diagnostic(message, row, column, filename, crowded))
     return ParsedUnit(unit, source.filename, source.text, tuple(missing.values()), tuple(errors))
 
 
