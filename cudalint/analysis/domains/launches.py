@@ -26,9 +26,11 @@ from cudalint.analysis.values.values import (
 from cudalint.apis.model import ApiFunction, KernelLookup
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
+    Assign,
     Call,
     Constant,
     Expression,
+    FunctionReference,
     Kernel,
     Launch,
     Operation,
@@ -51,7 +53,11 @@ class Launches(Domain):
         grid, block = (
             _raised(_extent(run, one, state), launch.least) for one in (launch.grid, launch.block)
         )
-        _record(run, launch.kernel, launch.kernel_key, launch, grid, block, shared, state)
+        name, key = launch.kernel, launch.kernel_key
+        match run.flow.definitions.get(name, ()) if key is None else ():
+            case [Assign(value=FunctionReference(name=known, key=of))]:
+                name, key = known, of  # through a variable
+        _record(run, name, key, launch, grid, block, shared, state)
 
     def modelled(
         self, run: FunctionRun, binding: Binding, name: str, model: ApiFunction, state: State
