@@ -26,14 +26,13 @@ from cudalint.analysis.values.values import (
 from cudalint.apis.model import ApiFunction, KernelLookup
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
-    Assign,
     Call,
     Constant,
     Expression,
-    FunctionReference,
     Kernel,
     Launch,
     Operation,
+    Variable,
     render,
     variables,
     walk,
@@ -53,11 +52,7 @@ class Launches(Domain):
         grid, block = (
             _raised(_extent(run, one, state), launch.least) for one in (launch.grid, launch.block)
         )
-        name, key = launch.kernel, launch.kernel_key
-        match run.flow.definitions.get(name, ()) if key is None else ():
-            case [Assign(value=FunctionReference(name=known, key=of))]:
-                name, key = known, of  # through a variable
-        _record(run, name, key, launch, grid, block, shared, state)
+        _record(run, launch.kernel, launch.kernel_key, launch, grid, block, shared, state)
 
     def modelled(
         self, run: FunctionRun, binding: Binding, name: str, model: ApiFunction, state: State
@@ -241,6 +236,9 @@ def _opt_in(run: FunctionRun, binding: Binding, model: ApiFunction) -> None:
             return
     kernel = binding.value(effect.kernel)
     shown = binding.expression(effect.kernel)
-    name = kernel.name if isinstance(kernel, FunctionValue) else render(shown) if shown else ""
+    written = render(shown) if shown is not None else ""
+    name = kernel.name if isinstance(kernel, FunctionValue) else written
     amount = integer(binding.value(effect.value))
-    run.symbols.opt_in(name, -1 if amount is None else amount, run.filename)
+    # A launch through the same variable names the variable.
+    for one in dict.fromkeys((name, written if isinstance(shown, Variable) else name)):
+        run.symbols.opt_in(one, -1 if amount is None else amount, run.filename)
