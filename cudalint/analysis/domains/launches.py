@@ -32,6 +32,7 @@ from cudalint.program import (
     Kernel,
     Launch,
     Operation,
+    Variable,
     render,
     variables,
     walk,
