@@ -363,7 +363,8 @@ class _Application(Translation):
         if self.outcome.failure is not None:
             step = Step(self.run.filename, self.call.span, f"`{self.definition.name}` fails")
             sticky = state.failure is not None and state.failure.sticky
-            state.failure = state.record("failure", step, sticky=sticky)
+            failed = self.outcome.failure
+            state.failure = state.record("failure", step, sticky=sticky, inside=failed)
         for location, use in self.outcome.used:
             value = self.translate(Input(location), state)
             place = self.locate(location, state)
