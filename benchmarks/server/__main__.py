@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks import common
 from benchmarks.documents import markdown, write_section
 from benchmarks.server.client import Editor
-from benchmarks.server.measuring import latency, storm
+from benchmarks.server.measuring import at, latency, storm
 from benchmarks.server.texts import program
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
@@ -54,12 +54,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="cudalint-server-") as name:
         folder = Path(name)
-        rows = [("file", "lines", "p50", "p95")]
+        rows = [("file", "lines", "p50", "p95", "computed, p50", "computed, p95")]
         for title, path, text in _subjects(folder, options.paths) if options.changes else ():
             with Editor(path.parent) as editor:
                 found = latency(editor, path, text, options.changes, options.seed)
             lines = f"{len(text.splitlines()):,}"
-            rows.append((title, lines, f"{found.at(0.5):.2f} s", f"{found.at(0.95):.2f} s"))
+            times = [
+                f"{at(share, seconds):.2f} s"
+                for seconds in (found.seconds, found.computed)
+                for share in (0.5, 0.95)
+            ]
+            rows.append((title, lines, *times))
         print("\n".join(common.table(rows)))
         if options.write:
             write_section(_DOCUMENT, "latency", f"{markdown(rows)}\n\n{_circumstances()}")
