@@ -15,10 +15,11 @@ from cudalint_rules._wording import its_siblings, places, quoted, rows, steps_at
 
 Wording = Callable[[tuple[LeakExit, ...]], str]
 """Says what is lost by some of the ways out."""
-_ENDS = "the function ends"
+_ENDS = {Exit.END: "the function ends", Exit.SCOPE: "its scope ends"}
 _LEAVES = {
     Exit.END: "ends",
     Exit.RETURN: "returns",
+    Exit.SCOPE: "its scope ends",
     Exit.THROW: "leaves",
     Exit.OVERWRITE: "goes on",
 }
@@ -134,8 +135,8 @@ def when(exits: tuple[LeakExit, ...]) -> str:
     """When it is not released: ``when cudaMemcpy fails (returns at line 31)``."""
     first, *others = exits
     row = first.span.row
-    if first.kind is Exit.END and clause(first) == _ENDS:
-        text = f"when {_ENDS} at line {row}"
+    if clause(first) == _ENDS.get(first.kind):
+        text = f"when {clause(first)} at line {row}"
     else:
         text = f"when {clause(first)} ({_LEAVES[first.kind]} at line {row})"
     rest = {way.span for way in others if way.span.row != first.span.row}

@@ -20,8 +20,10 @@ class UnremovedHook(FunctionRule):
     Reports a module hook whose handle is thrown away by a function that hooks a module which it was
     given and then runs it: every call adds another hook. Reports a `yield` between the hook and its
     removal without `try/finally`; and, as an `info`, a call of the module between them that may
-    raise. With low confidence, a hook on a tensor's `grad_fn` that holds the object which keeps
-    that tensor, and a method that removes an object's hooks and leaves what they stored in it.
+    raise. With medium confidence, a hook on a tensor's `grad_fn` that holds the object in whose
+    cache that tensor is, and, as an `info`, a method that removes an object's hooks and leaves what
+    they stored in it. With low confidence, such a hook where the object may keep the tensor
+    otherwise, and such a method at the end of the object or of a `with` block.
 
     ## Why is this bad?
 
@@ -95,7 +97,7 @@ class UnremovedHook(FunctionRule):
             subject=hook.node,
             advised=True,
             steps=(Step(hook.kept.filename, hook.kept.span, f"{hook.kept.text} may keep it"),),
-            confidence=Confidence.LOW,
+            confidence=Confidence.MEDIUM if hook.certain else Confidence.LOW,
         )
 
     def _left(self, left: LeftBehind, facts: FunctionFacts) -> Finding:
@@ -110,7 +112,7 @@ class UnremovedHook(FunctionRule):
             advised=True,
             steps=(Step(left.stored.filename, left.stored.span, f"a hook stores in `{name}`"),),
             severity=Severity.INFO,
-            confidence=Confidence.LOW,
+            confidence=Confidence.LOW if left.ends else Confidence.MEDIUM,
         )
 
     def _discarded(self, hook: Hook, facts: FunctionFacts) -> Finding:

@@ -39,6 +39,13 @@ int large() {
     cudaFree(d);
     return 0;
 }
+void block(bool used, size_t n) {
+    if (n > 3) {
+        float* d;
+        if (cudaMalloc((void**)&d, n) != cudaSuccess) return;
+        if (used) cudaFree(d);
+    }
+}
 """
 
 
@@ -57,6 +64,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
         (9, "`heap` declares 78.12 KiB of static shared memory; no architecture allows more than"),
         (12, "`d` (cuMemAlloc) is never released: no way out of `driver` calls cuMemFree"),
         (21, "`d` is freed on `second` while kernel work (line 20) may still use it on `first`"),
+        (
+            32,
+            "`d` (cudaMalloc) is not released when its scope ends at line 34; line 33 releases it",
+        ),
         (25, "cudaMalloc asks for 372.53 GiB for `d`, more than the 268.22 GiB of the largest"),
     ],
 )

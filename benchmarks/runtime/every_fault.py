@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.runtime.judging import device_of, limits_of, said, seen_as_it_should_be
-from benchmarks.runtime.units import Unit
+from benchmarks.runtime.judging import device_of, limits_of, said, seen_as_it_should_be, targets_for
+from benchmarks.runtime.units import Unit, plan_of
 from cudalint.findings.finding import Severity
+from cudalint.runtime.compile_flags import ProjectFlags
 from cudalint.runtime.events import Event
 
 _MOST_PER_PLACE = 3
@@ -35,13 +36,12 @@ def try_every_fault(unit: Unit, device: str, seconds: float) -> FaultRow:
     """Run a good fixture with each of its calls failing, one at a time; in a loop the first few."""
     from cudalint.runtime.confirm import ConfirmOptions, TargetError, prepared
     from cudalint.runtime.sweep import Budget, BudgetSpentError, Laboratory
-    from cudalint.runtime.targets import targets_of
 
     row = FaultRow(unit.name)
     options = ConfirmOptions(
         device_of(unit, device), Budget(seconds), seconds=20.0, limits=limits_of(unit)
     )
-    targets = targets_of(unit.files)
+    targets = targets_for(unit, ProjectFlags(plan_of(unit)))
     if not targets:
         row.not_run = "no program"
     for target in targets:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from cudalint.analysis.engine.state import CalledInput, InputRelease, InputUse, Lending
 from cudalint.analysis.shape.effects import NO_EFFECTS, Effects
+from cudalint.analysis.values.elements import is_of_elements
 from cudalint.analysis.values.values import Location, Symbol, Value, inside
 from cudalint.findings.finding import Step
 from cudalint.source import Span
@@ -148,7 +149,7 @@ def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
 
 def _is_one_of_many(location: Location) -> bool:
     """Whether a location is some element, or on an object that a loop comes to later."""
-    return "[]" in location or is_later(location)
+    return is_of_elements(location) or is_later(location)
 
 
 def is_later(location: Location) -> bool:

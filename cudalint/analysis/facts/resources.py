@@ -85,6 +85,8 @@ class Exit(enum.Enum):
     """The normal end: the closing brace, or the last return on the success path."""
     RETURN = "return"
     """A return under a condition, or on the failure branch of a call."""
+    SCOPE = "scope"
+    """The block of the only variable that holds it ends."""
     THROW = "throw"
     """An exception leaves the function."""
     OVERWRITE = "overwrite"

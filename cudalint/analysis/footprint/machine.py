@@ -70,12 +70,15 @@ class Machine(Surroundings):
         flow = frame.flow
         results: list[tuple[Any, State]] = []
         pending: dict[int, list[State]] = {0: [state]}
+        totals: dict[State, int] = {}
+        """Of states that wait."""
         queue = [(0, 0)]
         if not flow.blocks:
             return [(unknown(), self._left(state))]
         while queue:
             _, number = heapq.heappop(queue)
             for one in pending.pop(number, ()):
+                totals.pop(one, None)
                 for target, after in self._block(flow.blocks[number], one, results):
                     if target in flow.loops:
                         visits = after.frame.visits
@@ -86,7 +89,8 @@ class Machine(Surroundings):
                         heapq.heappush(queue, (flow.order[target], target))
                     waiting.append(after)
                     if len(waiting) > MOST_STATES and self.peaks.bytes > 0:
-                        waiting.remove(min(waiting, key=State.total))
+                        totals.update((one, one.total()) for one in waiting if one not in totals)
+                        waiting.remove(min(waiting, key=totals.__getitem__))
                     del waiting[MOST_STATES:]
             if self._exhausted():
                 break

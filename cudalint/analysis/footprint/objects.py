@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -98,6 +97,7 @@ class Instance:
 
 KEEPERS = (Array, Node, Items, Instance)
 """What may keep memory alive; all other values of a variable do not."""
+_CHANGING = frozenset({Raw, *KEEPERS})
 
 
 @dataclass(frozen=True)
@@ -167,21 +167,20 @@ def flat(values: Iterable[Any]) -> list[Any]:
 def duplicate(value: Any, known: dict[int, Any]) -> Any:
     """A copy of a value that shares what cannot change: pieces of memory, numbers, names.
     ``known`` holds the copies made so far, by the ``id`` of what they are of."""
-    match value:
-        case list():
-            return [duplicate(one, known) for one in value]
-        case tuple():
-            return tuple([duplicate(one, known) for one in value])
-        case dict():
-            return {name: duplicate(one, known) for name, one in value.items()}
-        case Raw() | Array() | Node() | Items() | Instance():
-            made: Any = known.get(id(value))
-            if made is None:
-                made = known[id(value)] = copy.copy(value)
-                vars(made).update(duplicate(vars(value), known))
-            return made
-        case _:
-            return value
+    kind = type(value)  # millions of times for a large file: no `match`
+    if kind in _CHANGING:
+        made: Any = known.get(id(value))
+        if made is None:
+            made = known[id(value)] = object.__new__(kind)
+            vars(made).update(duplicate(vars(value), known))
+        return made
+    if kind is dict:
+        return {name: duplicate(one, known) for name, one in value.items()}
+    if kind is list:
+        return [duplicate(one, known) for one in value]
+    if kind is tuple:
+        return tuple([duplicate(one, known) for one in value])
+    return value
 
 
 def memory_in(values: Iterable[Any], seen: set[int] | None = None) -> dict[Memory, str]:

@@ -46,12 +46,16 @@ class Frame:
 
     def copy(self, known: dict[int, Any]) -> Frame:
         """An independent copy; ``known`` as ``duplicate`` has it."""
-        return replace(
-            self,
-            env=duplicate(self.env, known),
-            visits=dict(self.visits),
-            elements=dict(self.elements),
-            lengths=duplicate(self.lengths, known),
+        return Frame(
+            self.function,
+            self.flow,
+            duplicate(self.env, known),
+            dict(self.visits),
+            dict(self.elements),
+            duplicate(self.lengths, known),
+            self.block,
+            self.index,
+            self.outs,
         )
 
     def drop_temporaries(self) -> None:
@@ -135,7 +139,11 @@ class State:
 
     def total(self) -> int:
         """The bytes that are alive."""
-        return sum(memory.bytes for memory in self.live())
+        values = (value for frame in self.frames for value in frame.env.values())
+        found = memory_in([*(one for one in values if isinstance(one, KEEPERS)), *self.operands])
+        found.update((raw.memory, "") for raw in self.raws if not raw.released)
+        found.update((memory, "") for memory in self.kept.values())
+        return sum(memory.bytes for memory in found)
 
 
 def _called_at(frame: Frame) -> Span:

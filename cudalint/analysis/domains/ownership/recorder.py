@@ -400,7 +400,7 @@ class Recorder:
         hand it over."""
         if self._run.complete or record.released or record.handed_over:
             return False
-        if not any(leave.kind in (Exit.RETURN, Exit.END) for leave in record.lost):
+        if not any(leave.kind in (Exit.RETURN, Exit.SCOPE, Exit.END) for leave in record.lost):
             return True
         where = record.acquired.location
         models = self._run.models

@@ -339,5 +339,5 @@ def _lose_scope(run: FunctionRun, state: State, resource: Symbol, span: Span) ->
     reason = events[-1].step.message if events and events[-1].is_failure else "its scope ends"
     steps = [event.step for event in events[-2:]]
     last = f"the scope of `{acquired.shown}` ends here"
-    run.log(Recorder).lost(state, resource, Exit.RETURN, span, reason, steps, last)
+    run.log(Recorder).lost(state, resource, Exit.SCOPE, span, reason, steps, last)
     state.set_status(resource, Status.ESCAPED)
