@@ -39,9 +39,12 @@ def _subjects(folder: Path, given: Sequence[Path]) -> Iterator[tuple[str, Path, 
         yield path.name, path.absolute(), path.read_text(encoding="utf-8", errors="replace")
 
 
-def _circumstances() -> str:
+def _circumstances(changes: int) -> str:
     busy = os.getloadavg()[0] / (os.cpu_count() or 1)
-    return f"On {os.cpu_count()} processors, for each of which {busy:.1f} programs were waiting."
+    return (
+        f"{changes} changes of each file, on {os.cpu_count()} processors, for each of which "
+        f"{busy:.1f} programs were waiting."
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -69,7 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rows.append((title, lines, *times))
         print("\n".join(common.table(rows)))
         if options.write:
-            write_section(_DOCUMENT, "latency", f"{markdown(rows)}\n\n{_circumstances()}")
+            write_section(
+                _DOCUMENT, "latency", f"{markdown(rows)}\n\n{_circumstances(options.changes)}"
+            )
         if options.edits:
             started = time.monotonic()
             path = folder / largest_fixture().name
