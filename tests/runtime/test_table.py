@@ -43,8 +43,9 @@ def test_worse_is_told() -> None:
     }
     rows = [row("bad_a", "refuted"), row("bad_b", "refuted"), row("good_c", "alarm")]
     rows += [row("bad_d", "not-runnable"), row("bad_new", "not-reached")]
+    rows += [row("bad_foreign", "not-runnable"), row("bad_shown", "confirmed")]
     told = [line.partition(":")[0] for line in worse(rows, baseline)]
-    assert told == ["bad_a", "good_c", "bad_d"]
+    assert told == ["bad_a", "good_c", "bad_d", "bad_new"]
 
 
 def test_the_table_counts() -> None:
