@@ -171,7 +171,7 @@ def duplicate(value: Any, known: dict[int, Any]) -> Any:
     if kind in _CHANGING:
         made: Any = known.get(id(value))
         if made is None:
-            made = known[id(value)] = kind.__new__(kind)
+            made = known[id(value)] = object.__new__(kind)
             vars(made).update(duplicate(vars(value), known))
         return made
     if kind is dict:

@@ -234,12 +234,16 @@ def _with_diagnostics(
                 missing[name] = MissingHeader(name, span, filename)
         else:
             message = diagnostic.spelling
-            crowded = bool(_CROWDED.search(message)) and any(
-                note.location.file is not None and note.location.file.name.startswith(system)
-                for note in diagnostic.children
-            )
+            crowded = bool(_CROWDED.search(message)) and _points_to(system, diagnostic)
             errors.append(Diagnostic(message, row, column, filename, crowded))
     return ParsedUnit(unit, source.filename, source.text, tuple(missing.values()), tuple(errors))
+
+
+def _points_to(folders: tuple[str, ...], diagnostic: cindex.Diagnostic) -> bool:
+    """Whether a note of it says that something stands in one of the folders."""
+    notes = diagnostic.children
+    files = (notes[number].location.file for number in range(len(notes)))
+    return any(file is not None and file.name.startswith(folders) for file in files)
 
 
 def _include_span(source: Source, filename: str, row: int, column: int, name: str) -> Span:
