@@ -349,7 +349,7 @@ def _functions(parsed: ParsedUnit) -> list[str]:
             2,
             0,
         ),
-        ("#include <vector>\nstruct A {};\nstruct A {};\nstd::vector<A> all;\n", 1, 1),
+        ("#include <vector>\nstruct A {};\nstruct A {};\nstd::vector<A> many;\n", 1, 1),
     ],
     ids=["a name of the system is in the way", "the project's own"],
 )
