@@ -5,24 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from cudalint.loading import load as load_file
 from cudalint.plan import Plan, make_plan
 from cudalint.project.config import load
-from cudalint.project.files import SourceFile, discover
-from cudalint.project.reading import UnreadableError, read_bytes
-from cudalint.source import Source
-
-
-@dataclass(frozen=True)
-class Program:
-    """A file of CUDA or of Python that mentions CUDA, read."""
-
-    file: SourceFile
-    data: bytes
-    source: Source
+from cudalint.project.files import discover
+from cudalint.selection import ReadFile, select
 
 
 def plan_for(paths: Sequence[Path], cache: Path | None, jobs: int = 2) -> Plan:
@@ -35,18 +23,9 @@ def plan_for(paths: Sequence[Path], cache: Path | None, jobs: int = 2) -> Plan:
     return make_plan(load(paths, isolated=True, overrides=overrides))
 
 
-def read_programs(paths: Sequence[Path], plan: Plan) -> list[Program]:
+def read_programs(paths: Sequence[Path], plan: Plan) -> list[ReadFile]:
     """The files that the linter would analyse."""
-    found = discover(paths, plan.settings, plan.root)
-    return [program for file in found.files if (program := _read(file, plan)) is not None]
-
-
-def _read(file: SourceFile, plan: Plan) -> Program | None:
-    try:
-        loaded = load_file(file, read_bytes(file.path), plan.max_file_size)
-    except UnreadableError:
-        return None
-    return Program(file, loaded.data, loaded.source) if loaded else None
+    return select(discover(paths, plan.settings, plan.root).files, plan, {}).read
 
 
 class Counter:

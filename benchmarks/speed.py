@@ -27,6 +27,7 @@ from pathlib import Path
 from benchmarks import common
 from cudalint.plan import Plan
 from cudalint.project.files import discover
+from cudalint.selection import ReadFile
 
 _CHECKS = "-*,clang-analyzer-*"
 _LONGEST = 600.0
@@ -91,7 +92,7 @@ def find_clang_tidy() -> str | None:
     return str(beside) if beside.exists() else shutil.which("clang-tidy")
 
 
-def clang_arguments(program: common.Program, plan: Plan) -> list[str]:
+def clang_arguments(program: ReadFile, plan: Plan) -> list[str]:
     """The flags with which cudalint reads a file, its precompiled header as a plain one."""
     from cudalint.frontends.cuda.flags import (
         all_system_folders,
@@ -123,12 +124,12 @@ def clang_arguments(program: common.Program, plan: Plan) -> list[str]:
 
 
 def run_clang_tidy(
-    executable: str, programs: Sequence[common.Program], plan: Plan, workers: int
+    executable: str, programs: Sequence[ReadFile], plan: Plan, workers: int
 ) -> list[Cost]:
     """One process per file, ``workers`` at a time."""
     counter = common.Counter("clang-tidy", len(programs))
 
-    def one(program: common.Program) -> Cost:
+    def one(program: ReadFile) -> Cost:
         command = [executable, "--quiet", f"--checks={_CHECKS}", str(program.file.path), "--"]
         cost = run([*command, *clang_arguments(program, plan)])
         counter.step()
@@ -258,7 +259,7 @@ _HEAD = ["", "files", "seconds", "per file", "CPU s", "peak MiB", "faster", "les
 
 
 def compare(
-    programs: Sequence[common.Program], plan: Plan, executable: str, workers: int
+    programs: Sequence[ReadFile], plan: Plan, executable: str, workers: int
 ) -> tuple[list[list[str]], float | None, str]:
     """The rows of CUDA files, how many times faster cudalint is cold, and what was left out."""
     costs = run_clang_tidy(executable, programs, plan, workers)
@@ -281,7 +282,7 @@ def compare(
 
 
 def one_by_one(
-    programs: Sequence[common.Program], plan: Plan, executable: str | None
+    programs: Sequence[ReadFile], plan: Plan, executable: str | None
 ) -> Iterator[list[str]]:
     """Each file in a run of its own, with the precompiled headers there."""
     yield ["file", "cudalint s", "MiB", "clang-tidy s", "MiB"]

@@ -111,7 +111,7 @@ def _lower(order: LoweringJob) -> Program:
 
 def encode_options(options: Any) -> dict[str, Any]:
     """Parse options as plain data."""
-    data: dict[str, Any] = msgspec.to_builtins(options, enc_hook=str)
+    data: dict[str, Any] = msgspec.to_builtins(options, enc_hook=str, order="deterministic")
     return data
 
 

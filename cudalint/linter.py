@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cudalint.grouping.parts import Part
     from cudalint.jobs import AnalysisJob, AnalysisResult, Lowered
     from cudalint.lowering import Lowering, Preparer
+    from cudalint.neighbours import Neighbours
     from cudalint.shards import PartResult, Shard, ShardReport
 
 _Kept = TypeVar("_Kept")
@@ -158,13 +159,14 @@ def lint(
     footprint: bool = False,
     wrappers: bool = False,
     shards: Sequence[ShardReport] = (),
+    near: Neighbours | None = None,
 ) -> Report:
     """Lint files together: what one of them says of another's functions and classes counts.
 
     ``contents`` stands for what is on the disk (standard input, an editor's buffer). What
     ``context`` says counts too, but nothing is told of it. The result does not depend on the number
     of workers, on the cache or on the order of ``files``. What ``progress`` raises ends the run.
-    ``shards`` have analysed the files already.
+    ``shards`` have analysed the files already. ``near`` remembers what stands near them.
     """
     run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
     run.footprint = footprint
@@ -189,10 +191,10 @@ def lint(
         lowered = _lowered([*read, *run.select(others, contents).read], run, unsaved)
         findings = _found(_analysed(lowered, told, run), run)
     if not (run.interrupted or context or shards) and (
-        near := _neighbours(findings, files, read, plan, contents)
+        beside := _neighbours(findings, files, read, plan, contents, near)
     ):
-        others = [one.file for one in near]
-        lowered |= _lowered(near, run, unsaved)
+        others = [one.file for one in beside]
+        lowered |= _lowered(beside, run, unsaved)
         run.unread, run.footprints, run.blank = {}, [], set()
         findings = _found(_analysed(lowered, told, run), run)
     _forget({file.filename for file in (*others, *run.passed_over)}, findings, run)
@@ -311,11 +313,12 @@ def _neighbours(
     read: Sequence[ReadFile],
     plan: Plan,
     contents: Mapping[Path, bytes],
+    near: Neighbours | None,
 ) -> list[ReadFile]:
     """What stands near the files that somebody named, where a class is accused of what another file
     may do, or where a comment may answer such a finding."""
     from cudalint.analysis.rules import ClassRule
-    from cudalint.neighbours import neighbours
+    from cudalint.neighbours import Neighbours
 
     accused = {one.filename for one in findings if issubclass(plan.known[one.code], ClassRule)}
     asking = [
@@ -325,7 +328,7 @@ def _neighbours(
         and one.file.language == "cuda"
         and (one.file.filename in accused or b"cudalint" in one.data or b"NOLINT" in one.data)
     ]
-    return neighbours(asking, files, plan, contents) if asking else []
+    return (near or Neighbours()).of(asking, files, plan, contents) if asking else []
 
 
 def _forget(untold: set[str], findings: list[Finding], run: _Run) -> None:

@@ -10,11 +10,11 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from cudalint.frontends.cuda.includes import Includes, find_includes, forget
+from cudalint.frontends.cuda.options import ParseOptions, with_compile_flags
 from cudalint.frontends.python.prefilter import may_embed
 from cudalint.jobs import LoweringJob, encode_options
 from cudalint.plan import Plan
@@ -85,13 +85,16 @@ class Preparer:
         """What a worker needs to lower a file."""
         python = file.language == "python"
         models = [str(path) for path in self.plan.models] if python else []
-        parse: dict[str, Any] = {}
+        options, found = None, None
         if file.language == "cuda":
-            parse = self._parse_options(file, source.text)
+            options = self._parse_options(file, source.text)
+            found = self._includes(source, options)
+            options = dataclasses.replace(options, includes=found)
         elif may_embed(source.text):
-            parse = self._embedded_options()
+            options = self._embedded_options()
+            found = self._includes(source, options)
+        parse = encode_options(options) if options else {}
         job = LoweringJob(source.filename, source.text, file.language, parse, models)
-        found = self._includes(job)
         key = digest(
             "program",
             self.plan.lowering_version,
@@ -99,7 +102,7 @@ class Preparer:
             source.filename,
             self._here,
             data,
-            self._portable({**parse, "cache_folder": None}),
+            self._portable({**parse, "cache_folder": None, "includes": None}),
             self._portable(found) if found else "",
             *(self._machine if parse else ()),
             *((contents_digest(self.plan.models),) if models else ()),
@@ -121,26 +124,23 @@ class Preparer:
         own = [folder.name for folder in (*toolchain.c, *toolchain.cxx)]
         return (str(toolchain.target), platform.machine(), *own, *toolchain.versions)
 
-    def _includes(self, job: LoweringJob) -> Includes | None:
+    def _includes(self, source: Source, options: ParseOptions) -> Includes | None:
         """Which headers a file means now. One that appears elsewhere can change that."""
         from cudalint.frontends.cuda.flags import all_system_folders
         from cudalint.frontends.cuda.toolchain import find_toolchain
 
-        if not job.parse or "#" not in job.text:
+        if "#" not in source.text:
             return None
         system = all_system_folders(find_toolchain())
-        known = (*job.parse["include_folders"], *job.parse["system_folders"])
-        return find_includes(job.filename, job.text, known, system, self.plan.root)
+        known = (*options.include_folders, *options.system_folders)
+        return find_includes(source.filename, source.text, known, system, self.plan.root)
 
-    def _embedded_options(self) -> dict[str, Any]:
+    def _embedded_options(self) -> ParseOptions:
         """How CUDA C++ in a Python file's strings is parsed: no compile database knows it."""
-        from cudalint.frontends.cuda.options import ParseOptions
+        return ParseOptions(root=self.plan.root, cache_folder=self.header_folder)
 
-        return encode_options(ParseOptions(root=self.plan.root, cache_folder=self.header_folder))
-
-    def _parse_options(self, file: SourceFile, text: str) -> dict[str, Any]:
+    def _parse_options(self, file: SourceFile, text: str) -> ParseOptions:
         from cudalint.frontends.cuda.conditional import also_defined
-        from cudalint.frontends.cuda.options import ParseOptions, with_compile_flags
 
         plan, settings = self.plan, self.plan.settings
         options = ParseOptions(
@@ -153,8 +153,7 @@ class Preparer:
             unsaved=self.unsaved,
         )
         database = plan.compile_commands or self._nearest_database(file.path.parent)
-        flags = database.flags_for(file.path) if database else None
-        return encode_options(with_compile_flags(options, flags))
+        return with_compile_flags(options, database.flags_for(file.path) if database else None)
 
     def _nearest_database(self, folder: Path) -> CompileCommands | None:
         path = find_compile_commands(folder, self.plan.root)

@@ -15,10 +15,11 @@ from cudalint_rules._wording import its_siblings, places, quoted, rows, steps_at
 
 Wording = Callable[[tuple[LeakExit, ...]], str]
 """Says what is lost by some of the ways out."""
-_ENDS = "the function ends"
+_ENDS = {Exit.END: "the function ends", Exit.SCOPE: "its scope ends"}
 _LEAVES = {
     Exit.END: "ends",
     Exit.RETURN: "returns",
+    Exit.SCOPE: "its scope ends",
     Exit.THROW: "leaves",
     Exit.OVERWRITE: "goes on",
 }
@@ -82,7 +83,7 @@ def _repair(
         handle=resource.is_handle,
         number=resource.info.number,
         wrapped=resource.through is not None,
-        handed_over=bool(leak.handed_over),
+        handed_over=bool(leak.handed_over) or leak.put_off,
         sure=verdict.confidence is Confidence.HIGH,
     )
     return ReleaseFirst(release) if overwritten == {True} else release
@@ -134,8 +135,8 @@ def when(exits: tuple[LeakExit, ...]) -> str:
     """When it is not released: ``when cudaMemcpy fails (returns at line 31)``."""
     first, *others = exits
     row = first.span.row
-    if first.kind is Exit.END and clause(first) == _ENDS:
-        text = f"when {_ENDS} at line {row}"
+    if clause(first) == _ENDS.get(first.kind):
+        text = f"when {clause(first)} at line {row}"
     else:
         text = f"when {clause(first)} ({_LEAVES[first.kind]} at line {row})"
     rest = {way.span for way in others if way.span.row != first.span.row}
@@ -148,7 +149,11 @@ def otherwise(leak: Leak, facts: FunctionFacts) -> str:
         verb = "releases" if len({site.span.row for site in leak.released}) == 1 else "release"
         return f"; {places(leak.released, facts.filename)} {verb} it otherwise"
     if leak.handed_over:
-        return f"; otherwise it is passed on at {places(leak.handed_over, facts.filename)}"
+        ways = {site.text for site in leak.handed_over}
+        how = ways.pop() if len(ways) == 1 else ""
+        return (
+            f"; otherwise it {how or 'is passed on'} at {places(leak.handed_over, facts.filename)}"
+        )
     return ""
 
 
@@ -161,9 +166,9 @@ def siblings(sites: tuple[Site, ...], filename: str) -> str:
 
 def never(resource: Resource, function: str) -> str:
     """Which call is missing: ``no way out of `render` calls cudaFree``."""
-    release = resource.info.releases[0] if resource.info.releases else "anything that releases it"
+    release = resource.released_by or "anything that releases it"
     again = "each iteration acquires another, and " if resource.in_loop else ""
-    return f"{again}no way out of {quoted(function)} calls {readable(release)}"
+    return f"{again}no way out of {quoted(function)} calls {release}"
 
 
 def overwriting(leak: Leak, way: LeakExit) -> str:

@@ -98,11 +98,11 @@ def _ways_out(leak: Leak, ended_otherwise: bool) -> tuple[LeakExit, ...]:
     explicit = tuple(way for way in leak.exits_of(Exit.THROW) if way.explicit)
     if ended_otherwise:
         skipped = tuple(way for way in leak.exits_of(Exit.OVERWRITE) if way.early)
-        sure = (*leak.exits_of(Exit.RETURN, Exit.END), *skipped, *explicit)
+        sure = (*leak.exits_of(Exit.RETURN, Exit.SCOPE, Exit.END), *skipped, *explicit)
         return sure or leak.exits_of(Exit.THROW)
     return (
         *leak.exits_of(Exit.END),
-        *leak.exits_of(Exit.RETURN),
+        *leak.exits_of(Exit.RETURN, Exit.SCOPE),
         *leak.exits_of(Exit.OVERWRITE),
         *explicit,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts, UnclosedOwner, readable
 from cudalint.findings.finding import Confidence, Finding
+from cudalint.findings.repair import OpenInWith
 from cudalint.findings.rule import Rule
 from cudalint_rules._wording import listing, quoted
 
@@ -21,7 +22,17 @@ def owner_findings(rule: Rule, facts: FunctionFacts, *, handles: bool) -> Iterat
                 function=facts.function,
                 subject=owner.name or owner.made_by,
                 confidence=Confidence.MEDIUM,
+                repair=_repair(owner),
+                advised=True,
             )
+
+
+def _repair(owner: UnclosedOwner) -> OpenInWith | None:
+    if owner.is_stack:
+        return OpenInWith(owner.span, "contextlib.ExitStack")
+    if "__exit__" in owner.closing:
+        return OpenInWith(owner.span, owner.made_by)
+    return OpenInWith(owner.span) if "close" in owner.closing else None
 
 
 def _message(owner: UnclosedOwner, function: str) -> str:

@@ -82,6 +82,7 @@ class CachedTensors(FunctionRule):
                 subject=cache.name,
                 severity=Severity.INFO if cache.unsure or cache.kind == "results" else None,
                 confidence=_confidence(cache),
+                advised=True,
             )
         for moved in facts.lifetimes.moved_entries if facts.lifetimes else ():
             yield self.finding(
@@ -94,6 +95,7 @@ class CachedTensors(FunctionRule):
                 subject=moved.holder,
                 steps=(Step(moved.taken.filename, moved.taken.span, "the entry, not a copy"),),
                 confidence=Confidence.MEDIUM,
+                advised=True,
             )
 
 

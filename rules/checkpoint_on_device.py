@@ -39,10 +39,13 @@ class CheckpointOnDevice(FunctionRule):
     weights that nothing moved to the host. Where another file saves them, the module that is filled
     must be on the GPU already. In tests it is an `info`, and so is what only the statement that
     copies it into one module ever sees, in a program of one process.
-    Without such evidence it is an `info` of low confidence, which `--preview` shows. So is a load
-    whose elements are written into parameters or summed up with others by their names, that of a
-    whole module which is moved to a device chosen elsewhere, that of a table which is only changed
-    and written again, and one that is returned where another load of the class does say where to.
+    Without such evidence it is an `info`. So is a load whose elements are written into parameters
+    or summed up with others by their names, that of a whole module which is moved to a device
+    chosen elsewhere, that of a table which is only changed and written again, and one that is
+    returned where another load of the class does say where to. Confidence is medium where files of
+    the run write weights from a device, or this one writes a file of the same name, and where the
+    program reckons with files from a GPU: `map_location` is the CPU where there is none, or another
+    load of the class has one. Else it is low, which `--preview` shows.
 
     ## Why is this bad?
 
@@ -118,9 +121,16 @@ class CheckpointOnDevice(FunctionRule):
             subject=load.name if is_shown(load.name) else load.api,
             steps=steps_at((load.used,), _STEPS[load.use]),
             severity=None if certain else Severity.INFO,
-            confidence=Confidence.HIGH if load.own else Confidence.LOW,
+            confidence=_confidence(load),
             repair=SetKeyword(load.span, "map_location", device, safe=safe),
+            advised=True,
         )
+
+
+def _confidence(load: CheckpointLoad) -> Confidence:
+    if load.own:
+        return Confidence.HIGH
+    return Confidence.MEDIUM if load.likely else Confidence.LOW
 
 
 def _needed(load: CheckpointLoad) -> str:

@@ -68,4 +68,5 @@ class DanglingDevicePointer(FunctionRule):
                 span=dangling.span,
                 function=facts.function,
                 subject=dangling.name,
+                advised=True,
             )

@@ -20,11 +20,12 @@ class DeviceListGrowthRule(FunctionRule):
     Reports a list that receives one device tensor (PyTorch, CuPy, JAX) per iteration of a loop
     without a known small bound, and is joined after the loop only to be copied to the host. A hook
     that a framework calls for every batch (Lightning's `validation_step`) is such a loop, and its
-    class's other methods what comes after. With low confidence, a list whose elements go to the
-    host one by one after the loop; and, as an `info`, results of a model that a function joins on
-    the device for its caller, a list of the module that a function adds the tensors to which it is
-    given, labels and predictions that one loop collects, and whatever hangs on no graph: how many
-    bytes each has is not known.
+    class's other methods what comes after. With medium confidence, a list of results of a model
+    out of training whose elements go to the host one by one after the loop, or which a function
+    joins on the device for its caller; with low confidence, such a list of whatever else, and a
+    list of the module that a function adds the tensors to which it is given. As an `info`, what is
+    joined for the caller, labels and predictions that one loop collects, and whatever hangs on no
+    graph: how many bytes each has is not known.
 
     ## Why is this bad?
 
@@ -77,10 +78,17 @@ class DeviceListGrowthRule(FunctionRule):
                 function=facts.function,
                 subject=growth.place,
                 steps=growth.steps,
-                confidence=Confidence.LOW if growth.apart or growth.unsure else None,
+                confidence=_confidence(growth),
                 severity=None if growth.to_host and not growth.light else Severity.INFO,
                 repair=_repair(growth),
+                advised=True,
             )
+
+
+def _confidence(growth: DeviceListGrowth) -> Confidence | None:
+    if growth.unsure:
+        return Confidence.LOW
+    return Confidence.MEDIUM if growth.apart else None
 
 
 def _repair(growth: DeviceListGrowth) -> KeepOnHost | None:

@@ -86,6 +86,7 @@ class GraphRetentionRule(FunctionRule):
                 span=kept.span,
                 function=facts.function,
                 subject=kept.place,
+                advised=True,
                 steps=kept.steps,
                 confidence=_confidence(kept),
                 severity=_severity(kept, facts.is_test),

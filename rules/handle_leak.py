@@ -61,7 +61,8 @@ class HandleLeak(FunctionRule):
     - Safe: the handle is destroyed before each way out that misses it, where every path that leaves
       there holds it.
     - Unsafe: a `return` whose value may depend on it is evaluated first; where a macro hides the
-      way out, C++ gets a `std::unique_ptr` of the handle's type; in Python a `finally` destroys it.
+      way out, C++ gets a `std::unique_ptr` of the handle's type; in Python a `finally` destroys it,
+      and an object that owns handles is opened by a `with`.
 
     ## Known problems
 

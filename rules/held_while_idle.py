@@ -93,6 +93,7 @@ class HeldWhileIdle(FunctionRule):
             span=hold.span,
             function=facts.function,
             subject=hold.name,
+            advised=True,
             steps=(
                 Step(facts.filename, hold.span, f"`{hold.name}` is allocated here"),
                 Step(facts.filename, hold.wait.span, "the program waits here and holds it"),

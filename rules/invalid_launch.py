@@ -115,4 +115,5 @@ class InvalidLaunch(FunctionRule):
             subject=grid.kernel,
             severity=Severity.WARNING,
             confidence=Confidence.LOW,
+            advised=True,
         )

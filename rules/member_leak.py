@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import ClassFacts, MemberAcquisition, memory_of, part_of
 from cudalint.analysis.rules import ClassRule
-from cudalint.findings.finding import Confidence, Defect, Finding, Step
+from cudalint.findings.finding import Confidence, Defect, Finding, Severity, Step
 from cudalint_rules._members import dies_with_context, evidence, release_of, shown, siblings
 from cudalint_rules._wording import quoted, steps_at
 
@@ -21,7 +21,8 @@ class MemberLeak(ClassRule):
     calls, releases. A C struct that one function fills and another one empties counts as a class.
 
     It reports a member that nothing releases, be it because the others are released and this one
-    was forgotten, or because the class has no clean-up at all.
+    was forgotten, or because the class has no clean-up at all. The latter is `info` where all that
+    acquires it runs once in the program: it has the memory for as long as it runs.
 
     ## Why is this bad?
 
@@ -124,10 +125,17 @@ class MemberLeak(ClassRule):
                     shown(others_released, facts), "{text} releases a sibling here", aside=True
                 ),
             ),
+            severity=_severity(acquisitions, facts),
             confidence=_confidence(facts, by_function and not others_released),
             defect=Defect(f"{facts.record.name}: {how}", facts.record.span, held),
             repair=release_of(member, acquisitions, others_released, facts),
         )
+
+
+def _severity(acquisitions: list[MemberAcquisition], facts: ClassFacts) -> Severity | None:
+    """What a program makes once, in an object that is not meant to end, it has till it ends."""
+    meant = facts.destructor or facts.released_by_destructor or facts.released_elsewhere
+    return None if meant or not all(one.once for one in acquisitions) else Severity.INFO
 
 
 def _confidence(facts: ClassFacts, by_caller: bool) -> Confidence | None:

@@ -86,8 +86,8 @@ class MismatchedDeallocation(FunctionRule):
             if misuse.released is not None:
                 by, row = readable(misuse.released.text), misuse.released.span.row
                 message += f"; {by} does so on line {row}: something else must be meant here"
-            elif resource and resource.info.releases:
-                message += f"; use {readable(resource.info.releases[0])}"
+            elif resource and resource.released_by:
+                message += f"; use {resource.released_by}"
             yield self.finding(
                 message,
                 filename=misuse.filename or facts.filename,
@@ -96,6 +96,7 @@ class MismatchedDeallocation(FunctionRule):
                 subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
                 repair=_repair(misuse),
+                advised=misuse.released is None and bool(resource and resource.released_by),
             )
 
 

@@ -20,11 +20,13 @@ class MissingNoGrad(FunctionRule):
     Reports a function that puts a model in evaluation mode with `eval()` and calls it in a loop,
     with nothing that switches the recording of gradients off: no `torch.no_grad()` or
     `torch.inference_mode()` around the loop, on the function or around every known call of it.
-    With low confidence, also where a method of the model that is out of sight is called, where the
-    loop is in a function that calls it, and without an `eval()` in sight, where a module is called
-    in a loop and nothing but numbers (`item()`, `argmax()`, a comparison) and detached tensors are
-    made of what it returns. Where nothing in the file, nor in those that call it, goes to a GPU, it
-    is an `info`.
+    The loop may be in a function that calls it, and a method of the model may be called that is
+    known to run it. Without an `eval()` on the way, also where a module is called in a loop and
+    nothing but numbers (`item()`, `argmax()`, a comparison) and detached tensors are made of what
+    it returns, if the class puts it in evaluation mode elsewhere or the function is named for it
+    (`predict`, `evaluate`, `validate`, `embed`). With low confidence, the same without such
+    evidence, and a method of the model that is out of sight. Where nothing in the file, nor in
+    those that call it, goes to a GPU, it is an `info`.
 
     ## Why is this bad?
 
@@ -81,15 +83,9 @@ class MissingNoGrad(FunctionRule):
                 subject=call.model,
                 steps=call.steps,
                 severity=Severity.INFO if not call.on_device or facts.is_test else None,
-                confidence=None if _is_sure(call) else Confidence.LOW,
+                confidence=None if call.certain else Confidence.LOW,
                 repair=_repair(call),
             )
-
-
-def _is_sure(call: RecordedInference) -> bool:
-    """Whether the model itself is in evaluation mode and called in the loop. What becomes of the
-    result matters to the fix, but hardly ever to the finding."""
-    return call.evaluated is not None and not call.of_method and not call.called_by
 
 
 def _repair(call: RecordedInference) -> WrapInWith | None:

@@ -83,6 +83,7 @@ class RetainedGraphInLoop(FunctionRule):
                 steps=kept.steps,
                 severity=None if kept.on_device else Severity.INFO,
                 repair=_repair(kept),
+                advised=kept.carried is not None,
             )
 
 

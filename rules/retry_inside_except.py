@@ -81,6 +81,7 @@ class RetryInsideExcept(FunctionRule):
             span=retry.span,
             function=facts.function,
             subject=retry.call,
+            advised=True,
             confidence=Confidence.MEDIUM if retry.unsure else None,
             steps=(
                 Step(facts.filename, retry.handler, "the exception is taken here"),

@@ -17,8 +17,8 @@ class TransferInLoop(FunctionRule):
 
     Reports a copy from the host to the device in a loop that changes neither what is copied nor
     where it goes, and where the loop only reads the copy. Also a Numba kernel that is launched in a
-    loop with NumPy arrays: every launch copies them to the device and back. With low confidence, as
-    an `info`, also an array that is fetched for a function of the host whose result goes back to
+    loop with NumPy arrays: every launch copies them to the device and back. With medium confidence,
+    as an `info`, also an array that is fetched for a function of the host whose result goes back to
     the device (CuPy).
 
     ## Why is this bad?
@@ -82,6 +82,7 @@ class TransferInLoop(FunctionRule):
                 span=copy.span,
                 function=facts.function,
                 subject=subject(copy.names[0], copy.api),
+                advised=True,
                 steps=(Step(facts.filename, copy.loop, "the loop that repeats it"),),
             )
         for trip in facts.loops.round_trips:
@@ -94,7 +95,8 @@ class TransferInLoop(FunctionRule):
                 subject=trip.step,
                 steps=(Step(facts.filename, trip.fetch, "it is fetched to the host here"),),
                 severity=Severity.INFO,
-                confidence=Confidence.LOW,
+                confidence=Confidence.MEDIUM,
+                advised=True,
             )
 
 

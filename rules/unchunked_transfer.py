@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, Transfer, readable
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.repair import InChunks
 from cudalint.project.units import size_text
 from cudalint_rules._wording import format_against, quoted, subject
 
@@ -61,6 +62,11 @@ class UnchunkedTransfer(FunctionRule):
         sums[start : start + rows_per_chunk] = chunk.sum(axis=1)
     ```
 
+    ## Fix
+
+    - Unsafe: a loop copies it to the same array in chunks. That ends the single long transfer; to
+      need less memory, what is done with a chunk has to move into the loop as well.
+
     ## Known problems
 
     Where the data fits easily, one copy is the faster way: raise `max-transfer` in the
@@ -106,6 +112,8 @@ class UnchunkedTransfer(FunctionRule):
                 subject=subject(copy.source.name if copy.source else "", copy.api),
                 steps=copy.steps,
                 severity=severity,
+                advised=True,
+                repair=InChunks(copy.span, facts.span, copy.api, limit) if copy.bytes else None,
             )
 
     def _weighed(self, size: int) -> Severity:

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import FunctionFacts, GraphHook, Hook, LeftBehind
 from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.findings.repair import OpenInWith
+
+_HANDLE = "torch.utils.hooks.RemovableHandle"
 
 
 class UnremovedHook(FunctionRule):
@@ -17,8 +20,10 @@ class UnremovedHook(FunctionRule):
     Reports a module hook whose handle is thrown away by a function that hooks a module which it was
     given and then runs it: every call adds another hook. Reports a `yield` between the hook and its
     removal without `try/finally`; and, as an `info`, a call of the module between them that may
-    raise. With low confidence, a hook on a tensor's `grad_fn` that holds the object which keeps
-    that tensor, and a method that removes an object's hooks and leaves what they stored in it.
+    raise. With medium confidence, a hook on a tensor's `grad_fn` that holds the object in whose
+    cache that tensor is, and, as an `info`, a method that removes an object's hooks and leaves what
+    they stored in it. With low confidence, such a hook where the object may keep the tensor
+    otherwise, and such a method at the end of the object or of a `with` block.
 
     ## Why is this bad?
 
@@ -50,6 +55,11 @@ class UnremovedHook(FunctionRule):
     ```
 
     The handle is a context manager, too: `with layer.register_forward_hook(record): ...`.
+
+    ## Fix
+
+    - Unsafe: the handle, a context manager, is opened by a `with` around what follows: up to the
+      removal, which goes, else to the end of the function.
 
     ## Known problems
 
@@ -85,8 +95,9 @@ class UnremovedHook(FunctionRule):
             span=hook.span,
             function=facts.function,
             subject=hook.node,
+            advised=True,
             steps=(Step(hook.kept.filename, hook.kept.span, f"{hook.kept.text} may keep it"),),
-            confidence=Confidence.LOW,
+            confidence=Confidence.MEDIUM if hook.certain else Confidence.LOW,
         )
 
     def _left(self, left: LeftBehind, facts: FunctionFacts) -> Finding:
@@ -98,9 +109,10 @@ class UnremovedHook(FunctionRule):
             span=left.span,
             function=facts.function,
             subject=name,
+            advised=True,
             steps=(Step(left.stored.filename, left.stored.span, f"a hook stores in `{name}`"),),
             severity=Severity.INFO,
-            confidence=Confidence.LOW,
+            confidence=Confidence.LOW if left.ends else Confidence.MEDIUM,
         )
 
     def _discarded(self, hook: Hook, facts: FunctionFacts) -> Finding:
@@ -112,6 +124,8 @@ class UnremovedHook(FunctionRule):
             span=hook.span,
             function=facts.function,
             subject=hook.module,
+            repair=OpenInWith(hook.span, _HANDLE),
+            advised=True,
         )
 
     def _skipped(self, hook: Hook, facts: FunctionFacts) -> Finding:
@@ -131,4 +145,6 @@ class UnremovedHook(FunctionRule):
             ),
             severity=None if hook.yields else Severity.INFO,
             confidence=None if hook.yields else Confidence.MEDIUM,
+            repair=OpenInWith(hook.span, _HANDLE, (hook.removal.span,)),
+            advised=True,
         )

@@ -23,9 +23,9 @@ class WholeDatasetOnDevice(FunctionRule):
     take one slice of it after the other (`data[start : start + batch]`), or a data loader that
     hands out batches of it. Not where it is also used as a whole, or by random rows. `info` where
     its size is unknown or below `--max-transfer`; silent where it is known to be small.
-    With low confidence, as an `info`, also a data set class that moves a member which it hands its
-    items out of, and a loop that moves all elements of a list to the device, each with the arrays
-    in it.
+    As an `info`, also a data set class that moves a member which it hands its items out of, and a
+    loop that moves all elements of a list to the device, each with the arrays in it; with low
+    confidence where the class is given them.
 
     ## Why is this bad?
 
@@ -75,6 +75,7 @@ class WholeDatasetOnDevice(FunctionRule):
                 span=data.span,
                 function=facts.function,
                 subject=subject(data.name, data.api),
+                advised=True,
                 severity=Severity.WARNING if large else Severity.INFO,
                 steps=(Step(facts.filename, data.loop, f"the loop goes through {data.slice}"),),
             )
@@ -88,9 +89,10 @@ class WholeDatasetOnDevice(FunctionRule):
                 span=moved.span,
                 function=facts.function,
                 subject=moved.name,
+                advised=True,
                 steps=steps_at((moved.items,) if moved.items else (), "here are its items"),
                 severity=Severity.INFO,
-                confidence=Confidence.LOW,
+                confidence=Confidence.LOW if moved.given else None,
             )
 
 

@@ -216,6 +216,50 @@ def test_headers_are_mutated(tmp_path: Path, header_cache: Path) -> None:
     assert "main.cu:4" in score.judged[0].verdict.why
 
 
+_KEPT = """
+static float* kept;
+static void drop(float* p) { cudaFree(p); }
+static void clean() { cudaFree(kept); }
+int main() {
+    float* p = nullptr;
+    if (cudaMalloc(&kept, 64) != cudaSuccess) return 1;
+    clean();
+    if (cudaMalloc(&p, 64) != cudaSuccess) std::exit(1);
+    drop(p);
+    std::exit(0);
+}
+"""
+_RENEWED = """
+static void renew(float** p, int n) {
+    cudaFree(*p);
+    if (cudaMalloc(p, n) != cudaSuccess) std::exit(1);
+}
+int main() {
+    float* p = nullptr;
+    renew(&p, 64);
+    renew(&p, 128);
+    cudaFree(p);
+    return 0;
+}
+"""
+
+
+def test_mutants_that_change_nothing_do_not_count(tmp_path: Path, header_cache: Path) -> None:
+    for name, text in (("kept.cu", _KEPT), ("renewed.cu", _RENEWED)):
+        (tmp_path / name).write_text(f"#include <cuda_runtime.h>\n#include <cstdlib>\n{text}")
+    score = mutation.measure([tmp_path], cache=header_cache)
+    ended, kept = "the process ends on every path after it", "a global keeps it until"
+    for kind in KINDS:
+        assert score.refused[kind, ended] == 1
+        assert [why for one, why in score.refused if one == kind and why.startswith(kept)]
+    counted = {(one.release.span.row, one.kind) for one in score.judged}
+    assert counted == {
+        *((5, kind) for kind in (REMOVED, CONDITIONAL)),  # where `p` is renewed
+        *((12, kind) for kind in KINDS),
+    }
+    assert score.percent == 100
+
+
 # The corpora ------------------------------------------------------------------------------------
 
 

@@ -385,3 +385,28 @@ def test_a_name_before_a_block_that_ends_as_an_expression_keeps_it(
 def test_a_name_behind_a_block_ends_it() -> None:
     error = "use of undeclared identifier 'X_END'"
     assert declared("{ X(&p) { free(p); } X_END\n }", error) == "#define X_END ;"
+
+
+def test_a_call_in_a_known_namespace_is_no_declaration(options: ParseOptions) -> None:
+    text = """
+#include "vendor/release.h"
+namespace vendor {
+typedef int count;
+struct Pool { template <class T> static void add(T); };
+}
+void end(float *p, float **all, int i) {
+  vendor::release(p);
+  vendor::release(*all);
+  vendor::Pool::release(all[i]);
+  vendor::count(known);
+}
+"""
+    program = read(text, options)
+    calls = [
+        f"{one.name} {render(one.arguments[0].value)}"
+        for function in program.functions
+        for block in function.blocks
+        for one in block.operations
+        if isinstance(one, Call)
+    ]
+    assert calls == ["vendor::release p", "vendor::release *all", "vendor::Pool::release all[i]"]

@@ -9,8 +9,9 @@ from cudalint.frontends.python import read
 from cudalint.grouping.groups import Links, groups_of, links_of
 
 
-def links(**lists: list[str]) -> Links:
-    return msgspec.convert([lists.get(name, []) for name in Links.__struct_fields__], Links)
+def links(header_records: dict[str, str] | None = None, **lists: list[str]) -> Links:
+    given = {**lists, "header_records": header_records or {}}
+    return msgspec.convert([given.get(name, []) for name in Links.__struct_fields__], Links)
 
 
 def together(**files: Links) -> list[list[str]]:
@@ -33,11 +34,26 @@ def test_equal_names_alone_link_nothing() -> None:
 
 
 def test_a_class_of_a_header_links_those_who_implement_it() -> None:
-    user = links(header_records=["Pool"], used_records=["Pool"])
-    maker = links(header_records=["Pool"], used_records=["Pool"], implemented=["Pool"])
+    user = links(header_records={"Pool": "pool.h"}, used_records=["Pool"])
+    maker = links(header_records={"Pool": "pool.h"}, used_records=["Pool"], implemented=["Pool"])
     assert together(a=maker, b=maker, c=user) == [["a", "b"], ["c"]]
     owner = links(records=["Pool"], used_records=["Pool"])
-    assert together(a=user, h=owner) == [["a", "h"]]
+    linted = {"a": user, "pool.h": owner}
+    assert groups_of(linted) == [["a", "pool.h"]]
+
+
+def test_classes_of_one_name_from_several_headers_link_nothing() -> None:
+    def maker(header: str) -> Links:
+        known = {"Pool": header}
+        return links(header_records=known, used_records=["Pool"], implemented=["Pool"])
+
+    projects = {
+        "old/pool.cu": maker("old/pool.h"),
+        "old/use.cu": maker("old/pool.h"),
+        "new/pool.cu": maker("new/pool.h"),
+        "new/told.cu": links(used_records=["Pool"], implemented=["Pool"]),
+    }
+    assert groups_of(projects) == [["new/pool.cu", "new/told.cu"], ["old/pool.cu", "old/use.cu"]]
 
 
 def test_types_of_the_system_link_nothing() -> None:

@@ -39,6 +39,13 @@ int large() {
     cudaFree(d);
     return 0;
 }
+void block(bool used, size_t n) {
+    if (n > 3) {
+        float* d;
+        if (cudaMalloc((void**)&d, n) != cudaSuccess) return;
+        if (used) cudaFree(d);
+    }
+}
 """
 
 
@@ -57,6 +64,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
         (9, "`heap` declares 78.12 KiB of static shared memory; no architecture allows more than"),
         (12, "`d` (cuMemAlloc) is never released: no way out of `driver` calls cuMemFree"),
         (21, "`d` is freed on `second` while kernel work (line 20) may still use it on `first`"),
+        (
+            32,
+            "`d` (cudaMalloc) is not released when its scope ends at line 34; line 33 releases it",
+        ),
         (25, "cudaMalloc asks for 372.53 GiB for `d`, more than the 268.22 GiB of the largest"),
     ],
 )
@@ -97,3 +108,44 @@ def test_lost_code_reads_from_left_to_right(
     assert "info: the header `none.h` was not found: what needs it was not read; nor was 1" in out
     assert "`MODE is not defined` was not read: unknown type name 'is'" in out
     assert "info: `x = (` was not read: invalid syntax (1 function read)" in out
+
+
+def test_the_concise_report_leaves_out_the_advice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.py").write_text(
+        "import cupy\nimport numpy as np\n\n"
+        "def send():\n    host = np.ones(100_000_000)\n    return cupy.asarray(host)\n"
+    )
+    advice = "; copy it in chunks of at most 256 MiB"
+    for name, shown in (("concise", False), ("full", True), ("json-lines", True)):
+        main([str(tmp_path), "--isolated", "--no-cache", "--output", name])
+        told = capsys.readouterr().out
+        assert "copies 762.94 MiB of `host` to the device at once" in told
+        assert (advice in told) == shown
+
+
+def test_what_failed_in_the_function_that_acquires_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.cu").write_text(
+        """#include <cuda_runtime.h>
+struct State { float* a; cudaStream_t s; };
+bool init(State* st) {
+    if (cudaMalloc(&st->a, 64) != cudaSuccess) return false;
+    if (cudaStreamCreate(&st->s) != cudaSuccess) return false;
+    return true;
+}
+void end(State* st) { cudaStreamDestroy(st->s); cudaFree(st->a); }
+int run() {
+    State st;
+    if (!init(&st)) return 1;
+    end(&st);
+    return 0;
+}
+"""
+    )
+    main([str(tmp_path), "--isolated", "--no-cache", "--output", "full"])
+    told = capsys.readouterr().out
+    assert "when `init(&st)` is false, as `cudaStreamCreate` fails (returns at line 11)" in told
+    assert "3: `cudaStreamCreate` fails" in told

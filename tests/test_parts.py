@@ -20,7 +20,7 @@ FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 
 def links(defines: list[str], calls: list[str]) -> Links:
-    return Links(defines, [], [], [], calls, [], [], [], [])
+    return Links(defines, [], {}, [], calls, [], [], [], [])
 
 
 @given(

@@ -54,7 +54,7 @@ def only(*leaks: Leak, **facts: object) -> Finding:
         (leak(RETURN, released=FREED), "GPU102"),
         (leak(end(), released=FREED), "GPU102"),
         (leak(RETURN, THROW, MAY_THROW, released=FREED), "GPU102"),
-        (leak(RETURN, handed_over=FREED), "GPU102"),
+        (leak(RETURN, handed_over=(site(40, "is stored"),)), "GPU102"),
         (leak(leave(Exit.OVERWRITE, 20, early=True), released=FREED), "GPU102"),
         (leak(THROW, released=FREED), "GPU103"),
         (leak(MAY_THROW, released=FREED), "GPU103"),
@@ -172,8 +172,11 @@ def test_an_early_exit_names_all_exits() -> None:
 
 
 def test_an_early_exit_before_it_is_passed_on() -> None:
-    found = only(leak(RETURN, handed_over=FREED))
-    assert found.message.endswith("(returns at line 31); otherwise it is passed on at line 40")
+    returned, stored = site(40, "is returned"), site(42, "is stored")
+    found = only(leak(RETURN, handed_over=(returned,)))
+    assert found.message.endswith("(returns at line 31); otherwise it is returned at line 40")
+    found = only(leak(RETURN, handed_over=(returned, stored)))
+    assert found.message.endswith("; otherwise it is passed on at lines 40 and 42")
 
 
 def test_an_exception_names_the_call() -> None:

@@ -57,7 +57,7 @@ Box* load(size_t bytes) {
     [
         pytest.param(
             LOGGED,
-            "when `convert(samples)` is false (returns at line 13); otherwise it is passed on at "
+            "when `convert(samples)` is false (returns at line 13); otherwise it is stored at "
             "line 16",
             id="a condition that both ways of go to the same exit decides nothing",
         ),

@@ -152,7 +152,7 @@ def _run(unit: Unit, mended: Mended, folder: Path) -> list[str]:
     return [
         f"{finding['code']} is confirmed: {finding['message']}"
         for finding in json.loads(told.stdout)["findings"]
-        if (finding["code"], finding["function"]) in made
+        if (finding["code"], finding["function"] or "") in made
         and finding["runtime"]
         and finding["runtime"]["verdict"] == Outcome.CONFIRMED.value
     ]

@@ -34,6 +34,7 @@ from cudalint.executor import Bounds, Executor
 from cudalint.grouping.groups import groups_of
 from cudalint.lowering import HEADER_CACHE, Preparer
 from cudalint.plan import Plan
+from cudalint.selection import ReadFile
 
 _SECONDS = 120.0
 
@@ -124,9 +125,7 @@ def _rank(job: Job) -> bytes:
     return hashlib.sha256(name.encode()).digest()
 
 
-def _lower(
-    programs: Sequence[common.Program], plan: Plan, workers: int, score: Score
-) -> list[Unit]:
+def _lower(programs: Sequence[ReadFile], plan: Plan, workers: int, score: Score) -> list[Unit]:
     folder = plan.cache_folder / HEADER_CACHE if plan.cache_folder else None
     preparer = Preparer(plan, folder)
     orders = [preparer.prepare(one.file, one.data, one.source).job for one in programs]

@@ -14,6 +14,7 @@ from benchmarks.mutation.model import (
     Release,
     Target,
 )
+from benchmarks.mutation.process_life import ProcessLife
 from cudalint.analysis import analyze
 from cudalint.analysis.domains.ownership.objects import Owners
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
@@ -23,7 +24,7 @@ from cudalint.analysis.interpreter.exits import is_outside
 from cudalint.analysis.queries.classes import member_of
 from cudalint.analysis.queries.copies import released_members
 from cudalint.analysis.shape.callgraph import CallGraph
-from cudalint.analysis.shape.operations import expressions, successors
+from cudalint.analysis.shape.operations import expressions
 from cudalint.analysis.shape.symbols import identity as identity_of
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Input, Location
@@ -43,8 +44,6 @@ from cudalint.program import (
     Operation,
     Program,
     Return,
-    Throw,
-    Unreachable,
     Variable,
     render,
     variables,
@@ -84,6 +83,8 @@ class _Finder:
         }
         self.callers: dict[tuple[str, str], list[tuple[FunctionRun, Call]]] = {}
         self._find_callers()
+        runs = list(self.runs.values())
+        self.life = ProcessLife(self.linker, runs, self.callers, self.referred)
 
     def _find_callers(self) -> None:
         lambdas: dict[str, list[tuple[str, str]]] = {}
@@ -148,7 +149,7 @@ class _Finder:
             return None  # collected by itself: nothing is owed
         owed = [one for one in acquired if not one.managed]
         if not owed:
-            owed, found_by = self._guessed(effect, handle)
+            owed, found_by = self._guessed(effect, {_last_name(handle), *self._given(run, place)})
         exempt = self._exempt(run, call, effect, parameters)
         if found_by == "name" and self._is_empty(run, owed):
             reason = "nothing is owned there: the acquisition has failed or is still to come"
@@ -162,8 +163,14 @@ class _Finder:
             self._is_left_to_destructor(run, call) or self._is_taken_out(run, call, place)
         ):
             exempt[EARLY_RETURN] = "the object keeps it, and its destructor releases it"
+        if _is_renewed(run, call):
+            reason = "its place gets something new afterwards: who releases that releases it"
+            exempt.setdefault(EARLY_RETURN, reason)
         if any(one.filename == run.filename and _within(one.span, call.span) for one in acquired):
             exempt.setdefault(EARLY_RETURN, "the same statement acquires it")
+        if owed and all(map(self.life.keeps, owed)):
+            reason = "a global keeps it until the process ends, and it is acquired once"
+            exempt = dict.fromkeys(KINDS, reason)
         if isinstance(place, Member) and not run.python and place.field not in self.filled:
             exempt = dict.fromkeys(KINDS, "nothing is ever put into this member")
         targets = tuple(
@@ -244,15 +251,20 @@ class _Finder:
             for record in run.log(Recorder).records.values():
                 yield record.acquired
 
-    def _guessed(self, effect: ReleaseEffect, handle: str) -> tuple[list[Acquired], str]:
-        """Acquisitions of a fitting family: into a variable of the same name, else all."""
+    def _given(self, run: FunctionRun, place: Expression | None) -> Iterator[str]:
+        """The names of what callers pass for a parameter that is released."""
+        location = (place.symbol,) if isinstance(place, Variable) else ()
+        for _, call in self.callers.get((run.filename, run.function.key), ()) if location else ():
+            yield _passed(run.function, call, location)
+
+    def _guessed(self, effect: ReleaseEffect, names: set[str]) -> tuple[list[Acquired], str]:
+        """Acquisitions of a fitting family: into a variable of one of some names, else all."""
         fitting = [
             acquired
             for acquired in self._acquired()
             if not acquired.managed and (not effect.families or acquired.family in effect.families)
         ]
-        name = _last_name(handle)
-        named = [acquired for acquired in fitting if _last_name(acquired.name) == name]
+        named = [acquired for acquired in fitting if _last_name(acquired.name) in names - {""}]
         return (named, "name") if named else (fitting, "family")
 
     def _seen_by_callers(self, acquired: Sequence[Acquired]) -> list[Acquired]:
@@ -261,10 +273,18 @@ class _Finder:
             (identity, one)
             for one in acquired
             for identity, run in self.runs.items()
-            for record in run.log(Recorder).records.values()
+            for origin, record in run.log(Recorder).records.items()
             if record.acquired is one
             # It may leave the function, by a struct, a reference, the result:
-            and (record.handed_over or (one.location and is_outside(run, one.location)))
+            and (
+                record.handed_over
+                or (one.location and is_outside(run, one.location))
+                or any(
+                    item.resource.origin == origin
+                    for outcome in run.outcomes
+                    for item in outcome.handed_out
+                )
+            )
         ]
         found: list[Acquired] = []
         for _ in range(_MOST_CALLERS):
@@ -370,18 +390,23 @@ class _Finder:
         ``finally``), the first release is not the one that counts.
         """
         exempt: dict[str, str] = {}
-        if any(
-            other.span != call.span and _within(other.span, call.span)
-            for other in _calls(run.function)
-        ):
+        others = (other.span for other in _calls(run.function) if other.span != call.span)
+        leaving = (
+            block.terminator.span
+            for block in run.function.blocks
+            if isinstance(block.terminator, Return)
+        )
+        if any(_within(span, call.span) for span in (*others, *leaving)):
             reason = "the macro around it does more than release"
             exempt = {REMOVED: reason, CONDITIONAL: reason}
-        reached = set(self._after(run, call))
-        ways = [run.flow.blocks[number].terminator for number, _ in reached]
-        if not any(isinstance(way, Return | Throw) for way in ways):
+        reached = set(self.life.after(run, call))
+        ways = {type(run.flow.blocks[number].terminator) for number, _ in reached}
+        if not self.life.ways_out(run, call):
             reason = "the process ends on every path after it"
-            return {REMOVED: reason, CONDITIONAL: reason}
-        if not any(isinstance(way, Return) for way in ways) and _is_handed_out(run, call):
+            # A helper that returns early ends the process all the same.
+            kinds = KINDS if Return in ways else (REMOVED, CONDITIONAL)
+            return dict.fromkeys(kinds, reason)
+        if Return not in ways and _is_handed_out(run, call):
             exempt[EARLY_RETURN] = "who has it where nothing is thrown releases it"
         if effect.idempotent:
             own = _handle(call, effect, parameters)
@@ -398,40 +423,6 @@ class _Finder:
                     reason = f"line {other.span.row} releases it again on the same path"
                     return {REMOVED: reason, CONDITIONAL: reason, EARLY_RETURN: reason}
         return exempt
-
-    def _after(self, run: FunctionRun, call: Call) -> Iterator[tuple[int, int]]:
-        """The operations that may run after a call: block and index (one past the last stands for
-        the terminator)."""
-        starts = [
-            (block.number, index + 1)
-            for block in run.function.blocks
-            for index, operation in enumerate(block.operations)
-            if isinstance(operation, Call) and operation.span == call.span
-        ]
-        pending, seen = starts, set[tuple[int, int]]()
-        while pending:
-            number, index = pending.pop()
-            if (number, index) in seen:
-                continue
-            seen.add((number, index))
-            yield number, index
-            block = run.function.blocks[number]
-            if index < len(block.operations):
-                if not self._ends_process(run, block.operations[index]):
-                    pending.append((number, index + 1))
-            elif not isinstance(block.terminator, Unreachable):
-                pending.extend((successor, 0) for successor in successors(block))
-
-    def _ends_process(self, run: FunctionRun, operation: object) -> bool:
-        if not isinstance(operation, Call):
-            return False
-        if operation.noreturn:
-            return True
-        model = run.models.lookup(operation.name) if operation.name else None
-        if model is not None:
-            return model.noreturn
-        summary = self.linker.summary(operation.key, run.filename)[0] if operation.key else None
-        return summary is not None and summary.complete and not summary.outcomes
 
 
 def _is_owed(effect: ReleaseEffect, models: ApiModels) -> bool:
@@ -495,6 +486,19 @@ def _is_handed_out(run: FunctionRun, call: Call) -> bool:
         if outcome.kind == "return"
         for item in outcome.handed_out
     )
+
+
+def _is_renewed(run: FunctionRun, call: Call) -> bool:
+    """Whether a function leaves something new wherever it releases, by a call, what a place of its
+    caller held."""
+    released = {
+        release.location
+        for outcome in run.outcomes
+        for release in outcome.released
+        if release.step.span == call.span and release.step.filename == run.filename
+    }
+    renewed = {item.location for outcome in run.outcomes for item in outcome.handed_out}
+    return bool(released) and released <= renewed
 
 
 def _operations(function: Function) -> Iterator[Operation]:

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.runtime.judging import device_of, limits_of, said, seen_as_it_should_be
-from benchmarks.runtime.units import Unit
+from benchmarks.runtime.judging import device_of, limits_of, said, seen_as_it_should_be, targets_for
+from benchmarks.runtime.units import Unit, plan_of
 from cudalint.findings.finding import Severity
-from cudalint.runtime.events import Event, EventKind
+from cudalint.runtime.compile_flags import ProjectFlags
+from cudalint.runtime.events import Event
 
 _MOST_PER_PLACE = 3
 _TOLD = frozenset({"GPU101", "GPU106", "GPU107", "GPU201", "GPU202"})
@@ -35,13 +36,12 @@ def try_every_fault(unit: Unit, device: str, seconds: float) -> FaultRow:
     """Run a good fixture with each of its calls failing, one at a time; in a loop the first few."""
     from cudalint.runtime.confirm import ConfirmOptions, TargetError, prepared
     from cudalint.runtime.sweep import Budget, BudgetSpentError, Laboratory
-    from cudalint.runtime.targets import targets_of
 
     row = FaultRow(unit.name)
     options = ConfirmOptions(
         device_of(unit, device), Budget(seconds), seconds=20.0, limits=limits_of(unit)
     )
-    targets = targets_of(unit.files)
+    targets = targets_for(unit, ProjectFlags(plan_of(unit)))
     if not targets:
         row.not_run = "no program"
     for target in targets:
@@ -86,17 +86,20 @@ def _few_of_each(calls: Sequence[Event]) -> Iterator[Event]:
 
 
 def _without_unreleased(seen: Any, base: Sequence[Event], failed: Event) -> Any:
-    """What could not be released because that very call failed is not the program's fault."""
-    made: dict[tuple[str, int], int] = {}
-    spared: set[int] = set()
-    for event in base:
-        key = (event.family, event.address)
-        if event.kind is EventKind.ACQUIRE:
-            made[key] = event.call
-        elif event.kind is EventKind.RELEASE and event.call == failed.call and key in made:
-            spared.add(made[key])
+    """What could not be released because that very call failed is not the program's fault, nor what
+    would have gone with it: by a reset, with a context."""
+    before = _held([event for event in base if event.call < failed.call])
+    after = _held([event for event in base if event.call <= failed.call])
+    spared = before - after
     leaks = tuple(event for event in seen.account.leaks if event.call not in spared)
     return dataclasses.replace(seen, account=dataclasses.replace(seen.account, leaks=leaks))
+
+
+def _held(events: Sequence[Event]) -> set[int]:
+    """The calls whose acquisitions are still held."""
+    from cudalint.runtime.account import account
+
+    return {event.call for event in account(events).leaks}
 
 
 def _key(finding: Any) -> tuple[str, str, int]:

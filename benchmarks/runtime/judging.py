@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.runtime.units import Unit
+from benchmarks.runtime.units import Unit, plan_of
 from cudalint.findings.finding import Finding, Severity
 from cudalint.findings.verdict import Outcome, Verdict
+from cudalint.runtime.compile_flags import ProjectFlags
+from cudalint.runtime.targets import Target, targets_of
 
 WITHOUT_FAULTS = "the run without faults"
 MISSED = "missed"
@@ -32,6 +35,8 @@ class Row:
     """Whether a run without faults would have shown none of its findings."""
     ways: list[str] = field(default_factory=list)
     """What showed each of its findings: the call that failed, or ``the run without faults``."""
+    ran: bool = False
+    """Whether a program of its own did, and not only harnesses."""
     hooked: bool = False
     """Whether only hooks in a Python framework saw it, which make few calls fail."""
     reasons: list[str] = field(default_factory=list)
@@ -51,20 +56,24 @@ _WORST = (
 def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: float) -> Row:
     """Build, run and judge one unit."""
     from cudalint.runtime.confirm import ConfirmOptions, confirm
+    from cudalint.runtime.harness.judging import HarnessOptions
     from cudalint.runtime.sweep import Budget
-    from cudalint.runtime.targets import targets_of
 
     row = Row(unit.name, unit.code, unit.language, unit.bad, Outcome.NOT_RUNNABLE.value)
     started = time.monotonic()
-    targets = targets_of(unit.files)
-    if not targets:
+    flags = ProjectFlags(plan_of(unit))
+    targets = targets_for(unit, flags)
+    if not targets and not static:
         row.reasons.append("no program")
         return row
     options = ConfirmOptions(
-        device_of(unit, device), Budget(seconds), seconds=20.0, limits=limits_of(unit)
-    )
+        device_of(unit, device), Budget(seconds), seconds=20.0, limits=limits_of(unit),
+        harnesses=HarnessOptions(flags.of),
+    )  # fmt: skip
     result = confirm(static, targets, options)
-    own = [f for f in result.findings if f.code == unit.code and f.runtime is not None]
+    told = [finding for finding in result.findings if finding.runtime is not None]
+    # What is known to be told under another rule has to be shown under that one.
+    own = [finding for finding in told if finding.code == unit.code] or (told if unit.bad else [])
     if not unit.bad:
         row.outcome = "silent"
         if result.failed:
@@ -100,6 +109,7 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
             for finding, verdict in zip(own, verdicts, strict=True)
             if verdict.outcome is not Outcome.CONFIRMED
         ]
+    row.ran = bool(result.bases)
     row.hooked = any(base.hooked for base in result.bases.values())
     for base in result.bases.values():
         if not base.ended and row.outcome != Outcome.CONFIRMED.value:
@@ -159,6 +169,14 @@ def witness_of(unit: Unit, result: Any, targets: Sequence[Any], options: Any) ->
 def _at_todo(finding: Finding, unit: Unit) -> bool:
     """Whether a run found what the static rules are known to miss."""
     return f"todo: {unit.code}" in _line_of(finding)
+
+
+def targets_for(unit: Unit, flags: ProjectFlags) -> list[Target]:
+    """The programs of a unit, built and started as it says."""
+    return [
+        dataclasses.replace(target, arguments=unit.arguments, flags=flags.of(target.sources))
+        for target in targets_of(unit.files, flags.include_folders)
+    ]
 
 
 def said(finding: Finding) -> str:

@@ -137,7 +137,8 @@ def not_by_sweep(rows: Sequence[Row]) -> list[str]:
 
 def _could_be_swept(row: Row) -> bool:
     confirmed = row.outcome == Outcome.CONFIRMED.value
-    return row.outcome != Outcome.NOT_RUNNABLE.value and (confirmed or not row.hooked)
+    runnable = row.ran and row.outcome != Outcome.NOT_RUNNABLE.value
+    return runnable and (confirmed or not row.hooked)
 
 
 def _by_sweep_alone(row: Row) -> bool:

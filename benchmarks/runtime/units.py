@@ -15,12 +15,14 @@ from typing import Any
 import msgspec
 
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
+from cudalint.plan import Plan
 from cudalint.source import Span
 
 FIXTURES = (Path(__file__).parent.parent.parent / "fixtures").resolve()
 CPP = (".cu", ".cpp", ".cc", ".cxx", ".c")
 _FEW = 8
 _OPTIONS = re.compile(r"\s*(?://|#)\s*options:\s*(.+)$")
+_ARGUMENTS = re.compile(r"^(?://|#) arguments: (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Unit:
     """``cpp`` or ``python``, by what it is run as."""
     files: tuple[Path, ...]
     options: tuple[str, ...]
+    arguments: tuple[str, ...]
+    """What its program is started with."""
 
 
 def find_units(paths: Sequence[Path]) -> list[Unit]:
@@ -66,13 +70,18 @@ def _unit(path: Path) -> Unit | None:
         return None
     kept = tuple(file for file in files if file.suffix in (*CPP, ".cuh", ".h", ".hpp", ".py"))
     options: list[str] = []
+    arguments: list[str] = []
     for file in kept:
-        match = _OPTIONS.match(file.read_text("utf-8").partition("\n")[0])
+        text = file.read_text("utf-8")
+        match = _OPTIONS.match(text.partition("\n")[0])
         if match:
             options += shlex.split(match[1])
+        for given in _ARGUMENTS.findall(text):
+            arguments += shlex.split(given)
     language = "python" if scripts else "cpp"
     name = f"{path.parent.name}/{path.name}"
-    return Unit(path, name, code, path.name.startswith("bad_"), language, kept, tuple(options))
+    bad = path.name.startswith("bad_")
+    return Unit(path, name, code, bad, language, kept, tuple(options), tuple(arguments))
 
 
 class LintError(RuntimeError):
@@ -92,20 +101,25 @@ def lint_units(units: Sequence[Unit], jobs: int) -> dict[str, list[Finding]]:
 
 
 def _lint(unit: Unit) -> tuple[str, list[Finding]]:
-    from cudalint.cli import check, configuration_of
     from cudalint.linter import lint
-    from cudalint.plan import make_plan
     from cudalint.project.files import discover
 
-    arguments = [*unit.options, "--isolated", str(unit.path)]
-    context = check.make_context("check", arguments)
-    plan = make_plan(configuration_of((str(unit.path),), dict(context.params)))
+    plan = plan_of(unit)
     files = discover([unit.path], plan.settings, plan.root).files
     report = lint(files, plan, supervised=False)
     if report.errors:
         said = "; ".join(f"{error.filename}: {error.message}" for error in report.errors)
         raise LintError(f"{unit.name} was not linted: {said}")
     return unit.name, [_absolute(finding) for finding in report.active]
+
+
+def plan_of(unit: Unit) -> Plan:
+    """How a unit is linted: by its options and nothing else."""
+    from cudalint.cli import check, configuration_of
+    from cudalint.plan import make_plan
+
+    context = check.make_context("check", [*unit.options, "--isolated", str(unit.path)])
+    return make_plan(configuration_of((str(unit.path),), dict(context.params)))
 
 
 def _absolute(finding: Finding) -> Finding:

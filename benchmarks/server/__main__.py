@@ -5,18 +5,21 @@ random edits, with what it shows compared to what a fresh run finds in the same 
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks import common
+from benchmarks.documents import markdown, write_section
 from benchmarks.server.client import Editor
 from benchmarks.server.measuring import latency, storm
 from benchmarks.server.texts import program
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 _LINES = 5000
+_DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "editors.md"
 
 
 def largest_fixture() -> Path:
@@ -34,6 +37,11 @@ def _subjects(folder: Path, given: Sequence[Path]) -> Iterator[tuple[str, Path, 
         yield path.name, path.absolute(), path.read_text(encoding="utf-8", errors="replace")
 
 
+def _circumstances() -> str:
+    busy = os.getloadavg()[0] / (os.cpu_count() or 1)
+    return f"On {os.cpu_count()} processors, for each of which {busy:.1f} programs were waiting."
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.server", description=__doc__)
@@ -42,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--edits", type=int, default=10_000, help="random ones, in all")
     parser.add_argument("--every", type=int, default=50, help="how many until they are compared")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--write", action="store_true", help="put the table into docs/editors.md")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="cudalint-server-") as name:
         folder = Path(name)
@@ -52,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             lines = f"{len(text.splitlines()):,}"
             rows.append((title, lines, f"{found.at(0.5):.2f} s", f"{found.at(0.95):.2f} s"))
         print("\n".join(common.table(rows)))
+        if options.write:
+            write_section(_DOCUMENT, "latency", f"{markdown(rows)}\n\n{_circumstances()}")
         if options.edits:
             started = time.monotonic()
             path = folder / largest_fixture().name

@@ -27,6 +27,7 @@ CAPABILITIES: Mapping[str, Any] = {
         "hover": {"contentFormat": ["markdown", "plaintext"]},
         "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}}},
     },
+    "notebookDocument": {"synchronization": {"executionSummarySupport": False}},
     "workspace": {"workspaceEdit": {"documentChanges": True}},
 }
 
@@ -43,6 +44,7 @@ class Editor:
         settings: Mapping[str, Any] | None = None,
         environment: Mapping[str, str] | None = None,
         streams: tuple[BinaryIO, BinaryIO] | None = None,
+        errors: BinaryIO | None = None,
     ) -> None:
         self.folder = folder
         self.capabilities = capabilities
@@ -60,7 +62,11 @@ class Editor:
         self._number = 0
         if streams is None:
             self.process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=environment,
             )
             assert self.process.stdin is not None and self.process.stdout is not None
             streams = self.process.stdout, self.process.stdin  # type: ignore[assignment]

@@ -39,6 +39,7 @@ def analyze(
     from cudalint.analysis.footprint.peaks import peaks_of
     from cudalint.analysis.queries.capacity import with_capacity
     from cudalint.analysis.queries.classes import class_facts, collect, member_misuses
+    from cudalint.analysis.queries.counterparts import with_counterparts
     from cudalint.analysis.queries.process_end import ProcessEnd
     from cudalint.analysis.queries.wrappers import wrappers
     from cudalint.analysis.summaries import Linker
@@ -52,10 +53,10 @@ def analyze(
     ]
     members = collect(linker, runs)
     unfinished = _unfinished(runs, programs)
-    classes = class_facts(linker, members)
-    functions = function_facts(
-        linker, runs, member_misuses(members), classes, ProcessEnd(linker, program_headers)
-    )
+    ends = ProcessEnd(linker, program_headers)
+    classes = class_facts(linker, members, ends)
+    functions = function_facts(linker, runs, member_misuses(members), classes, ends)
+    functions = with_counterparts(linker, runs, functions)
     return RunFacts(
         functions=with_tensors(linker, programs, with_capacity(runs, functions, peaks_of(runs))),
         classes=classes,

@@ -418,6 +418,9 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """Makes one tensor of the tensors in a list."""
     passes: bool = False
     """Its result holds what it is given, as it is (``zip``)."""
+    asks: Literal["itself", "class", "member", ""] = ""
+    """Whether its first argument is a tensor: it says so itself, or by the class or the member that
+    the second one names."""
     element_type: Literal["integer", "floating", ""] = ""
     """What it is the type of: tensors of integers have no gradient."""
     unrecorded: str | None = None

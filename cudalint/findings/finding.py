@@ -124,8 +124,15 @@ class Finding:
     """What mends it, where that is known."""
     repair: Repair | None = None
     """What its rule says of that; the linter makes ``fix`` of it."""
+    advice: str = ""
+    """The last clause of the message, where it says what to do."""
     missing: tuple[str, ...] = ()
     """Headers that were not found (GPU002): what many such findings have in common."""
+
+    @property
+    def brief(self) -> str:
+        """The message without what it advises."""
+        return self.message.removesuffix(f"; {self.advice}")
 
     @property
     def refuted(self) -> bool:

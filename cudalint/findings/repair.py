@@ -147,6 +147,17 @@ class WrapInWith(msgspec.Struct, frozen=True, tag=True):
     manager: str
 
 
+class OpenInWith(msgspec.Struct, frozen=True, tag=True):
+    """An object that a Python call makes is closed when a ``with`` ends."""
+
+    call: Span
+    manager: str = ""
+    """The class that is a context manager, with its module where that is a library's; empty: it
+    has a ``close()``."""
+    closed: tuple[Span, ...] = ()
+    """Where other paths close it."""
+
+
 class MoveBehind(msgspec.Struct, frozen=True, tag=True):
     """A call of a Python loop's body is made once, behind the loop."""
 
@@ -179,6 +190,15 @@ class InBytes(msgspec.Struct, frozen=True, tag=True):
     size: int | None = None
 
 
+class InChunks(msgspec.Struct, frozen=True, tag=True):
+    """A copy to the device is made in parts of at most so many bytes."""
+
+    call: Span
+    function: Span
+    api: str
+    most: int
+
+
 class AddCheck(msgspec.Struct, frozen=True, tag=True):
     """The status of some calls, or of the launches before which they stand, is looked at as the
     project looks at that of others."""
@@ -208,10 +228,12 @@ Repair = (
     | KeepOnHost
     | DropRetainGraph
     | WrapInWith
+    | OpenInWith
     | MoveBehind
     | OptIn
     | CopyKind
     | InBytes
+    | InChunks
     | AddCheck
     | DropSuppression
 )

@@ -85,8 +85,12 @@ class Rule(abc.ABC):
         confidence: Confidence | None = None,
         defect: Defect | None = None,
         repair: Repair | None = None,
+        advised: bool = False,
     ) -> Finding:
-        """A finding of this rule, with its default severity and confidence unless given."""
+        """A finding of this rule, with its default severity and confidence unless given.
+
+        ``advised``: behind the last semicolon, the message says what to do.
+        """
         return Finding(
             code=self.code,
             name=self.name,
@@ -100,4 +104,5 @@ class Rule(abc.ABC):
             steps=steps,
             defect=defect,
             repair=repair,
+            advice=message.rpartition("; ")[2] if advised else "",
         )

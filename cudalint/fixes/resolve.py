@@ -16,8 +16,10 @@ from cudalint.findings.repair import (
     DropRetainGraph,
     DropSuppression,
     InBytes,
+    InChunks,
     KeepOnHost,
     MoveBehind,
+    OpenInWith,
     OptIn,
     ReleaseFirst,
     ReleaseMember,
@@ -28,6 +30,7 @@ from cudalint.findings.repair import (
 )
 from cudalint.fixes import cpp_release, python_release
 from cudalint.fixes.arguments import copy_kind, in_bytes
+from cudalint.fixes.chunks import in_chunks, in_chunks_in_python
 from cudalint.fixes.cpp import CppText
 from cudalint.fixes.cpp_checks import add_check, opt_in
 from cudalint.fixes.cpp_owner import own
@@ -35,6 +38,7 @@ from cudalint.fixes.deallocator import use_release
 from cudalint.fixes.members import release_in_closing_method, release_in_destructor
 from cudalint.fixes.python import PythonText
 from cudalint.fixes.python_calls import set_keyword
+from cudalint.fixes.python_with import open_in_with
 from cudalint.fixes.repeated import drop_release, drop_release_in_python, release_first
 from cudalint.fixes.suppressions import drop_suppression
 from cudalint.fixes.tensors import (
@@ -58,6 +62,7 @@ _CPP: _Makers = {
     OptIn: (opt_in,),
     CopyKind: (copy_kind,),
     InBytes: (in_bytes,),
+    InChunks: (in_chunks,),
     AddCheck: (add_check,),
     DropSuppression: (drop_suppression,),
 }
@@ -72,8 +77,10 @@ _PYTHON: _Makers = {
     DropRetainGraph: (drop_retain_graph,),
     WrapInWith: (wrap_in_with,),
     MoveBehind: (move_behind,),
+    OpenInWith: (open_in_with,),
     CopyKind: (copy_kind,),
     InBytes: (in_bytes,),
+    InChunks: (in_chunks_in_python,),
     DropSuppression: (drop_suppression,),
 }
 """What may be made of each, the best first."""

@@ -8,7 +8,7 @@ The links of a file are found once, when it is lowered.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -24,8 +24,8 @@ class Links(msgspec.Struct, frozen=True, array_like=True):
     """Functions with a body in it (or in a header that it includes)."""
     records: list[str]
     """Classes and structs of the file itself, not of a header."""
-    header_records: list[str]
-    """Those of the project's headers that it includes."""
+    header_records: dict[str, str]
+    """Those of the project's headers that it includes, and the header of each."""
     kernels: list[str]
     called: list[str]
     """Functions called or referred to that it does not define."""
@@ -72,7 +72,11 @@ def links_of(program: Program) -> Links:
     return Links(
         functions=sorted(functions),
         records=sorted(r.key for r in program.records if r.filename == program.filename),
-        header_records=sorted(r.key for r in program.records if r.filename != program.filename),
+        header_records={
+            record.key: record.filename
+            for record in sorted(program.records, key=lambda one: one.filename)
+            if record.filename != program.filename
+        },
         kernels=sorted({short_name(kernel.name) for kernel in program.kernels}),
         called=sorted(called - functions),
         used_records=sorted(used),
@@ -120,16 +124,23 @@ def groups_of(links: Mapping[str, Links]) -> list[list[str]]:
 
     owners = _index(links, lambda one: one.records)
     implementers = _index(links, lambda one: one.implemented)
-    known = {*owners, *_index(links, lambda one: one.header_records)}
+    in_headers = _index(links, lambda one: one.header_records)
     for key, users in _index(links, lambda one: one.used_records).items():
-        if key not in known:
-            continue  # a type of the system or of CUDA
-        # Files that each define their own struct of the same name have nothing in common, nor have
-        # files that merely include a header and use its classes as they stand there.
-        owning = owners.get(key, [])
-        sharing = users if owning else implementers.get(key, [])
-        if sharing and set(users) - set(owning):
-            join(sharing)
+        headers = {name: links[name].header_records[key] for name in in_headers.get(key, ())}
+        homes = {name: [name] for name in owners.get(key, ())}
+        known = sorted({*homes, *headers.values()})
+        sharing: dict[str, set[str]] = {home: set() for home in known}
+        for user in users:
+            # Files that each define their own struct of the same name have nothing in common, nor
+            # have those that include another header each.
+            declared = [headers[user]] if user in headers else nearest(known, user)
+            for home in homes.get(user, declared):
+                sharing[home].add(user)
+        for home, sharers in sharing.items():
+            # Nor have files that merely include a header and use its classes as they stand there.
+            if home not in homes:
+                sharers &= set(implementers.get(key, ()))
+            join(sorted({*sharers, *([home] if home in homes else [])}))
 
     kernels = _index(links, lambda one: one.kernels)
     launchers = _index(links, lambda one: one.launched)
@@ -147,7 +158,9 @@ def groups_of(links: Mapping[str, Links]) -> list[list[str]]:
     return found
 
 
-def _index(links: Mapping[str, Links], keys: Callable[[Links], list[str]]) -> dict[str, list[str]]:
+def _index(
+    links: Mapping[str, Links], keys: Callable[[Links], Iterable[str]]
+) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     for filename, one in links.items():
         for key in keys(one):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -111,15 +112,23 @@ def discover(paths: Sequence[Path], options: DiscoveryOptions, root: Path) -> Di
     )
 
 
-def sources_below(folder: Path, options: DiscoveryOptions, root: Path) -> Iterator[SourceFile]:
-    """The files that linting a folder would find, one by one: whoever has enough stops."""
-    return _Finder(options, root).below(folder)
+class LargeTreeError(Exception):
+    """A folder holds too much to be walked through for what is wanted."""
+
+
+def sources_below(
+    folder: Path, options: DiscoveryOptions, root: Path, most: int
+) -> Iterator[SourceFile]:
+    """The files that linting a folder would find, one by one: whoever has enough stops. Raises
+    ``LargeTreeError`` behind ``most`` files and folders of any kind."""
+    return _Finder(options, root, most).below(folder)
 
 
 class _Finder:
-    def __init__(self, options: DiscoveryOptions, root: Path) -> None:
+    def __init__(self, options: DiscoveryOptions, root: Path, most: float = math.inf) -> None:
         self.options = options
         self.root = root
+        self.most = most
         self.excluded = Patterns((*options.exclude, *options.extend_exclude))
         self.files: dict[str, SourceFile] = {}
         self.errors: set[FileError] = set()
@@ -171,7 +180,10 @@ class _Finder:
 
     def _walk(self, folder: Path, base: Path, ignore: GitIgnore | None) -> Iterator[Path]:
         pending = [(folder, ignore)]
+        seen = 0
         while pending:
+            if seen > self.most:
+                raise LargeTreeError
             current, ignore = pending.pop()
             if ignore is not None:
                 ignore = ignore.below(current)
@@ -182,6 +194,7 @@ class _Finder:
                 fatal = current == folder
                 self.errors.add(FileError(display_name(current), message, fatal))
                 continue
+            seen += len(entries)
             for entry in entries:
                 path = current / entry.name
                 try:

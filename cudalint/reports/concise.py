@@ -9,7 +9,7 @@ from cudalint.reports.text import headline
 
 
 def render(report: Report, style: Style | None = None) -> str:
-    """``path:row:column: severity: message [CODE]``, line by line."""
+    """``path:row:column: severity: message [CODE]``, line by line; what to do stands elsewhere."""
     style = style or Style()
-    lines = "".join(f"{headline(finding, report, style)}\n" for finding in listed(report))
+    lines = "".join(f"{headline(one, report, style, brief=True)}\n" for one in listed(report))
     return lines + paragraph(report, style)

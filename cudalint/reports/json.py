@@ -85,7 +85,7 @@ def finding_entry(finding: Finding, report: Report) -> FindingEntry:
         filename=finding.filename,
         location=start,
         end_location=end,
-        function=finding.function,
+        function=finding.function or None,
         steps=[
             StepEntry(
                 step.filename,

@@ -116,7 +116,8 @@ class FindingEntry(msgspec.Struct, frozen=True):
     filename: str
     location: Location
     end_location: Location
-    function: str
+    function: str | None
+    """The one that it is in, by its qualified name; ``null`` where it is in none."""
     steps: list[StepEntry]
     parts: list[Part]
     fix: FixEntry | None

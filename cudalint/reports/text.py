@@ -33,12 +33,14 @@ def render(report: Report, style: Style | None = None) -> str:
     return "\n".join([*blocks, summed_up] if summed_up else blocks)
 
 
-def headline(finding: Finding, report: Report, style: Style) -> str:
-    """``path:row:column: severity: message [CODE]``: what matchers of compilers' lines know."""
+def headline(finding: Finding, report: Report, style: Style, *, brief: bool = False) -> str:
+    """``path:row:column: severity: message [CODE]``: what matchers of compilers' lines know.
+    ``brief``: without advice."""
     place = style.paint(location(finding.filename, finding.span, report.sources), "bold")
     severity = style.paint(finding.severity.value, SEVERITY_COLOR[finding.severity])
     code = style.link(finding.code, page_url(report.documentation, finding.code))
-    message = f"{style.message(finding.message)}{_verdict(finding, style)}"
+    said = finding.brief if brief else finding.message
+    message = f"{style.message(said)}{_verdict(finding, style)}"
     return f"{place}: {severity}: {message} [{code}]"
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cudalint.frontends.cuda.flags import meant_standard
 from cudalint.project.compile_commands import CompileFlags
 from cudalint.runtime import libraries
 from cudalint.runtime.ledger import build_ledger
@@ -189,7 +190,7 @@ def _command(
         runtime = ["shared", "-Xlinker", "--as-needed"] if relocatable else ["none"]
         if options.machine_code or relocatable:
             code = f"[{code},sm_{architecture}]"
-        standard = f"-std={(flags.standard or 'c++17').replace('gnu', 'c')}"
+        standard = f"-std={_standard(sources, flags).replace('gnu', 'c')}"
         return [
             str(nvcc.path), *common, standard, "-cudart", *runtime, "-w",
             "--expt-relaxed-constexpr",
@@ -211,11 +212,19 @@ def _command(
     if _is_cuda(sources):
         common += ["-include", "cuda_runtime.h"]  # as nvcc does
     return [
-        str(find_compiler()), *common, f"-std={flags.standard or 'c++17'}", "-w",
+        str(find_compiler()), *common, f"-std={_standard(sources, flags)}", "-w",
         "-fno-omit-frame-pointer", "-isystem", str(include), "-isystem", str(include / "cccl"),
         "-idirafter", str(libraries.HEADERS), *inputs, "-x", "none", *options.arguments,
         f"-Wl,-rpath,{library.parent}", "-pthread", *tail,
     ]  # fmt: skip
+
+
+def _standard(sources: Sequence[Path], flags: CompileFlags) -> str:
+    """The project's, else the least that its sources can do with."""
+    if flags.standard is not None:
+        return flags.standard
+    texts = (source.read_text("utf-8", "replace") for source in sources)
+    return next(filter(None, map(meant_standard, texts)), "c++17")
 
 
 def _is_cuda(sources: Sequence[Path]) -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from cudalint.frontends.cuda.flags import all_system_folders
+from cudalint.frontends.cuda.includes import find_includes
+from cudalint.frontends.cuda.toolchain import find_toolchain
 from cudalint.plan import Plan
 from cudalint.project.compile_commands import (
     CompileCommands,
@@ -31,17 +34,27 @@ class ProjectFlags:
         settings = self._plan.settings
         known = [flags for source in sources if (flags := self._flags(source)) is not None]
         standards = (flags.standard for flags in known)
+        folders = _all(
+            [str(absolute(folder)) for folder in settings.include_folders],
+            *(flags.include_folders for flags in known),
+        )
         return CompileFlags(
-            include_folders=_all(
-                [str(absolute(folder)) for folder in settings.include_folders],
-                *(flags.include_folders for flags in known),
-            ),
+            include_folders=_all(folders, *(self._guessed(one, folders) for one in sources)),
             system_folders=_all(*(flags.system_folders for flags in known)),
             defines=_all(*(flags.defines for flags in known), settings.defines),
             undefines=_all(*(flags.undefines for flags in known)),
             forced_includes=_all(*(flags.forced_includes for flags in known)),
             standard=settings.standard or next(filter(_is_cpp, standards), None),
         )
+
+    def _guessed(self, source: Path, folders: Sequence[str]) -> tuple[str, ...]:
+        """Where linting found headers that no given folder has."""
+        try:
+            text = source.read_text("utf-8", "replace")
+        except OSError:
+            return ()
+        system = all_system_folders(find_toolchain())
+        return find_includes(str(source), text, folders, system, self._plan.root).folders
 
     def _flags(self, source: Path) -> CompileFlags | None:
         database = self._plan.compile_commands or self._nearest(source.parent)

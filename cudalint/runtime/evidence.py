@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cudalint.findings.verdict import Evidence
 from cudalint.runtime.events import Event, EventKind, Frame, Violation
+from cudalint.runtime.faults import SETTING
 from cudalint.runtime.frameworks import measures
 from cudalint.runtime.frameworks.watches import GROWTH
 from cudalint.runtime.observation import Observation
@@ -37,6 +38,7 @@ _VIOLATIONS = {
     "GPU406": (Violation.COPY_DIRECTION,),
     "GPU407": (Violation.FILL_VALUE,),
 }  # fmt: skip
+_OF_BLOCKS = {code: _VIOLATIONS[code] for code in ("GPU201", "GPU203")}
 _REFUSALS = frozenset({"GPU202", "GPU203", "GPU302", "GPU303", "GPU304", "GPU405", "GPU406"})
 """Where a call at the place that fails by itself is evidence too: a real runtime says no more."""
 KEPT = "kept until the end: a global, a static or a thread-local still leads to it"
@@ -76,7 +78,9 @@ def evidence_of(question: Question, seen: Observation) -> Evidence | None:
 def run_name(seen: Observation) -> str:
     """The run in words."""
     fault = fault_name(seen)
-    run = f"{fault} fails" if fault else "without faults"
+    run = "without faults"
+    if seen.injected is not None:
+        run = f"{fault} answers otherwise" if seen.injected.api == SETTING else f"{fault} fails"
     if seen.uncaught:
         run += f", and nobody catches the exception ({seen.uncaught}): the ledger does, at main"
     return run
@@ -227,8 +231,28 @@ def _violated(question: Question, seen: Observation) -> Iterator[tuple[Event | N
     for event in seen.account.violations:
         if event.violation in kinds and question.place.index(event.stack) is not None:
             yield event, event.text
+    yield from _by_owner(question, seen)
     if code in _REFUSALS:
         yield from _refused(question, seen)
+
+
+def _by_owner(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    """What an owner does to a block where its life ends, in the finding's function: that is another
+    line than the finding's."""
+    if question.finding.code not in _OF_BLOCKS:
+        return
+    function = question.finding.function.rpartition("::")[2].partition("<")[0]
+    kinds = _OF_BLOCKS[question.finding.code]
+    blocks = {
+        event.address
+        for event in seen.events
+        if event.kind is EventKind.ACQUIRE
+        and any(place.index(event.stack) is not None for place in question.places)
+    }
+    for event in seen.account.violations:
+        inside = any(question.place.shares(frame, function) for frame in event.stack)
+        if inside and event.address in blocks and event.violation in kinds:
+            yield event, event.text
 
 
 def _refused(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
@@ -284,11 +308,19 @@ def _mismatched_copy(question: Question, seen: Observation) -> Iterator[tuple[Ev
         if event.kind is EventKind.ACQUIRE and event.bytes:
             sizes[event.address] = event.bytes
         elif event.kind in (EventKind.COPY, EventKind.FILL) and event.bytes:
-            whole = sizes.get(event.address) or sizes.get(event.source) or 0
-            parts = whole // event.bytes
-            part = whole % event.bytes == 0 and parts in (2, 4, 8, 12, 16, 24, 32)
-            if part and question.place.index(event.stack) is not None:
-                yield event, f"{event.bytes:,} of {whole:,} bytes: one of every {parts}"
+            for whole in (sizes.get(event.address, 0), sizes.get(event.source, 0)):
+                parts = whole // event.bytes
+                part = whole % event.bytes == 0 and parts in (2, 4, 8, 12, 16, 24, 32)
+                if part and question.place.index(event.stack) is not None:
+                    yield event, f"{event.bytes:,} of {whole:,} bytes: one of every {parts}"
+
+
+def _wrong_way(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
+    yield from _violated(question, seen)
+    for event in seen.events:
+        onto_itself = event.kind is EventKind.COPY and event.bytes and event.address == event.source
+        if onto_itself and question.place.index(event.stack) is not None:
+            yield event, f"{event.bytes:,} bytes are copied onto themselves"
 
 
 def _filled(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
@@ -351,6 +383,7 @@ _SEARCHES: dict[str, Search] = {
     "GPU301": _oversize_kernel,
     "GPU302": _too_much_shared,
     "GPU405": _mismatched_copy,
+    "GPU406": _wrong_way,
     "GPU407": _filled,
     "GPU501": _over_budget,
     "GPU502": _over_peak,

@@ -15,7 +15,9 @@ from pathlib import PurePath
 from cudalint.runtime.events import Event, Frame
 
 VARIABLE = "CUDALINT_FAULT"
-HOST_APIS = frozenset({"malloc", "calloc", "operator new", "fopen", "fread"})
+SETTING = "getenv"
+"""Never fails: instead what is set is not, and what is not set is 1."""
+HOST_APIS = frozenset({"malloc", "calloc", "operator new", "fopen", "fread", SETTING})
 """The host's own calls that can be made to fail."""
 
 

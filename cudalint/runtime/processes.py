@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TOKEN = "CUDALINT_RUN"
+_SECONDS_TO_END = 5.0
+"""What was killed may be long in dying, on a machine that is busy."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,27 @@ def run_command(
     """Run to the end or to a limit. ``OSError`` where it cannot be started. ``stdout`` is the file
     that it writes to where its output is not kept; by default ours."""
     token = uuid.uuid4().hex
+    try:
+        return _run(command, folder, {**environment, TOKEN: token}, limits, stdout)
+    except BaseException:
+        # The handler of a signal may leave while the command runs and we do not know of it yet.
+        _end_descendants(token)
+        raise
+
+
+def _run(
+    command: Sequence[str | Path],
+    folder: Path,
+    environment: Mapping[str, str],
+    limits: ProcessLimits,
+    stdout: int | None,
+) -> Completed:
     start = time.monotonic()
     captured = limits.output is not None
     process = subprocess.Popen(
         [str(part) for part in command],
         cwd=folder,
-        env={**environment, TOKEN: token},
+        env=environment,
         stdin=subprocess.DEVNULL if captured else None,
         stdout=subprocess.PIPE if captured else stdout,
         stderr=subprocess.PIPE if captured else None,
@@ -86,7 +103,7 @@ def run_command(
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         status = process.wait()
-        survivors = _end_descendants(token)
+        survivors = _end_descendants(environment[TOKEN])
         capture.drain()
     return Completed(
         pid=process.pid,
@@ -189,10 +206,12 @@ def _restrict(pid: int, limits: ProcessLimits) -> None:
 
 
 def _end_descendants(token: str) -> int:
-    """End processes that left the group (``setsid``) but carry the run's token."""
+    """End processes that left the group (``setsid``), or never became known, but carry the run's
+    token."""
     needle = f"{TOKEN}={token}".encode()
     ended: set[int] = set()
-    for _ in range(50):
+    end = time.monotonic() + _SECONDS_TO_END
+    while time.monotonic() < end:
         found = [pid for pid in _pids() if _carries(pid, needle)]
         if not found:
             break

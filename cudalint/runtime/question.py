@@ -14,6 +14,7 @@ from cudalint.runtime.events import Frame
 from cudalint.source import Span
 
 _FAILS = re.compile(r"\b(?:fails|throws)\b")
+_SOMETIMES = re.compile(r"\bis not always (?:released|destroyed|closed)\b")
 _NEVER = re.compile(r"\bis never (?:released|destroyed|closed|left)\b")
 
 
@@ -104,6 +105,11 @@ class Question:
     def never(self) -> bool:
         """Whether it says that nothing releases it at all, on no way."""
         return self.finding.code == "GPU101" or _NEVER.search(self.finding.message) is not None
+
+    @property
+    def sometimes(self) -> bool:
+        """Whether it says that some ways past the release exist, not all."""
+        return _SOMETIMES.search(self.finding.message) is not None
 
     @property
     def places(self) -> tuple[Place, ...]:

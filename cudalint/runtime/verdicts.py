@@ -17,7 +17,7 @@ from cudalint.runtime.evidence import (
     nothing_lost,
     unproven,
 )
-from cudalint.runtime.faults import HOST_APIS, Fault
+from cudalint.runtime.faults import HOST_APIS, SETTING, Fault
 from cudalint.runtime.frameworks.growth import GrowthJudge
 from cudalint.runtime.frameworks.measures import REFUTABLE
 from cudalint.runtime.frameworks.watches import GROWTH
@@ -130,10 +130,11 @@ class Judge:
     def _shown_by_host_calls(self, question: Question, tried: _Tried) -> Evidence | None:
         """The same with a call of the host's own failing, which only leads to a way out: without
         evidence it says nothing."""
-        ruled_out = question.finding.code not in LEAKS or question.never or tried.kept
-        if ruled_out or not self._laboratory.prepared.host_calls:
+        if question.never or tried.kept or not self._laboratory.prepared.host_calls:
             return None
         for fault in self._host_faults(question):
+            if question.finding.code not in LEAKS and fault.api != SETTING:
+                continue  # What is misused once the host has no memory is another question.
             alone = _Tried()
             evidence = self._in_run(question, fault, alone)
             if evidence is not None:
@@ -142,12 +143,18 @@ class Judge:
         return None
 
     def _host_faults(self, question: Question) -> Iterator[Fault]:
+        """Those in the finding's function and on its lines; what asks for a setting, also while
+        what the finding speaks of is held."""
         function = question.finding.function.rpartition("::")[2].partition("<")[0]
         places: set[tuple[Frame, ...]] = set()
-        for event in fallible_calls(self._laboratory.with_host_calls().events):
+        events = self._laboratory.with_host_calls().events
+        spans = _lifetimes(question, events).spans
+        for event in fallible_calls(events):
             near = any(question.place.shares(frame, function) for frame in event.stack) or any(
                 place.index(event.stack) is not None for place in question.places
             )
+            if event.api == SETTING:
+                near = near or any(first < event.sequence < last for first, last in spans)
             if event.api in HOST_APIS and near and event.stack not in places:
                 places.add(event.stack)
                 yield Fault(call=event.call, api=event.api, host=True)
@@ -271,7 +278,7 @@ class Judge:
                 if not tried.on_path and not any(event.call for event in base.events):
                     return "its CUDA runtime is static: no call of it can be made to fail"
                 return "" if tried.on_path else "the call whose failure matters was never made"
-            if code in _PATHLESS:
+            if code in _PATHLESS and not question.sometimes:
                 return ""
             return "what decides whether its path is taken is no call that can be made to fail"
         if code in _SWEPT:

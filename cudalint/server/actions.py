@@ -83,19 +83,15 @@ class Actions:
             )
 
     def _workspace_edit(self, edits: Sequence[Edit]) -> types.WorkspaceEdit:
-        by_file: dict[str, list[types.TextEdit]] = defaultdict(list)
+        by_text: dict[str, list[types.TextEdit]] = defaultdict(list)
         for edit in edits:
-            by_file[edit.filename].append(self.texts.edit(edit))
+            place = self.texts.location(edit.filename, edit.span)
+            by_text[place.uri].append(types.TextEdit(place.range, edit.text))
         if not self.client.versions:
-            return types.WorkspaceEdit(
-                changes={self.texts.uri(name): found for name, found in by_file.items()}
-            )
+            return types.WorkspaceEdit(changes=dict(by_text))
         changes = []
-        for name, found in by_file.items():
-            document = self.texts.document(name)
-            identifier = types.OptionalVersionedTextDocumentIdentifier(
-                self.texts.uri(name), document.version if document else None
-            )
+        for uri, found in by_text.items():
+            identifier = types.OptionalVersionedTextDocumentIdentifier(uri, self.texts.version(uri))
             changes.append(types.TextDocumentEdit(identifier, list(found)))
         return types.WorkspaceEdit(document_changes=list(changes))
 

@@ -7,7 +7,7 @@ import contextlib
 import functools
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,11 @@ from cudalint.commands.rule import markdown
 from cudalint.project.compile_commands import DATABASE, forget_databases
 from cudalint.project.config import CONFIG_NAMES
 from cudalint.project.paths import display_name
+from cudalint.server import notebooks
 from cudalint.server.actions import KINDS, Actions, overlap
 from cudalint.server.diagnostics import Client, Shown, Texts, shown
 from cudalint.server.documents import opened, path_of
+from cudalint.server.notebooks import Notebook
 from cudalint.server.projects import Projects
 from cudalint.server.session import Linted, Session
 
@@ -55,17 +57,36 @@ class _Protocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
-        self._server.closed(params)
+        self._server.closed(params.text_document.uri)
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_OPEN)
+    def lsp_notebook_document__did_open(self, params: types.DidOpenNotebookDocumentParams) -> None:
+        self._server.notebook_opened(params)
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    def lsp_notebook_document__did_change(
+        self, params: types.DidChangeNotebookDocumentParams
+    ) -> None:
+        self._server.notebook_changed(params)
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+    def lsp_notebook_document__did_close(
+        self, params: types.DidCloseNotebookDocumentParams
+    ) -> None:
+        self._server.closed(params.notebook_document.uri)
 
 
 class Server(LanguageServer):
     """One editor's session."""
 
     def __init__(self) -> None:
-        super().__init__("cudalint", __version__, protocol_cls=_Protocol)
+        super().__init__(
+            "cudalint", __version__, protocol_cls=_Protocol, notebook_document_sync=notebooks.SYNC
+        )
         self.client = Client()
         self.projects = Projects(self._complain)
         self.session = Session(self.projects, self._publish, self._log)
+        self._notebooks: dict[str, Notebook] = {}
         self._actions: dict[str, Actions] = {}
         """What was last published, by address of the document."""
         self.is_shut = False
@@ -81,6 +102,7 @@ class Server(LanguageServer):
             types.INITIALIZED: self._initialized,
             types.SHUTDOWN: self._shut,
             types.TEXT_DOCUMENT_DID_SAVE: self._saved,
+            types.NOTEBOOK_DOCUMENT_DID_SAVE: self._saved,
             types.TEXT_DOCUMENT_CODE_ACTION: self._code_actions,
             types.TEXT_DOCUMENT_HOVER: self._hover,
             types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._configured,
@@ -148,9 +170,12 @@ class Server(LanguageServer):
 
     def opened(self, params: types.DidOpenTextDocumentParams) -> None:
         """A document was opened."""
+        self.session.open(opened(params.text_document, self._folder()))
+
+    def _folder(self) -> Path:
+        """Where what was never saved belongs."""
         folders = self.projects.folders
-        folder = folders[0] if folders else Path.cwd()
-        self.session.open(opened(params.text_document, folder))
+        return folders[0] if folders else Path.cwd()
 
     def changed(self, params: types.DidChangeTextDocumentParams) -> None:
         """A document was changed."""
@@ -162,14 +187,42 @@ class Server(LanguageServer):
         changes, encoding = params.content_changes, self.client.encoding
         self.session.change(document.changed(identifier.version, changes, encoding))
 
-    def closed(self, params: types.DidCloseTextDocumentParams) -> None:
+    def closed(self, uri: str) -> None:
         """A document was closed: what is said of it goes."""
-        uri = params.text_document.uri
-        self._actions.pop(uri, None)
-        if self.session.remove(uri) is not None:
+        self._notebooks.pop(uri, None)
+        document = self.session.remove(uri)
+        if document is not None:
+            self._clear(part.uri for part in document.shown)
+
+    def notebook_opened(self, params: types.DidOpenNotebookDocumentParams) -> None:
+        """A notebook was opened."""
+        given, texts = params.notebook_document, params.cell_text_documents
+        notebook = notebooks.opened(given, _plain(given.metadata), texts, self._folder())
+        self._notebooks[notebook.uri] = notebook
+        self.session.open(notebook.document())
+
+    def notebook_changed(self, params: types.DidChangeNotebookDocumentParams) -> None:
+        """A notebook was changed."""
+        identifier, change = params.notebook_document, params.change
+        before = self._notebooks.get(identifier.uri)
+        if before is None:
+            self._log(f"a change of {identifier.uri}, which is not open")
+            return
+        metadata = _plain(change.metadata)
+        after = before.changed(identifier.version, change, metadata, self.client.encoding)
+        self._notebooks[after.uri] = after
+        document = after.document()
+        left = {part.uri for part in document.cells}
+        self._clear(cell.text.uri for cell in before.cells if cell.text.uri not in left)
+        self.session.change(document)
+
+    def _clear(self, uris: Iterable[str]) -> None:
+        """Take back what was said of some texts."""
+        for uri in uris:
+            self._actions.pop(uri, None)
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
-    def _saved(self, params: types.DidSaveTextDocumentParams) -> None:
+    def _saved(self, params: object) -> None:
         self.session.refresh()
 
     def _publish(self, linted: Linted) -> None:
@@ -178,17 +231,18 @@ class Server(LanguageServer):
         found = shown(linted.report, texts, self.client, plan.settings.documentation)
         for document in documents:
             name = display_name(document.path)
-            listed = found.get(name, [])
-            self._actions[document.uri] = Actions(document, name, listed, texts, self.client)
-            diagnostics = [one.diagnostic for one in listed]
-            self.text_document_publish_diagnostics(
-                types.PublishDiagnosticsParams(document.uri, diagnostics, document.version)
-            )
+            for part in document.shown:
+                listed = found.get(part.uri, [])
+                self._actions[part.uri] = Actions(document, name, listed, texts, self.client)
+                diagnostics = [one.diagnostic for one in listed]
+                self.text_document_publish_diagnostics(
+                    types.PublishDiagnosticsParams(part.uri, diagnostics, part.version)
+                )
 
     def _current(self, uri: str) -> Actions | None:
         """What is known of a document, if it is of the text that stands there now."""
         known = self._actions.get(uri)
-        current = known and self.session.documents.get(uri) is known.document
+        current = known and self.session.documents.get(known.document.uri) is known.document
         return known if current else None
 
     # Questions ----------------------------------------------------------------------------------

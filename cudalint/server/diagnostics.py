@@ -11,7 +11,6 @@ from pathlib import Path
 from lsprotocol import types
 
 from cudalint.findings.finding import Finding, Severity, Step
-from cudalint.findings.fix import Edit
 from cudalint.findings.rule import page_url
 from cudalint.findings.suppressions import UNUSED_CODE
 from cudalint.project.files import language_of
@@ -35,6 +34,7 @@ _MOST_RELATED = 50
 class Shown:
     """A finding and what the editor was sent of it; no finding where a file was not linted."""
 
+    uri: str
     diagnostic: types.Diagnostic
     finding: Finding | None = None
 
@@ -80,16 +80,31 @@ class Texts:
             self._sources[filename] = Source(filename, self._read(filename))
         return self._sources[filename]
 
-    def range(self, filename: str, span: Span) -> types.Range:
-        """A span as the editor counts."""
+    def location(self, filename: str, span: Span) -> types.Location:
+        """A span as the editor counts: of a notebook, in the cell where it begins."""
         source = self.source(filename)
-        if filename not in self._lines:
-            self._lines[filename] = Lines(source.text, self._encoding)
-        return range_of(span, source, self._lines[filename])
+        cell = source.cell_at(span.row)
+        if cell is None:
+            return types.Location(self.uri(filename), self._range(filename, span, source))
+        document = self._open.get(filename)
+        if document is None or cell.number > len(document.cells):
+            start = types.Position(0, 0)
+            return types.Location(self.uri(filename), types.Range(start, start))
+        part = document.cells[cell.number - 1]
+        before = cell.first_row - 1
+        inside = Span(span.row - before, span.column, span.end_row - before, span.end_column)
+        text = Source(part.uri, part.text)
+        return types.Location(part.uri, self._range(part.uri, inside, text))
 
-    def edit(self, edit: Edit) -> types.TextEdit:
-        """An edit as the editor makes it."""
-        return types.TextEdit(self.range(edit.filename, edit.span), edit.text)
+    def _range(self, name: str, span: Span, source: Source) -> types.Range:
+        if name not in self._lines:
+            self._lines[name] = Lines(source.text, self._encoding)
+        return range_of(span, source, self._lines[name])
+
+    def version(self, uri: str) -> int | None:
+        """The version of an open text."""
+        parts = (part for document in self._open.values() for part in document.shown)
+        return next((part.version for part in parts if part.uri == uri), None)
 
     def _read(self, filename: str) -> str:
         document = self._open.get(filename)
@@ -104,28 +119,29 @@ class Texts:
 def shown(
     report: Report, texts: Texts, client: Client, documentation: str | None
 ) -> dict[str, list[Shown]]:
-    """What is to be shown, by filename."""
+    """What is to be shown, by the address of the text that it is shown in."""
     found: dict[str, list[Shown]] = defaultdict(list)
     for finding in report.active:
         if texts.document(finding.filename) is not None:
-            diagnostic = _diagnostic(finding, texts, client, documentation)
-            found[finding.filename].append(Shown(diagnostic, finding))
+            one = _shown(finding, texts, client, documentation)
+            found[one.uri].append(one)
     for error in report.errors:
-        if texts.document(error.filename) is not None:
-            found[error.filename].append(Shown(_failure(error.message)))
+        document = texts.document(error.filename)
+        if document is not None:
+            uri = document.shown[0].uri
+            found[uri].append(Shown(uri, _failure(error.message)))
     return found
 
 
-def _diagnostic(
-    finding: Finding, texts: Texts, client: Client, documentation: str | None
-) -> types.Diagnostic:
+def _shown(finding: Finding, texts: Texts, client: Client, documentation: str | None) -> Shown:
+    place = texts.location(finding.filename, finding.span)
     url = page_url(documentation, finding.code) if client.links else None
     message = finding.message
     if not client.related:
         message = "\n".join([message, *_told(finding)])
     tags = [types.DiagnosticTag.Unnecessary] if finding.code == UNUSED_CODE else None
-    return types.Diagnostic(
-        range=texts.range(finding.filename, finding.span),
+    diagnostic = types.Diagnostic(
+        range=place.range,
         message=message,
         severity=_SEVERITIES[finding.severity],
         code=finding.code,
@@ -135,12 +151,13 @@ def _diagnostic(
         related_information=list(_related(finding, texts)) if client.related else None,
         data=finding.fingerprint if client.data else None,
     )
+    return Shown(place.uri, diagnostic, finding)
 
 
 def _related(finding: Finding, texts: Texts) -> Iterator[types.DiagnosticRelatedInformation]:
     """The path that leads to a finding."""
     for step in finding.steps[:_MOST_RELATED]:
-        place = types.Location(texts.uri(step.filename), texts.range(step.filename, step.span))
+        place = texts.location(step.filename, step.span)
         yield types.DiagnosticRelatedInformation(place, step.message)
 
 

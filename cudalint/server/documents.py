@@ -44,6 +44,13 @@ class Document:
     """``None`` where it is nothing that we lint."""
     saved: bool
     """Whether it has a place on the disk."""
+    cells: tuple[Document, ...] = ()
+    """Of a notebook: all of its cells, which the editor shows in its place."""
+
+    @property
+    def shown(self) -> tuple[Document, ...]:
+        """What the editor shows of it."""
+        return self.cells or (self,)
 
     def changed(
         self,
@@ -65,19 +72,25 @@ class Document:
 
 def opened(item: types.TextDocumentItem, folder: Path) -> Document:
     """A document that was opened; what has no file of its own belongs to ``folder``."""
-    path = path_of(item.uri)
     told, suffix = _LANGUAGES.get(item.language_id.lower(), (None, ""))
+    path, saved = place_of(item.uri, folder, suffix)
+    language = language_of(path) or told if saved else told
+    # A notebook's text is JSON; its places would not be those of its cells.
+    if path.suffix.lower() == NOTEBOOK_SUFFIX:
+        language = None
+    return Document(item.uri, item.version, item.text, path, language, saved)
+
+
+def place_of(uri: str, folder: Path, suffix: str) -> tuple[Path, bool]:
+    """Where a document is, and whether that is its own place: what was never saved might be in a
+    folder, as a file with some suffix."""
+    path = path_of(uri)
     if path is not None:
-        language = language_of(path) or told
-        # A notebook's text is JSON; its places would not be those of its cells.
-        if path.suffix.lower() == NOTEBOOK_SUFFIX:
-            language = None
-        return Document(item.uri, item.version, item.text, path, language, saved=True)
-    name = _UNNAMEABLE.sub("_", unquote(item.uri.rpartition(":")[2]).rpartition("/")[2])
-    if told is not None and language_of(Path(name)) is None:
+        return path, True
+    name = _UNNAMEABLE.sub("_", unquote(uri.rpartition(":")[2]).rpartition("/")[2])
+    if language_of(Path(name)) is None:
         name += suffix
-    path = absolute(folder / (name or "untitled"))
-    return Document(item.uri, item.version, item.text, path, told, saved=False)
+    return absolute(folder / (name or "untitled")), False
 
 
 def path_of(uri: str) -> Path | None:

@@ -8,13 +8,14 @@ import dataclasses
 import itertools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cudalint.grouping.parts import context_of
 from cudalint.linter import linked, lint
+from cudalint.neighbours import Neighbours
 from cudalint.project.cache import Memory, MemoryCache, digest, file_digest
-from cudalint.project.files import FileError, SourceFile, discover, sources_below
+from cudalint.project.files import FileError, LargeTreeError, SourceFile, discover, sources_below
 from cudalint.project.paths import display_name
 from cudalint.project.reading import encode
 from cudalint.reports.defects import told_once
@@ -27,6 +28,8 @@ PAUSE_SECONDS = 0.15
 _LARGEST_MEMORY = 192 * 1024**2
 _MOST_FILES = 500
 """A project with more files is not read in the background: only what is open counts."""
+_MOST_ENTRIES = 20_000
+"""So is one whose folders hold more of anything."""
 _MOST_CONTEXT = 24
 
 
@@ -56,6 +59,7 @@ class _Work:
     finding: asyncio.Task[None] | None = None
     is_large: bool = False
     context: tuple[SourceFile, ...] = ()
+    near: Neighbours = field(default_factory=Neighbours)
 
 
 class Session:
@@ -104,6 +108,7 @@ class Session:
             work = self._work(document)
             work.stale = True
             work.files = None
+            work.near = Neighbours()
             self._soil(work, 0.0)
 
     def _work(self, document: Document) -> _Work:
@@ -156,11 +161,10 @@ class Session:
         project = work.project
         settings = project.plan.settings
         # Of a large tree no more is walked than shows that it is large.
-        some = await asyncio.to_thread(_first_sources, project, _MOST_FILES + 1)
-        if len(some) > _MOST_FILES:
+        work.is_large = await asyncio.to_thread(_is_large, project)
+        if work.is_large:
             work.files = ()
-            work.is_large = True
-            self._log(f"{project.root}: more than {_MOST_FILES} sources; only open ones count")
+            self._log(f"{project.root}: too large to be read as a whole; only open files count")
         else:
             found = await asyncio.to_thread(discover, [project.root], settings, project.root)
             work.files = found.files
@@ -214,6 +218,7 @@ class Session:
                 context=work.context,
                 cache=self._cache(project, contents),
                 progress=self._progress,
+                near=work.near,
             )
         return Linted(project, documents, told_once(report))
 
@@ -263,9 +268,13 @@ def _failed(work: _Work, documents: tuple[Document, ...], error: Exception) -> L
     return Linted(work.project, documents, Report(errors=tuple(errors)))
 
 
-def _first_sources(project: Project, most: int) -> list[SourceFile]:
-    below = sources_below(project.root, project.plan.settings, project.root)
-    return list(itertools.islice(below, most))
+def _is_large(project: Project) -> bool:
+    root, settings = project.root, project.plan.settings
+    try:
+        found = sources_below(root, settings, root, _MOST_ENTRIES)
+        return next(itertools.islice(found, _MOST_FILES, None), None) is not None
+    except LargeTreeError:
+        return True
 
 
 def _file(document: Document) -> SourceFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from pathlib import Path
 
@@ -69,6 +70,22 @@ def test_hang(lab):
     assert result.timed_out
     assert result.ending.startswith("stopped after 1.")
     assert time.monotonic() - start < 60
+
+
+def test_a_signal_while_it_is_started(lab, monkeypatch):
+    """Its handler leaves when the program runs already, but was not handed to us yet."""
+
+    class Interrupted(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            raise SystemExit(143)
+
+    program = lab.build("int main() { for (;;) pause(); }")
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    marker = f"CUDALINT_TEST_MARKER_{os.urandom(8).hex()}"
+    with pytest.raises(SystemExit):
+        lab.run(program, environment={"MARKER": marker})
+    assert running(marker) == []
 
 
 def test_children_are_ended(lab):

@@ -170,7 +170,7 @@ def test_sizes_that_the_code_asks_for_are_tried(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("struct Gone;\nvoid work(Gone *g) { void *p; cudaMalloc(&p, 8); }  // HERE", "Gone"),
-        ("void work(int (*f)()) { void *p; cudaMalloc(&p, 8); }  // HERE", "a function for"),
+        ("void work(int &(*f)()) { void *p; cudaMalloc(&p, 8); }  // HERE", "a function that"),
         ("class A { void work() { void *p; cudaMalloc(&p, 8); } };  // HERE", "not public"),
         ("#include <nowhere.h>\nvoid work() { void *p; cudaMalloc(&p, 8); }  // HERE", "build"),
         ("void *p = nullptr;  // HERE", "no function"),

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -168,10 +167,7 @@ def test_a_sigterm_ends_the_command(program: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "asleep\n"
     process.send_signal(signal.SIGTERM)
-    assert process.wait(20) == 128 + signal.SIGTERM
-    deadline = time.monotonic() + 10
-    while _alive(program) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    assert process.wait(60) == 128 + signal.SIGTERM
     assert not _alive(program)
 
 

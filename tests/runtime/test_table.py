@@ -31,7 +31,7 @@ FEW = [
 
 
 def row(unit: str, outcome: str) -> Row:
-    return Row(unit, "GPU102", "cpp", "bad_" in unit, outcome)
+    return Row(unit, "GPU102", "cpp", "bad_" in unit, outcome, ran=True)
 
 
 def test_worse_is_told() -> None:
@@ -62,8 +62,10 @@ def test_what_the_sweep_alone_must_show() -> None:
     other = Row("bad_g", "GPU101", "cpp", bad=True, outcome="confirmed", ways=[WITHOUT_FAULTS])
     rows.append(row("bad_h", "not-reached"))
     rows[-1].hooked = True
+    rows.append(row("bad_i", "not-reached"))
+    rows[-1].ran = False  # a harness alone
     (line,) = sweep_lines([*rows, other])
-    assert line.startswith("GPU102: 1 of 4 by the sweep alone, 2 could not be swept here (")
+    assert line.startswith("GPU102: 1 of 4 by the sweep alone, 3 could not be swept here (")
     assert "cudaMemcpy 2, the run without faults 2, cudaMalloc 1" in line
     told = not_by_sweep([*rows, other])
     assert [one.partition(":")[0] for one in told] == ["bad_b", "bad_d", "bad_f"]

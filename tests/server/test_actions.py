@@ -61,7 +61,7 @@ def actions(document: Document, *findings: Finding, client: Client = CLIENT) -> 
     sources = {name: Source(name, document.text)}
     texts = Texts([document], sources, client.encoding)
     listed = shown(Report(tuple(findings), sources=sources), texts, client, None)
-    return Actions(document, name, listed[name], texts, client)
+    return Actions(document, name, listed[document.uri], texts, client)
 
 
 def edits(action: types.CodeAction) -> list[tuple[int, int, int, str]]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 pytest.importorskip("pygls", reason="the extra `server` is not installed")
 
 from benchmarks.server.client import CAPABILITIES, COMMAND, Editor
+from cudalint.project.files import LargeTreeError, sources_below
+from cudalint.project.settings import Settings
 from tests.server.conftest import CLEAN, LEAK
 
 Start = Callable[..., Editor]
@@ -311,3 +314,54 @@ def test_the_server_leaves_with_its_editor(launch: Start, tmp_path: Path) -> Non
     assert orphan.process is not None and orphan.process.stdin is not None
     orphan.process.stdin.close()
     assert orphan.process.wait(20) == 1
+
+
+TAKES = """#include <cuda_runtime.h>
+void take(float* block);
+void lend(int count)
+{
+    float* block;
+    if (cudaMalloc(&block, count) == cudaSuccess)
+        take(block);
+}
+"""
+
+
+@pytest.mark.parametrize("others", [498, 499])
+def test_a_project_of_more_than_500_sources_is_not_read(
+    launch: Start, tmp_path: Path, others: int
+) -> None:
+    """What other files do counts up to there; beyond, nobody knows, and the log says so."""
+    (tmp_path / "cudalint.toml").write_text("")
+    (tmp_path / "lends.cu").write_text(TAKES)
+    (tmp_path / "takes.cu").write_text("#include <cuda_runtime.h>\nvoid take(float* block) {}\n")
+    folder = tmp_path / "others"
+    folder.mkdir()
+    for number in range(others):
+        (folder / f"one_{number}.py").write_text("\n")
+    log = tmp_path / "log.txt"
+    with log.open("wb") as errors, launch(errors=errors) as editor:
+        uri = editor.open(tmp_path / "lends.cu", TAKES)
+        assert editor.shown(uri) == []
+        if others + 2 <= 500:
+            editor.until(lambda: codes(editor.diagnostics[uri]["diagnostics"]) == ["GPU101"])
+        else:
+            deadline = time.monotonic() + 60
+            while "too large" not in log.read_text() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            editor.settle()
+            assert editor.shown(uri) == []
+    assert ("too large" in log.read_text()) == (others + 2 > 500)
+
+
+def test_a_tree_of_very_many_files_is_not_walked_to_its_end(tmp_path: Path) -> None:
+    """Whether a project is large is known after a while, wherever its sources are."""
+    for folder in ("a", "b", "c"):
+        (tmp_path / folder).mkdir()
+        for number in range(4):
+            (tmp_path / folder / f"{number}.txt").write_text("")
+    (tmp_path / "a" / "a.cu").write_text("")
+    walk = partial(sources_below, tmp_path, Settings(), tmp_path)
+    assert [one.path.name for one in walk(100)] == ["a.cu"]
+    with pytest.raises(LargeTreeError):
+        list(walk(8))

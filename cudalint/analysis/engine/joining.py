@@ -24,6 +24,7 @@ from typing import Any, TypeGuard, TypeVar
 from cudalint.analysis.engine.conditions import is_known, literal
 from cudalint.analysis.engine.state import Holding, InputRelease, State, Status
 from cudalint.analysis.values.arithmetic import bounded
+from cudalint.analysis.values.elements import is_of_elements
 from cudalint.analysis.values.values import (
     NULL,
     ZERO,
@@ -268,7 +269,7 @@ def _inputs(one: State, other: State) -> dict[Location, InputRelease] | None:
         if not (
             is_null(without, given)
             or is_null(without, Operation("element", (given,)))
-            or ("[]" in entry and without.skipped - having.skipped)  # there are no elements
+            or (without.skipped - having.skipped and is_of_elements(entry))  # there are none
         ):
             return None
         present = mine or theirs

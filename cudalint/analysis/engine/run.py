@@ -12,7 +12,7 @@ from cudalint.analysis.engine.evaluate import Evaluator
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.engine.summary import Outcome, Summary
 from cudalint.analysis.shape.loops import few_turns
-from cudalint.analysis.shape.operations import calls, operations
+from cudalint.analysis.shape.operations import calls, operations, successors
 from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.shape.symbols import Symbols, identity
@@ -168,6 +168,13 @@ class FunctionRun:
         """Whether a path went past a loop, without an iteration, that handles a variable: what it
         would do there is not known to be missing."""
         return any(symbol in self.flow.mentioned[header] for header in state.skipped)
+
+    def reads_later(self, symbol: str) -> bool:
+        """Whether a variable may be read after the operation that runs now."""
+        block = self.position.block
+        return self.flow.last_read[block].get(symbol, -1) > self.position.index or any(
+            symbol in self.flow.live[after] for after in successors(self.flow.blocks[block])
+        )
 
     def show(self, expression: Expression | None) -> str:
         """An expression as the source has it: calls in place of their temporaries."""

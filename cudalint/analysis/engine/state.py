@@ -86,6 +86,8 @@ class Event:
     """Of a failure: the context is of no more use after it."""
     thrown: tuple[str, ...] = ()
     """Of an exception: of which classes one is its own; none where they are not known."""
+    inside: Step | None = None
+    """Of a failure of the project's own function: what failed in it."""
 
     @property
     def is_failure(self) -> bool:
@@ -195,10 +197,15 @@ class State:
     # The path ---------------------------------------------------------------------------------
 
     def record(
-        self, kind: str, step: Step, block: int | None = None, sticky: bool = False
+        self,
+        kind: str,
+        step: Step,
+        block: int | None = None,
+        sticky: bool = False,
+        inside: Step | None = None,
     ) -> Event:
         """Add a station to the trace."""
-        event = Event(kind, step, block, sticky)
+        event = Event(kind, step, block, sticky, inside=inside)
         length = self.trace.length + 1 if self.trace else 1
         self.trace = Trace(event, self.trace, length)
         return event
@@ -219,6 +226,10 @@ class State:
         if "[]" in location:
             location = exactly(self.values, location)
         value = self.values.get(location)
+        if location[0] == "@" and isinstance(location[1], Bag):
+            held = self._in_any(location[1], location[2:])
+            if held - set(resources_in(value if value is not None else NULL)):
+                return bag(held)
         if value is not None and "[]" not in location:
             return value
         if is_index(location[-1]):
@@ -277,6 +288,19 @@ class State:
         }
         return bag(held) if held else None
 
+    def _in_any(self, blocks: Bag, rest: Location) -> set[Symbol]:
+        """What the same member holds of some blocks, through whatever pointers it was stored."""
+        wanted = set(blocks.resources)
+        return {
+            resource
+            for key, value in self.values.items()
+            if key[0] == "@"
+            and key[2:] == rest
+            and isinstance(key[1], Pointer | Bag)
+            and not wanted.isdisjoint(resources_in(key[1]))
+            for resource in resources_in(value)
+        }
+
     def _element(self, location: Location) -> Value | None:
         """What an element holds through which others were stored too: ``[]`` is any of them."""
         base = location[:-1]
@@ -318,6 +342,10 @@ class State:
             for other in self._others(location, end) if held else ():
                 if self.values[other] == NULL:
                     del self.values[other]  # this element, maybe
+            self.values[location] = bag(held) if held else value
+            return
+        if location[0] == "@" and isinstance(location[1], Bag):  # one of these blocks, maybe
+            held = {*resources_in(self.values.get(location, NULL)), *resources_in(value)}
             self.values[location] = bag(held) if held else value
             return
         self.forget(location)
@@ -377,8 +405,9 @@ class State:
         found: dict[Value | str, list[Value]] = defaultdict(list)
         for key, value in self.values.items():
             if key[0] == "@":
-                block = key[1].resource if isinstance(key[1], Pointer) else key[1]
-                found[block].append(value)
+                blocks = key[1].resources if isinstance(key[1], Bag) else (key[1],)
+                for block in blocks:
+                    found[block.resource if isinstance(block, Pointer) else block].append(value)
         return found
 
     def reachable(
@@ -416,7 +445,9 @@ class State:
         return [
             (key, value)
             for key, value in self.values.items()
-            if key[0] == "@" and isinstance(key[1], Pointer) and key[1].resource == resource
+            if key[0] == "@"
+            and isinstance(key[1], Pointer | Bag)
+            and resource in resources_in(key[1])
         ]
 
     # Resources --------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from cudalint.analysis.engine.state import CalledInput, InputRelease, InputUse, Lending
 from cudalint.analysis.shape.effects import NO_EFFECTS, Effects
+from cudalint.analysis.values.elements import is_of_elements
 from cudalint.analysis.values.values import Location, Symbol, Value, inside
 from cudalint.findings.finding import Step
 from cudalint.source import Span
@@ -148,7 +149,7 @@ def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
 
 def _is_one_of_many(location: Location) -> bool:
     """Whether a location is some element, or on an object that a loop comes to later."""
-    return "[]" in location or is_later(location)
+    return is_of_elements(location) or is_later(location)
 
 
 def is_later(location: Location) -> bool:
@@ -209,12 +210,15 @@ def is_same(one: Summary, other: Summary) -> bool:
 
 def of_any_call(summary: Summary) -> Summary:
     """The summary of a function that calls itself: what is asked on one of its paths, the call
-    before may have answered otherwise. It says no more than the effects where nothing tells two of
-    the outcomes apart that release different things."""
+    before may have answered otherwise. It says no more than the effects where nothing that it was
+    given, or that has nothing to do with it, tells two of the outcomes apart that release different
+    things."""
     outcomes = tuple(replace(one, ways=()) for one in summary.outcomes)
     returning = [one for one in outcomes if not (one.failure or one.kind != "return")]
     told = all(
-        _released(one) == _released(other) or _exclude(one, other)
+        _released(one) == _released(other)
+        or (one.foreign and other.foreign)
+        or _exclude(one, other)
         for number, one in enumerate(returning)
         for other in returning[:number]
     )

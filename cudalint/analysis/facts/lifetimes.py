@@ -58,6 +58,9 @@ class CheckpointLoad:
     own: bool = False
     """Something shows that the file was written from a device: this run writes such files from
     there."""
+    likely: bool = False
+    """Something speaks for it: this run writes weights from a device, or under the very name that
+    is read; or the program reckons with such files, where there is no device or in another load."""
     placed: bool = True
     """What is filled was moved to a device before."""
     brief: bool = False
@@ -121,6 +124,8 @@ class GraphHook:
     span: Span
     kept: Site
     """Where the object keeps a tensor, or what keeps the result of the method; ``text``: what."""
+    certain: bool = False
+    """It keeps the very tensor whose graph it is."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +136,8 @@ class LeftBehind:
     span: Span
     """Of the removal."""
     stored: Site
+    ends: bool = False
+    """The method that removes them is called at the end of the object or of its block."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +160,8 @@ class MovedSet:
     span: Span
     by_one: bool = False
     """One by one, by a loop."""
+    given: bool = False
+    """The function is given them: its callers decide how many there are."""
     items: Site | None = None
     """What says that it is a data set: where its items are counted or handed out."""
 

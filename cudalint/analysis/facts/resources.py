@@ -58,11 +58,20 @@ class Resource:
     through: str | None = None
     """The project's wrapper through which it was acquired, if the API call is not in sight."""
     in_loop: bool = False
+    release: str | None = None
+    """The project's function that releases what its wrapper acquires, where there is one."""
 
     @property
     def is_handle(self) -> bool:
         """Whether it is a handle (stream, context, library handle) rather than memory."""
         return self.info.kind == "handle"
+
+    @property
+    def released_by(self) -> str | None:
+        """The function to call, as messages name it."""
+        usual = self.info.releases[0] if self.info.releases else None
+        name = self.release or usual
+        return readable(name) if name else None
 
     def __str__(self) -> str:
         api = readable(self.through or self.api)
@@ -76,6 +85,8 @@ class Exit(enum.Enum):
     """The normal end: the closing brace, or the last return on the success path."""
     RETURN = "return"
     """A return under a condition, or on the failure branch of a call."""
+    SCOPE = "scope"
+    """The block of the only variable that holds it ends."""
     THROW = "throw"
     """An exception leaves the function."""
     OVERWRITE = "overwrite"
@@ -124,6 +135,8 @@ class Leak:
     """The variable that held it is released later (with another value in it)."""
     handed_over: tuple[Site, ...] = ()
     """Where other paths of the function pass its ownership on (return it, store it in an owner)."""
+    put_off: bool = False
+    """A function that is kept for later releases it, or gets past that."""
     inside: tuple[str, Span] | None = None
     """Where the function that is called acquires it."""
     followed: bool = True

@@ -70,8 +70,9 @@ class RecordedInference:
     """Who calls the function in a loop, where there is none in it."""
     in_sight: bool = True
     """All that is done with the result can be seen."""
-    of_method: bool = False
-    """What is called is a method of the model that is out of sight: it may be no pass."""
+    certain: bool = True
+    """The model itself is run for sure, and by a function that trains nothing: no method out of
+    sight, and no result that only looks as if nobody wanted its gradients."""
     steps: tuple[Step, ...] = ()
     on_device: bool = True
     """Something in its file, or in one that calls the function, may go to a device."""
@@ -94,7 +95,7 @@ class DeviceListGrowth:
     apart: bool = False
     """They are not joined first; other ways may take them elsewhere."""
     unsure: bool = False
-    """Where it comes from does not say that it is on the device."""
+    """Where it comes from does not say that it is on the device: no model out of training."""
     queued: bool = False
     """A list of the module, which a function adds what it is given to; ``joined``: what goes
     through it."""

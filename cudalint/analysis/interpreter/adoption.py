@@ -15,7 +15,7 @@ from cudalint.analysis.domains.ownership.adoption import (
     is_owed,
     leave,
 )
-from cudalint.analysis.domains.ownership.escape import escape_value
+from cudalint.analysis.domains.ownership.escape import escape_value, guard
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.run import FunctionRun
@@ -59,6 +59,10 @@ def own(run: FunctionRun, call: Call, model: ApiFunction, state: State) -> list[
             one.write(place, value)  # what the deleter of the other one does has been asked there
             after.append(one)
             continue
+        if model.adopts.deleter is not None:
+            released = binding.value(model.adopts.deleter)  # it may release what it captured
+            if released is not None:
+                guard(run, released, one)
         known = deleter is not None and place is not None and _is_pointer(run, value)
         if not known or deleter is None or place is None:
             escape_value(run, expression, value, one)

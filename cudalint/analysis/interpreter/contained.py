@@ -133,7 +133,10 @@ class _Contained:
         if location is not None and objects.ends(run, location):
             escape_object(run, location, state)  # the container ends its elements
         whole = run.evaluator.value(expression, state)
-        return [((), whole), *run.evaluator.inside(expression, state)]
+        parts = run.evaluator.inside(expression, state)
+        if location is not None and whole == Input(location) and run.evaluator.is_local(location):
+            return [*parts]  # a copy of an object is another one
+        return [((), whole), *parts]
 
     def _make(self) -> None:
         evaluator, state, container = self.run.evaluator, self.state, self.container

@@ -10,12 +10,12 @@ from cudalint.analysis.domains.ownership import objects
 from cudalint.analysis.domains.ownership.objects import CLASS
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import State, Status
-from cudalint.analysis.values.values import Const, Input, Operation, Value
+from cudalint.analysis.values.values import Const, Input, Operation, Symbol, Value
 from cudalint.program import THIS, Expression
 
 Ran = TypeVar("Ran", bound=Hashable)
 
-MOST_CLASSES = 4
+MOST_CLASSES = 8
 """Classes that are told apart where it is not known of which one an object is."""
 
 
@@ -75,15 +75,26 @@ def asked_class(condition: Value) -> Value | None:
     return None
 
 
-def left_open(before: State, ways: Iterable[Sequence[Next]]) -> None:
+def left_open(run: FunctionRun, before: State, ways: Iterable[Sequence[Next]]) -> None:
     """Nobody knows which of several methods has run: what some release, and others do not, may be
-    owned by somebody or by nobody from here on."""
+    owned by somebody or by nobody from here on. What nothing reads any more nobody releases."""
     each = [list(_states(way)) for way in ways if way]
     for resource in before.resources:
         ends = [{state.status(resource) is Status.RELEASED for state in states} for states in each]
-        if any(end != ends[0] for end in ends):
-            for state in (state for states in each for state in states):
+        states = [state for states in each for state in states]
+        differ = any(end != ends[0] for end in ends)
+        if differ and any(_is_read(run, state, resource) for state in states):
+            for state in states:
                 state.set_status(resource, Status.ESCAPED)
+
+
+def _is_read(run: FunctionRun, state: State, resource: Symbol) -> bool:
+    """Whether anything that leads to a resource may be read after the call that runs now."""
+    return any(
+        resource in state.reachable([value])
+        for location, value in state.values.items()
+        if run.reads_later(location[0]) or not run.evaluator.is_local(location)
+    )
 
 
 def _states(way: Iterable[Next]) -> Iterator[State]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from cudalint.analysis.domains.ownership.counterparts import left_to_counterpart
 from cudalint.analysis.domains.ownership.escape import escape_captured
 from cudalint.analysis.domains.ownership.lending import lent_to
-from cudalint.analysis.domains.ownership.recorder import Recorder, is_empty, live
+from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, is_empty, live
 from cudalint.analysis.domains.ownership.releases import is_attachment
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun
@@ -173,6 +173,8 @@ class Leaving:
         if acquired.from_callee is not None:
             filename, where = acquired.from_callee
             steps.append(Step(filename, where, f"by {acquired.api}"))
+        inside = self._failed_inside(acquired) if not failures else None
+        steps += [inside] if inside is not None else []
         steps += [event.step for event in (failures or conditions)[-2:]]
         if thrown is not None and thrown.step.span != self.span:
             steps.append(thrown.step)
@@ -183,6 +185,8 @@ class Leaving:
             reason = f"{thrown.step.message} (line {thrown.step.span.row})"
         elif exit_kind is Exit.RETURN and conditions:
             reason = conditions[-1].step.message
+            if inside is not None:
+                reason += f", as {inside.message}"
         else:
             reason = "the function ends"
         leaves = "the exception leaves the function" if self.kind == "throw" else "returns"
@@ -201,6 +205,13 @@ class Leaving:
             explicit=explicit,
             past_loop=self._is_handled_by_skipped_work(resource),
         )
+
+    def _failed_inside(self, acquired: Acquired) -> Step | None:
+        """What failed in the function that acquired a resource for this one, after it had."""
+        failure = self.state.failure
+        if failure is None or acquired.from_callee is None or failure.step.span != acquired.span:
+            return None
+        return failure.inside
 
     def _is_handled_by_skipped_work(self, resource: Symbol) -> bool:
         """Whether a loop that the path went past handles a variable that leads to a resource."""

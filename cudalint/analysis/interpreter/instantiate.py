@@ -98,7 +98,7 @@ def apply_summary(
             else:
                 after.append(fork)
     if any(application.is_undecided(state) for application in applications):
-        left_open(state, ways)
+        left_open(run, state, ways)
     if not summary.complete:
         if not after:
             # The outcome that fits is among the paths that were cut: it comes back, with what
@@ -363,7 +363,8 @@ class _Application(Translation):
         if self.outcome.failure is not None:
             step = Step(self.run.filename, self.call.span, f"`{self.definition.name}` fails")
             sticky = state.failure is not None and state.failure.sticky
-            state.failure = state.record("failure", step, sticky=sticky)
+            failed = self.outcome.failure
+            state.failure = state.record("failure", step, sticky=sticky, inside=failed)
         for location, use in self.outcome.used:
             value = self.translate(Input(location), state)
             place = self.locate(location, state)
@@ -465,9 +466,10 @@ class _Application(Translation):
         return gone
 
     def _forgets(self, location: Location, target: Location, state: State) -> bool:
-        """Whether a callee overwrites a part of an object of the function without a thought of what
-        that holds."""
-        if not is_own(self.run, target, state):
+        """Whether a callee overwrites a part of an object of the function, or what the function has
+        named of its own object, without a thought of what that holds."""
+        named = target[0] == "this" and not self.run.python and self._is_named_by_caller(location)
+        if not (named or is_own(self.run, target, state)):
             return False
         effects, outcomes = self.summary.effects, self.summary.outcomes
         pointer = location[1] if location[0] == "@" else None

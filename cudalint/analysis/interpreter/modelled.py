@@ -49,6 +49,8 @@ from cudalint.program import (
     render,
 )
 
+_NUMBERS = (Const, Input, Operation, Polynomial, Symbol)
+
 
 def apply_model(
     run: FunctionRun, call: Call, name: str, model: ApiFunction, state: State
@@ -76,6 +78,7 @@ def apply_model(
     for number, acquisition in enumerate(model.acquires):
         _acquire(run, binding, acquisition, name, number, status, results, state)
     if not run.python:
+        _overwrite(run, binding, model, state)
         _carry(run, binding, model, state)
     if model.resets:
         reset(run, call, name, state)
@@ -320,6 +323,21 @@ def _invoke(run: FunctionRun, binding: Binding, state: State) -> None:
         value = run.evaluator.value(argument.value, state)
         guard(run, value, state)
         state.escape(state.reachable([value]))
+
+
+def _overwrite(run: FunctionRun, binding: Binding, model: ApiFunction, state: State) -> None:
+    """What is copied or filled: the numbers that stood in that memory are not known any more."""
+    effects = (model.copies, model.sets)
+    paths = (*(effect.to for effect in effects if effect is not None), *model.host_writes)
+    for path in paths:
+        pointer, target = binding.location(path), binding.location(f"*{path}")
+        if target is not None and is_index(target[-1]):
+            target = target[:-1]  # from one element on
+        places = [one for one in dict.fromkeys((pointer, target)) if one is not None]
+        for place, value in [known for one in places for known in state.below(one)]:
+            if place != pointer and isinstance(value, _NUMBERS) and not resources_in(value):
+                state.values[place] = written = run.position.symbol(f"{path}{place}")
+                state.refresh(written)
 
 
 def _carry(run: FunctionRun, binding: Binding, model: ApiFunction, state: State) -> None:

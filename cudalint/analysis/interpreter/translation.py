@@ -55,6 +55,10 @@ class Translation:
 
         def change(inner: Value) -> Value | None:
             made = type(inner)
+            if made is Operation and (some := _element(inner)) is not None:
+                value = self._given(some, state)
+                known = isinstance(value, Pointer | Bag) or _element(value) is not None
+                return value if known else Operation("element", (value,))
             if made is Operation or made is Polynomial:
                 return None  # most are
             if isinstance(inner, Input):
@@ -177,6 +181,14 @@ class Translation:
     def shown(self, location: Location | None) -> str:
         """A location for messages; empty where there is none."""
         return shown_location(location, self.run) if location else ""
+
+
+def _element(value: Value) -> Location | None:
+    """The place of which a value is what some element holds."""
+    match value:
+        case Operation(operator="element", operands=(Input(location=some),)) if "[]" in some:
+            return some
+    return None
 
 
 def shown_location(location: Location, run: FunctionRun) -> str:

@@ -7,13 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field, replace
 
+from cudalint.analysis.domains.ownership.passed_by import gets_past
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.domains.ownership.releases import is_attachment
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Misuse, MisuseKind, Site, part_of
-from cudalint.analysis.queries.passed_by import gets_past
+from cudalint.analysis.queries.process_end import ProcessEnd
 from cudalint.analysis.queries.reachable_members import (
     forwards,
     released_by_own_methods,
@@ -58,6 +59,8 @@ class Members:
 
     record: Record
     acquired: dict[tuple[str, object], MemberAcquisition] = field(default_factory=dict)
+    makers: dict[tuple[str, object], Function] = field(default_factory=dict)
+    """The functions that make these acquisitions."""
     by_destructor: dict[str, Site] = field(default_factory=dict)
     elsewhere: dict[str, Site] = field(default_factory=dict)
     releasing: dict[str, set[str]] = field(default_factory=dict)
@@ -175,10 +178,11 @@ def _look_after(table: Table, linker: Linker) -> None:
             members.escaping |= {part_of(member) for member, _ in members.acquired}
 
 
-def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
+def class_facts(linker: Linker, table: Table, ends: ProcessEnd) -> tuple[ClassFacts, ...]:
     """The facts of every class that acquires into a member."""
     found = []
     static = _static_only(linker)
+    passed = _getting_past(table)
     for members in table.values():
         if not members.acquired:
             continue
@@ -191,14 +195,17 @@ def class_facts(linker: Linker, table: Table) -> tuple[ClassFacts, ...]:
             ClassFacts(
                 record=record,
                 filename=record.filename,
-                acquired=tuple(members.acquired.values()),
+                acquired=tuple(
+                    replace(one, once=ends.runs_once(members.makers[at]))
+                    for at, one in members.acquired.items()
+                ),
                 released_by_destructor=members.by_destructor,
                 released_elsewhere=members.elsewhere,
                 destructor=members.destructor,
                 overwritten=overwritten,
                 overwritable=_overwritable(members, overwritten, linker),
                 escaping=frozenset(escaping),
-                sometimes=_sometimes(members),
+                sometimes=_sometimes(members, passed),
                 unseen=_ends_out_of_sight(members, linker),
                 taken=_is_taken_out_of_sight(members, linker),
                 replaced=frozenset(filter(members.is_replaced, members.releasing)),
@@ -284,10 +291,15 @@ def _find(
 
 
 def _seen_through(location: Location) -> Location:
-    """Where a part of an object stands to which a member of this one points."""
+    """Where a part of an object stands to which a member of this one points, or of the struct that
+    a function is given."""
     holder = location[1] if location[0] == "@" else None
-    if isinstance(holder, Input) and len(holder.location) > 1 and holder.location[0] == "this":
-        return (*holder.location, *location[2:])
+    if (
+        isinstance(holder, Input)
+        and len(holder.location) > 1
+        and holder.location[0] in ("this", "@")
+    ):
+        return _seen_through((*holder.location, *location[2:]))
     return location
 
 
@@ -402,33 +414,54 @@ def _releases_parameter(run: FunctionRun) -> bool:
     )
 
 
-def _sometimes(members: Members) -> dict[str, Site]:
-    """Members that every function which releases them may leave behind: of those that end the
-    object, if any of them does."""
-    places: dict[tuple[str, str], set[Span]] = {}
-    runs: dict[str, FunctionRun] = {}
+_Releasing = dict[tuple[str, str], set[Span]]
+"""By a member and the key of a function: where that releases it."""
+
+
+def _releasing(members: Members) -> _Releasing:
+    places: _Releasing = defaultdict(set)
     for member, release, run in members.releases:
-        name = part_of(member)
         spans = run.log(Recorder).released_inputs.get(release.location, {release.step.span})
-        places.setdefault((name, run.function.key), set()).update(spans)
-        runs[run.function.key] = run
+        places[part_of(member), run.function.key] |= spans
+    return places
+
+
+def _getting_past(table: Table) -> set[tuple[str, str]]:
+    """The members, and the functions that may return without a release of them."""
+    places: _Releasing = defaultdict(set)
+    for members in table.values():
+        for place, spans in _releasing(members).items():
+            places[place] |= spans
+    runs = {run.function.key: run for one in table.values() for _, _, run in one.releases}
     passed: set[tuple[str, str]] = set()
     grows = True
     while grows:
-        grows = False
-        for (name, key), spans in places.items():
-            if (name, key) not in passed and _may_leave(name, runs[key], spans, passed):
-                passed.add((name, key))
-                grows = True
+        new = {
+            (name, key)
+            for (name, key), spans in places.items()
+            if (name, key) not in passed and _may_leave(name, runs[key], spans, passed)
+        }
+        passed |= new
+        grows = bool(new)
+    return passed
+
+
+def _sometimes(members: Members, passed: set[tuple[str, str]]) -> dict[str, Site]:
+    """Members that every function which releases them may leave behind: of those that end the
+    object, if any of them does."""
+    places = _releasing(members)
+    ending = {run.function.key for _, _, run in members.releases if _is_ending(run)}
     found = {}
     for name in dict.fromkeys(name for name, _ in places):
-        keys = [key for other, key in places if other == name]
-        keys = [key for key in keys if _is_ending(runs[key])] or keys
-        if all((name, key) in passed for key in keys):
+        keys = {key for other, key in places if other == name}
+        if all((name, key) in passed for key in keys & ending or keys):
             found[name] = members.by_destructor.get(name) or members.elsewhere[name]
     released = {name for name, _ in places}
     for acquired in sorted({part_of(member) for member, _ in members.acquired} - released):
-        parts = [name for name in sorted(released) if _overlap(name, acquired)]
+        holders = {acquired, *members.together.get(acquired, ())}
+        parts = [
+            name for name in sorted(released) if any(_overlap(name, holder) for holder in holders)
+        ]
         if parts and all(name in found for name in parts):
             found[acquired] = found[parts[0]]
     return found
@@ -438,8 +471,9 @@ def _may_leave(
     name: str, run: FunctionRun, releases: set[Span], passed: set[tuple[str, str]]
 ) -> bool:
     """Whether a function may return without any of its releases of a member; those that it leaves
-    to others count where these do not return so."""
-    left = {call.span for _, call in calls(run.function) if (name, call.key) in passed}
+    to others, or to methods of the member that holds it, count where these do not return so."""
+    others = {key for member, key in passed if f".{name}".endswith(f".{member}")}
+    left = {call.span for _, call in calls(run.function) if call.key in others}
     return releases <= left or gets_past(run, releases - left)
 
 
@@ -483,6 +517,7 @@ def _acquisition(
     members.owners.add(function.record if derived and function.record else own)
     resource = replace(acquired.resource(), bytes=integer(item.bytes))
     kind = function.kind if function.record else "function"
+    members.makers.setdefault((name, acquired.span), function)
     members.acquired.setdefault(
         (name, acquired.span),
         MemberAcquisition(name, resource, function.name, kind, acquired.from_callee),

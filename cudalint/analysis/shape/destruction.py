@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.program import Function, Record, Type
 
@@ -51,6 +52,8 @@ class Destruction:
             return ()
         found = (self._symbols.function(key, record.filename) for key in record.methods)
         bodies = [one for one in found if one is not None and one.kind == "destructor"]
+        if bodies and not any(operations(bodies[0])):
+            return ()  # `virtual ~Base() {}`
         return (Destructor((), record, bodies[0] if bodies else None),)
 
     def parts(self, record: Record) -> tuple[Destructor, ...]:

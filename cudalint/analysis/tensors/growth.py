@@ -103,6 +103,8 @@ def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | No
         return None
     if value.device & Device.HOST or value.is_number:
         return None
+    if not value.origins.isdisjoint(view.evidence.attached):
+        return None  # its graph keeps it where it is
     if not _is_container(view, keeping) or _is_short(view, keeping, value):
         return None
     if not loops:
@@ -116,10 +118,10 @@ def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | No
     joined = _joined(view, name, loop.body)
     if joined is not None:
         return replace(_told(view, keeping, loop, joined), unsure=_is_out_of_sight(view, value))
-    later = _later(view, keeping, loop)
-    if later is None or not (later[1] or _is_inferred(view, value)):
+    later, inferred = _later(view, keeping, loop), _is_inferred(view, value)
+    if later is None or not (later[1] or inferred):
         return None
-    return replace(_told(view, keeping, loop, later), apart=True)
+    return replace(_told(view, keeping, loop, later), apart=True, unsure=not inferred)
 
 
 def _is_out_of_sight(view: View, value: Value) -> bool:
@@ -275,7 +277,7 @@ def _queued(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | No
                 told = _told(view, keeping, None, (site, ""))
                 said = f"`{told.place}` is gone through here"
                 steps = (*told.steps[:1], Step(site.filename, site.span, said))
-                return replace(told, queued=True, apart=True, steps=steps)
+                return replace(told, queued=True, apart=True, unsure=True, steps=steps)
     return None
 
 

@@ -15,6 +15,12 @@ from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.consumption import Fate, fate, is_outside
 from cudalint.analysis.tensors.frozen import calls_frozen
 from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Recording, Value
+from cudalint.analysis.tensors.passes import (
+    computes_gradients,
+    is_for_inference,
+    is_run,
+    switches_itself,
+)
 from cudalint.analysis.tensors.records import Form, Record, origin_at, position_of
 from cudalint.analysis.tensors.run import TensorRun
 from cudalint.analysis.tensors.view import Loop, View
@@ -31,7 +37,7 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
     scan = view.run.scan(view.function)
     if scan.switches or scan.freezes or scan.needs_gradient or _is_frozen_elsewhere(view):
         return ()
-    if calls_frozen(view):
+    if calls_frozen(view) or _is_given_unrecorded(view):
         return ()
     hands_back = _hands_back_gradients(view)
     evaluates = (
@@ -44,6 +50,8 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
         call = record.operation
         if not isinstance(call, Call) or _is_detached_by_force(view, origin):
             continue
+        if computes_gradients(view, record.callee):
+            continue
         one = _in_evaluation(view, origin, record, call) if evaluates else None
         if one is not None and hands_back:
             one = replace(one, in_sight=False)
@@ -52,6 +60,12 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
         if one is not None:
             found[record.callee] = one
     return tuple(found.values())
+
+
+def _is_given_unrecorded(view: View) -> bool:
+    """Whether a function of the run gives tensors of which nothing is recorded."""
+    made = (view.run.callee(view.function, call) for _, call in calls(view.function))
+    return any(one is not None and view.run.scan(one).makes_unrecorded for one in made)
 
 
 def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> RecordedInference | None:
@@ -84,7 +98,7 @@ def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> Recor
         called_by=callers[0].caller.name if callers else "",
         in_sight=not (is_method or callers)
         and not (trains and fate(view, _made_by(view, call)) & Fate.ESCAPES),
-        of_method=is_method,
+        certain=not is_method or is_run(view, call, record),
         on_device=view.may_use_device,
         steps=(
             Step(evaluated.filename, evaluated.span, f"`{model_text}` is put in evaluation mode"),
@@ -120,7 +134,7 @@ def _may_run_module(view: View, record: Record, call: Call) -> bool:
     given = [one for one in record.operands[1:] if one.origins or one.tensorlike]
     if not given or call.target is None or all(_was_fetched(view, one, call) for one in given):
         return False
-    return not view.run.is_switched(call.name) and not _leaves_object_alone(view, call.name)
+    return not switches_itself(view, call.name[1:]) and not _leaves_object_alone(view, call.name)
 
 
 def _was_fetched(view: View, value: Value, call: Call) -> bool:
@@ -170,6 +184,7 @@ def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInf
         loop=loops[0].site if loops else None,
         called_by=callers[0].caller.name if callers else "",
         in_sight=False,
+        certain=is_for_inference(view, record, callers),
         on_device=view.may_use_device,
         steps=(Step(view.function.filename, call.span, said), *_steps(callers)),
     )
@@ -229,7 +244,7 @@ def _evaluated_parameters(view: View) -> dict[str, Site]:
             model = place(given(site.call).at(number, parameter.name))
             modes = _mode_calls(site.caller, view.run, model) if model is not None else []
             call = _in_force(modes, site.call.span.row)
-            if call is not None:
+            if call is not None and not view.run.scan(site.caller).freezes:
                 evaluated.append(Site(site.caller.filename, call.span, model or ""))
         if len(evaluated) == len(view.known.callers):
             found[parameter.symbol] = evaluated[0]

@@ -39,6 +39,8 @@ class Scan:
     evaluates: set[str] = field(default_factory=set)
     freezes: bool = False
     switches: bool = False
+    makes_unrecorded: bool = False
+    """It makes tensors of which nothing is recorded (``Variable(x, volatile=True)``)."""
     switches_for_good: bool = False
     """By a call, not by a block: ``torch.set_grad_enabled(False)``."""
     methods: set[str] = field(default_factory=set)
@@ -100,7 +102,8 @@ def _scan_call(
         found.adds |= effect.accumulates
         found.lets_go |= receiver is not None and effect.gradient == "detached"
         found.inserts |= bool(effect.inserts) and not (receiver or "%").startswith("%")
-        found.switches |= bool(effect.mode) or (named(call, effect.unrecorded) is not None)
+        found.makes_unrecorded |= named(call, effect.unrecorded) is not None
+        found.switches |= bool(effect.mode) or found.makes_unrecorded
         found.switches_for_good |= bool(effect.mode) and effect.immediate
         if receiver is not None:
             if effect.module:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import successors
 from cudalint.analysis.shape.places import root_of
+from cudalint.analysis.tensors.asked import behind
 from cudalint.analysis.tensors.lattice import NOTHING, NUMBER, UNKNOWN, Kind, State, Value, join_all
 from cudalint.analysis.tensors.records import Record, Surroundings
 from cudalint.analysis.tensors.transfer import Transfer
@@ -60,7 +61,9 @@ def solve(function: Function, around: Surroundings) -> Solution:
         thrown = state
         for index, operation in enumerate(block.operations):
             state = transfer.operation(state, operation, number, index)
-        leaving = [(target, state) for target in successors(block)]
+        leaving = [
+            (target, behind(block, target, state, flow, transfer)) for target in successors(block)
+        ]
         if block.unwind is not None:
             # What the handler sees: none of the block's operations, or all of them.
             leaving.append((block.unwind, thrown.join(state)))

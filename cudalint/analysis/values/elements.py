@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cudalint.analysis.values.values import Const, Location, Operation, Value, constant, integer
+from cudalint.analysis.values.values import (
+    Const,
+    Input,
+    Location,
+    Operation,
+    Value,
+    constant,
+    inside,
+    integer,
+)
 
 LENGTH = "#"
 """The part of a container that holds the number of its elements, or ``KEYS``."""
@@ -19,6 +28,11 @@ BEHIND = "[end]"
 def is_index(part: object) -> bool:
     """Whether a part of a location is an element."""
     return isinstance(part, str) and part.startswith("[")
+
+
+def is_of_elements(location: Location) -> bool:
+    """Whether a location is some element, or behind what some element points to."""
+    return any(isinstance(one, Input) and "[]" in one.location for one in inside(Input(location)))
 
 
 def element_part(index: Value) -> str:

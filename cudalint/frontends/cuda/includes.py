@@ -4,6 +4,7 @@
 # ruff: noqa: PTH100, PTH110, PTH112, PTH116, PTH117, PTH118, PTH120, PTH122, PTH123
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
@@ -18,7 +19,8 @@ _INCLUDE = re.compile(
 )
 _LARGEST_HEADER = 8 * 1024 * 1024
 _MOST_HEADERS = 400
-_MOST_INDEXED = 60_000
+_MOST_INDEXED = 100_000
+"""Files and folders that are looked at to know a project's headers."""
 _HEADER_SUFFIXES = frozenset(
     {".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl", ".inc", ".cu", ".hip", ".ipp", ""}
 )
@@ -97,8 +99,11 @@ def find_includes(
 
 def forget() -> None:
     """Look at the disk again: a process may outlive what it has seen."""
-    for known in (_includes_of, _exists, _in_system, _index):
+    for known in (_includes_of, _exists, _in_system):
         known.cache_clear()
+    # A large project is not walked anew while no folder of it has another time.
+    for top in [top for top, (_, times) in _INDEXES.items() if not _is_current(times)]:
+        del _INDEXES[top]
 
 
 def included_names(text: str) -> tuple[tuple[bool, str], ...]:
@@ -177,10 +182,21 @@ def _unique(name: str, folder: str, top: str) -> str | None:
     return best[0] if len(best) == 1 else None
 
 
-@functools.lru_cache(maxsize=8)
-def _index(top: str) -> dict[str, list[str]]:
+_Headers = dict[str, list[str]]
+_INDEXES: dict[str, tuple[_Headers, dict[str, int]]] = {}
+"""What was found below a folder, with the times of all folders that were looked into."""
+
+
+def _index(top: str) -> _Headers:
     """The project's headers by their last name, as paths below ``top``."""
-    headers: dict[str, list[str]] = {}
+    if top not in _INDEXES:
+        _INDEXES[top] = _indexed(top)
+    return _INDEXES[top][0]
+
+
+def _indexed(top: str) -> tuple[_Headers, dict[str, int]]:
+    headers: _Headers = {}
+    times = {top: _time_of(top)}
     count = 0
     for folder, folders, files in os.walk(top):
         folders[:] = sorted(
@@ -190,7 +206,19 @@ def _index(top: str) -> dict[str, list[str]]:
             if os.path.splitext(name)[1] in _HEADER_SUFFIXES:
                 path = os.path.relpath(os.path.join(folder, name), top)
                 headers.setdefault(name, []).append(path)
-                count += 1
+        count += len(folders) + len(files)
         if count > _MOST_INDEXED:
             break
-    return headers
+        # Before they are looked into: what comes meanwhile makes them newer.
+        times |= {path: _time_of(path) for path in (os.path.join(folder, one) for one in folders)}
+    return headers, times
+
+
+def _is_current(times: dict[str, int]) -> bool:
+    return all(_time_of(folder) == time for folder, time in times.items())
+
+
+def _time_of(folder: str) -> int:
+    with contextlib.suppress(OSError):
+        return os.stat(folder).st_mtime_ns
+    return 0

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
+from cudalint.frontends.cuda.includes import Includes
 from cudalint.project.compile_commands import CompileFlags
 
 
@@ -33,6 +34,8 @@ class ParseOptions:
     """Where precompiled headers are kept; ``None`` keeps none."""
     unsaved: tuple[tuple[str, str], ...] = ()
     """Headers whose text is not what the disk holds (an editor's buffers): path and text."""
+    includes: Includes | None = None
+    """What the file includes, where it is known already."""
 
 
 def with_compile_flags(options: ParseOptions, flags: CompileFlags | None) -> ParseOptions:

@@ -101,8 +101,10 @@ def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
     toolchain = find_toolchain()
     language = language_of(filename, text)
     system = all_system_folders(toolchain)
-    known = (*options.include_folders, *options.system_folders)
-    includes = find_includes(filename, text, known, system, options.root)
+    includes = options.includes
+    if includes is None:
+        known = (*options.include_folders, *options.system_folders)
+        includes = find_includes(filename, text, known, system, options.root)
     project = project_arguments(options)
     for folder in includes.folders:
         project += ["-idirafter", folder]

@@ -33,11 +33,18 @@ _REJECTED = 86
 """The exit status of a harness where an exception came out of the function."""
 _NUMBER = "CUDALINT_HARNESS_NUMBER"
 _RELEASING = "CUDALINT_HARNESS_RELEASING"
+_PREPARING = "CUDALINT_HARNESS_PREPARING"
 _NONSENSE = (0, -1)
+_LENIENT = {".c": ("-fpermissive",)}
+"""What C needs to be read as C++."""
 _BY_ARGUMENTS = frozenset({
     "GPU301", "GPU302", "GPU303", "GPU304", "GPU305", "GPU405", "GPU407", "GPU501", "GPU502",
 })  # fmt: skip
 """What sizes decide: all that the code takes must show it."""
+_BY_CRASHES = frozenset({"GPU207"})
+"""What ends the program where it is shown."""
+_ON_FAILURE = frozenset({"GPU102", "GPU103"})
+"""What is left where a call fails: then its user has nothing to release."""
 _BY_USE = frozenset({"GPU205"})
 """What only the way that a class is used shows."""
 NO_PROGRAM = "no program that was given runs this file"
@@ -114,7 +121,7 @@ class HarnessJudge:
         options = BuildOptions(
             target=self._device.target,
             flags=dataclasses.replace(self._flags, include_folders=include),
-            arguments=self._arguments,
+            arguments=(*self._arguments, *_LENIENT.get(self._source.suffix, ())),
             incomplete=True,
         )
         folders = [Path(name) for name in self._flags.include_folders]
@@ -133,11 +140,10 @@ class HarnessJudge:
         found: list[Verdict] = []
         refused = ""
         for number in harness.numbers:
-            laboratory = self._laboratory(finding, harness, executable, number)
-            refused = refused or _refusal(finding, laboratory.base())
-            if _refusal(finding, laboratory.base()):
+            verdict, why = self._with_number(finding, harness, executable, number)
+            refused = refused or why
+            if verdict is None:
                 continue
-            verdict = _of_caller(Judge(laboratory, [finding]).verdict(finding))
             found.append(verdict)
             if verdict.outcome is Outcome.CONFIRMED and finding.code not in _BY_ARGUMENTS:
                 return verdict
@@ -153,6 +159,22 @@ class HarnessJudge:
         undecided = (one for one in found if one.outcome is not Outcome.REFUTED)
         return next(undecided, self._unreached(f"the arguments that can be made up: {refused}"))
 
+    def _with_number(
+        self, finding: Finding, harness: Harness, executable: Executable, number: int
+    ) -> tuple[Verdict | None, str]:
+        """The verdict with sizes of one number, or why there is none; with an object that was
+        prepared where one that was not says nothing."""
+        verdict: Verdict | None = None
+        refused = ""
+        for prepared in (False, True) if harness.preparing else (False,):
+            laboratory = self._laboratory(finding, harness, executable, number, prepared=prepared)
+            refused = _refusal(finding, laboratory.base())
+            if not refused:
+                verdict = _of_caller(Judge(laboratory, [finding]).verdict(finding))
+                if verdict.outcome in _DECISIVE:
+                    break
+        return verdict, refused
+
     def _shown_by_nonsense(
         self, finding: Finding, harness: Harness, executable: Executable
     ) -> bool:
@@ -167,18 +189,25 @@ class HarnessJudge:
         return Verdict(Outcome.NOT_REACHED, self._device.name, reason=reason)
 
     def _laboratory(
-        self, finding: Finding, harness: Harness, executable: Executable, number: int
+        self,
+        finding: Finding,
+        harness: Harness,
+        executable: Executable,
+        number: int,
+        *,
+        prepared: bool = False,
     ) -> Laboratory:
-        releasing = harness.releasing and finding.code in LEAKS
-        prepared = Prepared(
+        releasing = harness.releasing and finding.code in LEAKS - _ON_FAILURE
+        settings = {_NUMBER: number, _RELEASING: int(releasing), _PREPARING: int(prepared)}
+        ready = Prepared(
             (str(executable.path),),
-            {**ledger_environment(), _NUMBER: str(number), _RELEASING: str(int(releasing))},
+            {**ledger_environment(), **{name: str(value) for name, value in settings.items()}},
             seconds=self._seconds,
             roots=(self._source.parent,),
             built=(executable.command,),
             host_calls=_host_calls(),
         )
-        return _HarnessLaboratory(prepared, self._device, self._budget, executable.sources[0])
+        return _HarnessLaboratory(ready, self._device, self._budget, executable.sources[0])
 
 
 class _HarnessLaboratory(Laboratory):
@@ -230,7 +259,7 @@ class _HarnessLaboratory(Laboratory):
 def _refusal(finding: Finding, base: Observation) -> str:
     """Why a run without faults proves nothing: its arguments were none that the code takes; empty
     where it does."""
-    if not base.ended:
+    if not base.ended and finding.code not in _BY_CRASHES:
         return f"the function does not come to its end ({base.result.ending})"
     if base.result.exit_status == _REJECTED:
         return "the function throws"
@@ -263,13 +292,18 @@ def _host_calls() -> dict[str, str]:
 
 def better(program: Verdict | None, harness: Verdict) -> Verdict:
     """Of the verdict that programs gave and that of a harness, the one that says more."""
-    if program is None or harness.outcome in _DECISIVE or program.reason == NO_PROGRAM:
+    if program is None or program.reason == NO_PROGRAM or harness.outcome is Outcome.CONFIRMED:
+        return harness
+    if harness.outcome is Outcome.REFUTED and _never_ran(program):
         return harness
     return dataclasses.replace(program, reason=f"{program.reason}; {harness.reason}")
 
 
 def unreached(verdict: Verdict | None) -> bool:
-    """Whether no program that was run reaches a finding with this verdict."""
-    return verdict is not None and (
-        verdict.outcome is Outcome.NOT_RUNNABLE or verdict.reason.startswith(NEVER_CALLED)
-    )
+    """Whether no program that was run reaches a finding with this verdict, or not by the way that
+    matters."""
+    return verdict is not None and verdict.outcome in (Outcome.NOT_RUNNABLE, Outcome.NOT_REACHED)
+
+
+def _never_ran(verdict: Verdict) -> bool:
+    return verdict.outcome is Outcome.NOT_RUNNABLE or verdict.reason.startswith(NEVER_CALLED)

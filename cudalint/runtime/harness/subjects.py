@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from clang.cindex import AccessSpecifier, CursorKind
+from clang.cindex import AccessSpecifier, CursorKind, TypeKind
 
 from cudalint.apis import loader
 from cudalint.runtime.question import real_path
@@ -31,6 +31,7 @@ class Unit:
     """The functions that a parsed source defines."""
 
     def __init__(self, root: Any) -> None:
+        self._root = root
         self._functions = list(_definitions(root))
 
     def around(self, filename: str, row: int) -> Any:
@@ -62,6 +63,34 @@ class Unit:
                     pending.append(caller)
         raise HarnessError(f"`{name_of(cursor)}` is not public, and nothing public calls it")
 
+    def functions_of(self, kind: Any) -> list[Any]:
+        """The functions outside of classes that take one thing of a class of the project's, or a
+        pointer to it, and nothing else."""
+        aimed = kind.get_pointee() if kind.kind == TypeKind.POINTER else kind
+        if aimed.get_canonical().kind != TypeKind.RECORD:
+            return []
+        wanted = _plain_name(kind)
+        return [
+            one
+            for one in self._functions
+            if one.kind == CursorKind.FUNCTION_DECL and _only_parameter(one) == wanted
+        ]
+
+    def derived(self, declaration: Any) -> Iterator[Any]:
+        """The classes of this source that derive from one and can be constructed."""
+        for one in _classes(self._root):
+            bases = (
+                base.type.get_canonical().get_declaration().get_usr()
+                for base in one.get_children()
+                if base.kind == CursorKind.CXX_BASE_SPECIFIER
+            )
+            if declaration.get_usr() not in bases:
+                continue
+            if one.is_abstract_record():
+                yield from self.derived(one)
+            else:
+                yield one
+
     def releases(self, method: Any) -> bool:
         """Whether a function releases something, itself or by what it calls in this source."""
         by_name = {cursor.get_usr(): cursor for cursor in self._functions}
@@ -76,6 +105,20 @@ class Unit:
                 return True
             pending += called
         return False
+
+
+def _only_parameter(function: Any) -> str:
+    kinds = [one.type.get_canonical() for one in function.get_arguments()]
+    if len(kinds) != 1:
+        return ""
+    (kind,) = kinds
+    if kind.kind in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE):
+        kind = kind.get_pointee()
+    return _plain_name(kind)
+
+
+def _plain_name(kind: Any) -> str:
+    return str(kind.get_canonical().spelling).removeprefix("const ")
 
 
 def is_public(cursor: Any) -> bool:
@@ -110,6 +153,14 @@ def _definitions(root: Any) -> Iterator[Any]:
                 yield child
         elif child.kind in _SCOPES and not child.location.is_in_system_header:
             yield from _definitions(child)
+
+
+def _classes(root: Any) -> Iterator[Any]:
+    for child in root.get_children():
+        if child.kind in _SCOPES and not child.location.is_in_system_header:
+            if child.kind in CLASSES[:2] and child.is_definition():
+                yield child
+            yield from _classes(child)
 
 
 def _called(cursor: Any) -> dict[str, str]:

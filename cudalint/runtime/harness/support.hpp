@@ -29,6 +29,11 @@ inline long setting(const char* name, long usual) {
 inline long number() { return setting("CUDALINT_HARNESS_NUMBER", 64); }
 inline bool flag() { return setting("CUDALINT_HARNESS_FLAG", 1) != 0; }
 inline bool releasing() { return setting("CUDALINT_HARNESS_RELEASING", 0) != 0; }
+inline bool preparing() { return setting("CUDALINT_HARNESS_PREPARING", 0) != 0; }
+template <class T> bool there(const T&) { return true; }
+template <class T> bool there(T* object) { return object != nullptr; }
+// What was released holds nothing for its user any more.
+template <class T> void forget(T& object) { memset((void*)&object, 0, sizeof object); }
 inline const char* text() { return number() > 0 ? "cudalint" : nullptr; }
 
 // Managed memory: the host and the device may both use it.

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
 
-from cudalint.runtime.harness.subjects import CLASSES, HarnessError, is_public, name_of
+from cudalint.runtime.harness.subjects import (
+    CLASSES,
+    HarnessError,
+    Unit,
+    is_public,
+    name_of,
+)
 
 _DEEPEST = 4
 _POINTERS = (TypeKind.POINTER, TypeKind.INCOMPLETEARRAY, TypeKind.CONSTANTARRAY)
@@ -31,15 +37,22 @@ _HANDLES = {
 class Values:
     """Makes the arguments of one harness."""
 
-    def __init__(self, templated: frozenset[str] = frozenset()) -> None:
-        """``templated``: the type parameters, which the harness gives a meaning."""
+    def __init__(self, unit: Unit, templated: frozenset[str] = frozenset()) -> None:
+        """``unit`` has the classes that derive from abstract ones; ``templated``: the type
+        parameters, which the harness gives a meaning."""
+        self._unit = unit
         self.lines: list[str] = []
         self._templated = templated
 
     def arguments(self, function: Any, depth: int = 0) -> str:
         """The arguments of a call; those with defaults are left to these."""
-        needed = [one for one in parameters(function) if not _has_default(one)]
-        return ", ".join(self.of(one.type, one.spelling, depth) for one in needed)
+        return ", ".join(self.of(one.type, one.spelling, depth) for one in needed(function))
+
+    def concrete(self, declaration: Any) -> Any:
+        """A class that derives from an abstract one and can be constructed."""
+        for one in self._unit.derived(declaration):
+            return one
+        raise HarnessError(f"`{name_of(declaration)}` is abstract")
 
     def of(self, kind: Any, name: str = "", depth: int = 0) -> str:
         """An expression of a type."""
@@ -60,6 +73,11 @@ class Values:
         spelled = self.spelled(kind)
         meant = kind.get_canonical()
         declaration = meant.get_declaration()
+        definition = declaration.get_definition()
+        if definition is not None and definition.is_abstract_record():
+            one = self.concrete(definition)
+            made = self.constructor_arguments(one, depth)
+            return f"held<{spelled}>(new ::{name_of(one)}({made}))"
         if meant.kind == TypeKind.RECORD and _is_plain(declaration):
             local = f"value{len(self.lines)}"
             self.lines.append(f"auto& {local} = held(new {spelled}());")
@@ -79,7 +97,7 @@ class Values:
         meant = kind.get_canonical()
         if meant.kind != TypeKind.RECORD:
             return self.of(kind, name, depth)
-        return self.constructor_arguments(meant.get_declaration(), depth)
+        return self.constructor_arguments(meant.get_declaration(), depth, meant)
 
     def _pointer(self, kind: Any, meant: Any, name: str, depth: int) -> str:
         target = (
@@ -92,7 +110,7 @@ class Values:
         if meant.kind != TypeKind.POINTER:
             spelled = f"{self.spelled(target)} *"
         if aimed.kind in _FUNCTIONS:
-            raise HarnessError(f"a function for `{kind.spelling}` cannot be made up")
+            return f"({spelled}){_function(aimed.get_result(), self.spelled)}"
         if aimed.kind in (TypeKind.CHAR_S, TypeKind.CHAR_U) and aimed.is_const_qualified():
             return "text()"
         if aimed.kind == TypeKind.RECORD:
@@ -137,20 +155,22 @@ class Values:
         if _is_plain(meant.get_declaration()):
             return self.held(meant, depth=depth)
         spelled = self.spelled(meant)
-        return f"{spelled}({self.constructor_arguments(meant.get_declaration(), depth)})"
+        return f"{spelled}({self.constructor_arguments(meant.get_declaration(), depth, meant)})"
 
-    def constructor_arguments(self, declaration: Any, depth: int = 0) -> str:
-        """The arguments with which a class is constructed most simply."""
+    def constructor_arguments(self, declaration: Any, depth: int = 0, kind: Any = None) -> str:
+        """The arguments with which a class is constructed most simply; ``kind`` is the type, which
+        tells the arguments of a template."""
         if depth > _DEEPEST:
             raise HarnessError(f"what `{name_of(declaration)}` needs is too deep")
         name = name_of(declaration)
         if name.startswith("std::"):
             if declaration.spelling in ("vector", "valarray", "deque", "list"):
                 return "number()"
+            if declaration.spelling == "function" and kind is not None:
+                result = kind.get_template_argument_type(0).get_result()
+                return _function(result, self.spelled)
             return '"cudalint"' if declaration.spelling == "basic_string" else ""
         definition = declaration.get_definition() or declaration
-        if definition.is_abstract_record():
-            raise HarnessError(f"`{name}` is abstract")
         constructors = [
             one
             for one in definition.get_children()
@@ -170,6 +190,11 @@ class Values:
         raise failed
 
 
+def needed(function: Any) -> list[Any]:
+    """The parameters that have no default."""
+    return [one for one in parameters(function) if not _has_default(one)]
+
+
 def parameters(function: Any) -> list[Any]:
     """The declarations of a function's parameters, of a template's too."""
     return [one for one in function.get_children() if one.kind == CursorKind.PARM_DECL]
@@ -186,6 +211,16 @@ def destroys(declaration: Any, depth: int = 0) -> bool:
             if depth < _DEEPEST and inner.kind in CLASSES and destroys(inner, depth + 1):
                 return True
     return False
+
+
+def _function(result: Any, spelled: Callable[[Any], str]) -> str:
+    """A function that does nothing and returns nothing in particular."""
+    meant = result.get_canonical()
+    if meant.kind == TypeKind.VOID:
+        return "[](auto...) {}"
+    if meant.kind in _REFERENCES:
+        raise HarnessError(f"a function that returns `{result.spelling}` cannot be made up")
+    return f"[](auto...) -> {spelled(result)} {{ return {{}}; }}"
 
 
 def _needs(constructor: Any) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,14 +23,16 @@ from cudalint.runtime.harness.subjects import (
     is_public,
     name_of,
 )
-from cudalint.runtime.harness.values import Values, destroys, parameters
+from cudalint.runtime.harness.values import Values, destroys, needed, parameters
 
 _SUPPORT = Path(__file__).with_name("support.hpp")
 _CHECKED = re.compile(r"(?:[<>]=?|[!=]=|%)\s*(\d{1,5})\b")
+_MASKED = re.compile(r"[^&]& (\d{1,5})\b")
 _MOST_NUMBERS = 6
 _RELEASES = re.compile(
     r"(?i)release|free|destroy|clear|close|reset|final|clean|dispose|deinit|shutdown|tear"
 )
+_PREPARES = re.compile(r"(?i:init|initiali[sz]e|create|open|set_?up|prepare)(?:[A-Z_]\w*)?$")
 _PARAMETERS = (
     CursorKind.TEMPLATE_TYPE_PARAMETER,
     CursorKind.TEMPLATE_NON_TYPE_PARAMETER,
@@ -48,7 +52,9 @@ class Harness:
     numbers: tuple[int, ...]
     """What sizes and counts may be, the usual one first."""
     releasing: bool
-    """Whether its class has methods that release, which a user would call at the end."""
+    """Whether something releases what it made, which a user would call at the end."""
+    preparing: bool
+    """Whether its class has methods that prepare an object, which a user may have to call first."""
 
     @property
     def filename(self) -> str:
@@ -78,54 +84,91 @@ class Writer:
         function = self._unit.reachable(inner)
         owner = class_of(function)
         aliases, templated = _aliases(function, owner)
-        values = Values(templated)
-        releasing = False
+        values = Values(self._unit, templated)
+        prepares: list[str] = []
         if owner is None or function.is_static_method():
-            callee = f"::{name_of(function)}{_given(function)}"
-            call = [_call(callee, values.arguments(function), function)]
+            call, releases = self._alone(function, values)
         else:
-            call, releasing = self._on_object(function, owner, values, finding)
-        body = [*aliases, *values.lines, *call]
-        suffix = self._source.suffix.lower()
+            call, prepares, releases = self._on_object(function, owner, values, finding)
+        body = [*aliases, *values.lines, *prepares, *call, *releases]
+        suffix = ".cpp" if self._source.suffix == ".c" else self._source.suffix.lower()
         return Harness(
             name_of(function),
             self._source,
             self._text(finding, name_of(function), body),
-            suffix if suffix in SOURCES and suffix != ".c" else ".cu",
+            suffix if suffix in SOURCES else ".cu",
             _numbers(inner),
-            releasing,
+            bool(releases),
+            any("preparing()" in line for line in prepares),
         )
+
+    def _alone(self, function: Any, values: Values) -> tuple[list[str], list[str]]:
+        """The call of a function that needs no object, and what releases what it gave: another
+        function of the source, which takes that and nothing else."""
+        made = [
+            (f"made{number}", one.type, values.of(one.type, one.spelling))
+            for number, one in enumerate(needed(function))
+        ]
+        lines = [f"auto&& {name} = {value};" for name, _, value in made]
+        given = ", ".join(f"std::forward<decltype({name})>({name})" for name, _, _ in made)
+        call = _call(f"::{name_of(function)}{_given(function)}", given, function)
+        results: list[tuple[str, Any]] = []
+        if call.startswith("held("):
+            call, results = f"auto&& result = {call}", [("result", function.result_type)]
+        releases: list[str] = []
+        for name, kind in (*results, *((name, kind) for name, kind, _ in made)):
+            expression, passed = _passed_on(name, kind)
+            ours = passed.kind == TypeKind.POINTER and expression == name != "result"
+            gone = f"*{name}" if ours else expression
+            releases += (
+                f"if (releasing() && there({expression}))"
+                f" ::{name_of(one)}({expression}), forget({gone});"
+                for one in self._unit.functions_of(passed)
+                if one.get_usr() != function.get_usr() and self._is_release(one)
+            )
+        return [*lines, call], releases[:1]
+
+    def _is_release(self, function: Any) -> bool:
+        return bool(_RELEASES.search(function.spelling)) or self._unit.releases(function)
 
     def _on_object(
         self, function: Any, owner: Any, values: Values, finding: Finding
-    ) -> tuple[list[str], bool]:
-        kind = f"::{name_of(owner)}{_given(owner)}"
-        if function.kind == CursorKind.CONSTRUCTOR:
+    ) -> tuple[list[str], list[str], list[str]]:
+        """The call of a method; what makes its object, and prepares it; what releases what that
+        holds."""
+        definition = owner.get_definition() or owner
+        made_of = values.concrete(definition) if definition.is_abstract_record() else owner
+        kind = f"::{name_of(made_of)}{_given(made_of)}"
+        if function.kind == CursorKind.CONSTRUCTOR and made_of is owner:
             made = values.arguments(function)
         else:
-            made = values.constructor_arguments(owner)
+            made = values.constructor_arguments(made_of)
         plain = function.kind in (CursorKind.CONSTRUCTOR, CursorKind.DESTRUCTOR)
         call = [] if plain else [
             _call(f"object->{function.spelling}", values.arguments(function), function)
         ]  # fmt: skip
-        releasers = [
-            one.spelling
-            for one in (owner.get_definition() or owner).get_children()
+        others = [
+            one
+            for one in definition.get_children()
             if one.kind == CursorKind.CXX_METHOD
             and is_public(one)
             and not one.is_static_method()
-            and not parameters(one)
             and one.spelling != function.spelling
-            and (self._unit.releases(one) or _RELEASES.search(one.spelling))
         ]
         # Nobody says when what has no destructor ends: then its members are its user's.
         ends = destroys(owner) or finding.code == "GPU105"
         hold = "std::unique_ptr<{0}> object(new {0}({1}));"
         if not ends:
             hold = "{0}* object = &held(new {0}({1}));"
-        lines = [hold.format(kind, made), *call]
-        lines += [f"if (releasing()) object->{name}();" for name in releasers]
-        return lines, bool(releasers)
+        prepares = [hold.format(kind, made)]
+        if not plain and not _PREPARES.match(function.spelling):
+            prepares += _preparing(others, values)
+        releases = [
+            f"if (releasing()) object->{one.spelling}();"
+            for one in others
+            if not parameters(one) and self._is_release(one)
+        ]
+        return call, prepares, releases
 
     def _text(self, finding: Finding, name: str, body: list[str]) -> str:
         support = _SUPPORT.read_text("utf-8")
@@ -154,6 +197,31 @@ class Writer:
             "}",
         ]
         return "\n".join(lines) + "\n"
+
+
+def _preparing(methods: list[Any], values: Values) -> list[str]:
+    """The call of the first method that prepares an object, where its arguments can be made."""
+    for one in methods:
+        if _PREPARES.match(one.spelling):
+            try:
+                given = values.arguments(one)
+            except HarnessError:
+                continue
+            return [f"if (preparing()) object->{one.spelling}({given});"]
+    return []
+
+
+def _passed_on(name: str, kind: Any) -> tuple[str, Any]:
+    """How a value is given to what releases it, with its type there: a pointer to a pointer, where
+    a function has put it, is looked up."""
+    meant = kind.get_canonical()
+    if meant.kind in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE):
+        meant = meant.get_pointee().get_canonical()
+    if meant.kind == TypeKind.POINTER:
+        inner = meant.get_pointee().get_canonical()
+        if inner.kind == TypeKind.POINTER:
+            return f"*{name}", inner
+    return name, meant
 
 
 def _call(callee: str, arguments: str, function: Any) -> str:
@@ -192,5 +260,7 @@ def _numbers(function: Any) -> tuple[int, ...]:
     """The usual sizes, and those that the code asks about."""
     text = " ".join(token.spelling for token in function.get_tokens())
     asked = [int(found) for found in _CHECKED.findall(text)]
+    bits = functools.reduce(operator.or_, map(int, _MASKED.findall(text)), 0)
     around = (number for one in asked for number in (one, one + 1) if number > 1)
-    return tuple(dict.fromkeys((64, 8, *around)))[:_MOST_NUMBERS]
+    every = (bits,) if bits else ()
+    return tuple(dict.fromkeys((64, 8, *every, *around)))[:_MOST_NUMBERS]

@@ -2,7 +2,8 @@
 // as LeakSanitizer is: any word that holds the address, or one inside the block, is a pointer to it.
 //
 // Roots: the writable data of the executable and of every library but the C library, CUDA's and our
-// own, and the thread-locals of the thread that ends the program. From there through blocks of the
+// own, the thread-locals of the thread that ends the program, and (simulated) the variables of the
+// device. From there through blocks of the
 // host's heap (glibc's) and through what CUDA's own blocks hold.
 #pragma once
 
@@ -22,6 +23,8 @@ public:
         dl_iterate_phdr([](dl_phdr_info* info, size_t, void* data) {
             return ((Reach*)data)->add_roots(info), 0;
         }, this);
+        for (const auto& [symbol, variable] : runtime().program.variables)
+            if (variable.address) look_into(variable.address);
         while (!pending_.empty() && scanned_ < most_scanned) {
             auto [low, high] = pending_.back();
             pending_.pop_back();

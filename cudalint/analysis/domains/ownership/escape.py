@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from cudalint.analysis.domains.ownership.objects import leave_out
+from cudalint.analysis.domains.ownership.passed_by import gets_past
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.containers import out_of_sight
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.state import Lending, State
+from cudalint.analysis.engine.state import InputRelease, Lending, State
 from cudalint.analysis.facts import Site
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.values.values import (
@@ -162,14 +163,28 @@ def guard(run: FunctionRun, value: Value, state: State) -> bool:
 
 
 def escape_captured(run: FunctionRun, key: str, state: State) -> None:
-    """What a function value would release is looked after."""
+    """What a function value would release is looked after, unless it may get past the release."""
     summary, _ = run.summaries.summary(key, run.filename)
+    ending = None if run.python else run.summaries.finished_run(key, run.filename)
     for outcome in summary.outcomes if summary is not None else ():
-        state.give_away(state.read(one.location) for one in outcome.released)
+        for one in outcome.released:
+            value = state.read(one.location)
+            own = resources_in(value) if ending is not None and _gets_past(ending, one) else ()
+            for resource in own:
+                site = Site(one.step.filename, one.step.span, one.api)
+                run.log(Recorder).put_off(resource.origin, site)
+            if not own:
+                give_away(run, [value], state)
     definition = run.symbols.function(key, run.filename) if run.python else None
     for _, call in calls(definition.blocks if definition is not None else ()):
         if isinstance(call.receiver, Variable):
             _escape_by_method(run, call.name, call.receiver, state)
+
+
+def _gets_past(ending: FunctionRun, release: InputRelease) -> bool:
+    """Whether a function may return without a release of what it has captured."""
+    spans = ending.log(Recorder).released_inputs.get(release.location, {release.step.span})
+    return gets_past(ending, spans)
 
 
 def _escape_by_method(run: FunctionRun, name: str, captured: Variable, state: State) -> None:

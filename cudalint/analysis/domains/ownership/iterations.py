@@ -1,8 +1,8 @@
-"""What an iteration of a loop has released, for the iterations after it."""
+"""What an iteration of a loop has released or left to others, for the iterations after it."""
 
 from __future__ import annotations
 
-from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.shape.loops import can_avoid, innermost, reads_each
 from cudalint.analysis.shape.operations import operations
@@ -29,6 +29,19 @@ def was_another_case(run: FunctionRun, state: State, resource: Symbol) -> bool:
         number for number in body if not _picks(run, number, header, state, resource)
     )
     return can_avoid(flow, body, header, header, at.block, others)
+
+
+def is_taken_out(run: FunctionRun, state: State, resource: Symbol) -> bool:
+    """Whether what an iteration puts into a container is taken out by another one: how many each
+    of the two kinds comes by, only the input tells."""
+    made, here = position_of(resource.origin), run.position.block
+    header = innermost(run.flow, here)
+    if made is None or header is None or made[0] not in run.flow.loops[header]:
+        return False
+    body = run.flow.loops[header] - {header}
+    return here not in closure([made[0]], ways(run.flow.blocks, body)) and any(
+        "[]" in place and resource in resources_in(value) for place, value in state.values.items()
+    )
 
 
 def _picks(run: FunctionRun, number: int, header: int, state: State, resource: Symbol) -> bool:

@@ -107,6 +107,9 @@ class _Record:
     """A later iteration of the loop that acquires it into some element releases it; which
     elements those are, only the counters tell."""
 
+    put_off: bool = False
+    """A function that is kept for later releases it, or gets past that."""
+
     @property
     def lost(self) -> list[LeakExit]:
         """The ways on which it is lost. Where some path ends it, what a loop would have done is not
@@ -226,6 +229,13 @@ class Recorder:
         record = self.records.get(origin)
         if record is not None:
             record.pipelined = True
+
+    def put_off(self, origin: str, site: Site) -> None:
+        """A function that may release a resource is kept for later."""
+        record = self.records.get(origin)
+        if record is not None:
+            record.put_off = True
+            record.released.setdefault(site.span, site)
 
     def handed_over(self, origin: str, site: Site) -> None:
         """A path passes the ownership of a resource on."""
@@ -379,6 +389,7 @@ class Recorder:
                     siblings=self.siblings(acquired.name, acquired.family),
                     place_released=self._place_released(acquired),
                     handed_over=tuple(record.handed_over.values()),
+                    put_off=record.put_off,
                     inside=acquired.from_callee if acquired.kept_by_callee else None,
                 )
             )
@@ -389,7 +400,7 @@ class Recorder:
         hand it over."""
         if self._run.complete or record.released or record.handed_over:
             return False
-        if not any(leave.kind in (Exit.RETURN, Exit.END) for leave in record.lost):
+        if not any(leave.kind in (Exit.RETURN, Exit.SCOPE, Exit.END) for leave in record.lost):
             return True
         where = record.acquired.location
         models = self._run.models
@@ -406,16 +417,16 @@ class Recorder:
         family = record.acquired.family
         for one in record.lost:
             doubts = tuple(to for to in one.lent if (to.text, family) not in self.borrowers)
-            leave = replace(one, lent=doubts, held=self._held(record.acquired, one.span))
+            leave = replace(one, lent=doubts, held=self._held(record, one.span))
             earlier = found.setdefault((leave.kind, leave.span), leave)
             if _certainty(leave) < _certainty(earlier):
                 found[(leave.kind, leave.span)] = leave
         return tuple(sorted(found.values(), key=lambda leave: leave.span))
 
-    def _held(self, acquired: Acquired, span: Span) -> Held:
+    def _held(self, record: _Record, span: Span) -> Held:
         """Whether all paths to a way out have a resource there."""
-        departures = self.departures.get(span)
-        if not departures or not self._run.complete:
+        acquired, departures = record.acquired, self.departures.get(span)
+        if not departures or not self._run.complete or record.put_off:
             return "sometimes"
         others = [
             one

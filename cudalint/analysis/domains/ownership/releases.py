@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from cudalint.analysis.domains.ownership.iterations import was_another_case
+from cudalint.analysis.domains.ownership.iterations import is_taken_out, was_another_case
 from cudalint.analysis.domains.ownership.lending import borrowed_by
 from cudalint.analysis.domains.ownership.recorder import Recorder, ReleasedMember, live
 from cudalint.analysis.engine.binding import Binding
@@ -315,7 +315,7 @@ class Release(Passing):
         lent = borrowed_by(state, state.resources[resource])
         state.set_status(resource, ends, self.step, self.status)
         in_some = resource.older and location is not None and "[]" in location
-        if in_some and _in_its_loop(run, resource):
+        if _in_its_loop(run, resource) and (in_some or is_taken_out(run, state, resource)):
             run.log(Recorder).pipelined(resource.origin)
         site = Site(run.filename, self.span, self.name)
         run.log(Recorder).released(resource.origin, site, location, lent)

@@ -11,11 +11,11 @@ from cudalint.analysis.engine.containers import advanced
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.facts import Exit, Site
-from cudalint.analysis.shape.operations import successors
 from cudalint.analysis.values.addresses import is_element
 from cudalint.analysis.values.arithmetic import apply
 from cudalint.analysis.values.elements import exactly, is_index
 from cudalint.analysis.values.values import (
+    NULL,
     Address,
     Bag,
     Const,
@@ -224,6 +224,8 @@ def store(
             state.set_status(location[1].resource, Status.OWNED)
         elif holding and holding.status is Status.ESCAPED and not holding.alone:
             give_away(run, [value], state)  # whoever has the block has what it holds
+    elif root == "@" and location[1] == NULL:
+        give_away(run, [value], state)  # no path writes through null: where it is put is not known
     if root.startswith("::") and root not in run.private_globals:
         for resource in sorted(state.reachable([value])):  # a global outlives the function
             state.escape([resource])
@@ -231,7 +233,7 @@ def store(
     for resource in sorted(before - kept):
         if by_callee and len(location) > 1 and not _is_own(run, location, resource):
             state.set_status(resource, Status.ESCAPED)
-        elif not _held(run, state, resource):
+        elif not _held(run, state, resource) and not is_empty(run, state, resource):
             _lose(run, state, resource, span, name, value)
 
 
@@ -280,12 +282,7 @@ def _held(run: FunctionRun, state: State, resource: Symbol) -> bool:
 
 def _is_spent(run: FunctionRun, root: str) -> bool:
     """Whether a location belongs to a temporary that nothing reads any more."""
-    if not root.startswith("%"):
-        return False
-    block = run.position.block
-    if run.flow.last_read[block].get(root, -1) > run.position.index:
-        return False
-    return not any(root in run.flow.live[after] for after in successors(run.flow.blocks[block]))
+    return root.startswith("%") and not run.reads_later(root)
 
 
 def _lose(
@@ -342,5 +339,5 @@ def _lose_scope(run: FunctionRun, state: State, resource: Symbol, span: Span) ->
     reason = events[-1].step.message if events and events[-1].is_failure else "its scope ends"
     steps = [event.step for event in events[-2:]]
     last = f"the scope of `{acquired.shown}` ends here"
-    run.log(Recorder).lost(state, resource, Exit.RETURN, span, reason, steps, last)
+    run.log(Recorder).lost(state, resource, Exit.SCOPE, span, reason, steps, last)
     state.set_status(resource, Status.ESCAPED)

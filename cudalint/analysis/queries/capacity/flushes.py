@@ -66,11 +66,12 @@ def flushes(run: FunctionRun) -> Iterator[CacheFlush]:
             head = flow.head(header) or call.span
             over = terminal(flow.blocks[header])
             once = over is not None and _ONCE.search(run.show(over)) is not None
-            unsure = once or not always or _recurs(run, header)
+            asked = not always and not _answers(run, header, number)
+            unsure = once or asked or _recurs(run, header)
             yield CacheFlush(call.name, call.span, "loop", head, through, unsure)
         elif _is_called_for_batches(run) and not can_avoid(flow, ordinary, 0, None, number, tests):
             reported.add(header)
-            unsure = any(_works(run, header) for header in flow.loops)
+            unsure = any(_works(run, one) and not _is_inside(run, one) for one in flow.loops)
             yield CacheFlush(call.name, call.span, "step", run.function.span, through, unsure)
 
 
@@ -127,9 +128,7 @@ def _requests(run: FunctionRun, header: int) -> frozenset[int]:
     over = terminal(run.flow.blocks[header])
     if isinstance(over, Unary) and over.operator == "more":
         return frozenset()
-    inside = [at.operation for at in operations(run.flow.body(header))]
-    asked = {defined(one) for one in inside if isinstance(one, Call) and not one.arguments}
-    got = derived(filter(None, asked), inside)
+    got = _received(run, header)
     return frozenset(
         number
         for number in run.flow.loops[header]
@@ -139,6 +138,39 @@ def _requests(run: FunctionRun, header: int) -> frozenset[int]:
         and variables(test) & got
         and any(texts(test))
     )
+
+
+def _received(run: FunctionRun, header: int) -> set[str]:
+    """What the iterations of a loop get from somewhere else, and all that is made of it."""
+    inside = [at.operation for at in operations(run.flow.body(header))]
+    asked = {defined(one) for one in inside if isinstance(one, Call) and not one.arguments}
+    return derived(filter(None, asked), inside)
+
+
+def _answers(run: FunctionRun, header: int, number: int) -> bool:
+    """Whether the branch of a request in which a cache is flushed goes on to work with what came
+    with the request: then the flush is no answer in itself."""
+    onward = ways(run.flow.blocks, run.flow.loops[header] - {header})
+    behind = closure((number,), onward)
+    beside = closure(onward(header), lambda one: [way for way in onward(one) if way != number])
+    branch = behind - (beside - {number})
+    got = _received(run, header)
+    return any(
+        call.target is not None
+        and not call.name.startswith("builtins.")
+        and any(variables(one.value) & got for one in call.arguments)
+        for at, call in calls(run.function)
+        if at.block in branch
+    )
+
+
+def _is_inside(run: FunctionRun, header: int) -> bool:
+    """Whether a loop of a method goes over what its object has, such as its heads or layers, and
+    not over what it is given: then it is a part of the step, and the step no phase of many."""
+    condition = terminal(run.flow.blocks[header])
+    sources = run.flow.sources(variables(condition)) if condition is not None else set()
+    given = {one.symbol for one in run.function.parameters}
+    return "this" in {one.partition(".")[0] for one in sources} and not sources & given
 
 
 def _recurs(run: FunctionRun, header: int) -> bool:

@@ -43,6 +43,18 @@ def is_another_file(load: Call, function: Function, program: Program, symbols: S
     )
 
 
+def is_written_here(load: Call, function: Function, program: Program, symbols: Symbols) -> bool:
+    """Whether this program writes a file under the very name that a call reads."""
+    models = symbols.models("python")
+    read = _names(load, function, program, symbols, models)
+    return any(
+        read & _names(call, one, program, symbols, models)
+        for one in program.functions
+        for _, call in calls(one)
+        if (effect := models.lifetime_effect(call.name)) is not None and effect.stores
+    )
+
+
 def is_written_before(load: At, function: Function, program: Program, symbols: Symbols) -> bool:
     """Whether the same process has written the file, under the name that is read, on the way to a
     load: it goes back to where it came from."""

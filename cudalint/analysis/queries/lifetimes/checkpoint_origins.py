@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from typing import Literal
 
 from cudalint.analysis.shape.arguments import bindings, inputs, named_constant
+from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.operations import calls, operands, operations, targets, terminal
 from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.places import is_inside, place, root
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.subjects import uses_device
-from cudalint.analysis.shape.symbols import Symbols
+from cudalint.analysis.shape.symbols import Symbols, identity
 from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Assign,
@@ -46,21 +47,15 @@ def written_elsewhere(program: Program, symbols: Symbols, models: ApiModels) -> 
     for other in symbols.programs.values():
         if other is not program and other.language == "python":
             if other.filename not in written:
-                written[other.filename] = written_here(other, models)
+                origin = written_here(other, models)
+                written[other.filename] = origin or _written_for_others(other, symbols, models)
             found.add(written[other.filename])
     return "device" if "device" in found else "host" if "host" in found else ""
 
 
 def written_here(program: Program, models: ApiModels) -> Origin:
     """From where a file writes weights; of several, from the host."""
-    saves = [
-        (function, call.arguments[0].value)
-        for function in program.functions
-        for _, call in calls(function)
-        if (effect := models.lifetime_effect(call.name)) is not None and effect.stores
-        if call.arguments
-    ]
-    saves = [(one, value) for one, value in saves if _is_state(value, one, program, models)]
+    saves = _saves(program, models)
     if not saves:
         return ""
     on_host = any(_is_host(value, function, models) for function, value in saves)
@@ -69,6 +64,31 @@ def written_here(program: Program, models: ApiModels) -> Origin:
     if uses_device(program, models):
         return "device"
     return "" if any(_is_given(value, one, program) for one, value in saves) else "host"
+
+
+def _written_for_others(program: Program, symbols: Symbols, models: ApiModels) -> Origin:
+    """Whether a file writes the weights of those who call it from other files, which use a
+    device."""
+    graph = symbols.memo(CallGraph)
+    callers = {
+        site.caller.filename
+        for function, _ in _saves(program, models)
+        for site in graph.sites(identity(function))
+    }
+    programs = (symbols.programs.get(name) for name in sorted(callers - {program.filename}))
+    return "device" if any(one and uses_device(one, models) for one in programs) else ""
+
+
+def _saves(program: Program, models: ApiModels) -> list[tuple[Function, Expression]]:
+    """Where a file writes weights, and what."""
+    saves = [
+        (function, call.arguments[0].value)
+        for function in program.functions
+        for _, call in calls(function)
+        if (effect := models.lifetime_effect(call.name)) is not None and effect.stores
+        if call.arguments
+    ]
+    return [(one, value) for one, value in saves if _is_state(value, one, program, models)]
 
 
 def _is_state(

@@ -151,13 +151,21 @@ def _rewritten(function: Function, load: Call, models: ApiModels) -> Call | None
 
 
 def _held(function: Function, seeds: Iterable[str], models: ApiModels) -> set[str]:
-    """The places of a function that hold what some places hold, or a part of it."""
+    """The places of a function that hold what some places hold, or a part of it. What is loaded
+    comes from a file, whatever its name was taken from."""
     held = set(seeds)
     for _ in range(3):
         for at in operations(function):
-            if any(places_read(part) & held for part in operands(at.operation)):
+            if not _loads(at.operation, models) and any(
+                places_read(part) & held for part in operands(at.operation)
+            ):
                 held |= _holders(at.operation, models)
     return held
+
+
+def _loads(operation: Operation, models: ApiModels) -> bool:
+    effect = models.lifetime_effect(operation.name) if isinstance(operation, Call) else None
+    return effect is not None and effect.loads is not None
 
 
 def _holders(operation: Operation, models: ApiModels) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cudalint.analysis.facts.lifetimes import CheckpointLoad
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.queries.lifetimes.checkpoint_elements import needed_on_device
-from cudalint.analysis.queries.lifetimes.checkpoint_files import is_another_file
+from cudalint.analysis.queries.lifetimes.checkpoint_files import is_another_file, is_written_here
 from cudalint.analysis.queries.lifetimes.checkpoint_keeping import is_brief
 from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
     is_placed,
@@ -43,7 +43,7 @@ def checkpoints(
 ) -> tuple[CheckpointLoad, ...]:
     """The loads of weights in a function that leave the device to the file."""
     found = []
-    for at, call, explicit in _undirected(function, symbols, models):
+    for at, call, where in _undirected(function, symbols, models):
         use = use_of(function, call, program, symbols) or _beside(function, call, symbols)
         if use is None:
             continue
@@ -52,18 +52,22 @@ def checkpoints(
             continue
         by = use.operation
         placed = isinstance(by, Call) and is_placed(by, function, symbols)
-        mine = origins[0] == "device" and not is_another_file(call, function, program, symbols)
+        another = is_another_file(call, function, program, symbols)
+        mine = origins[0] == "device" and not another
+        likely = origins[1] == "device" or is_written_here(call, function, program, symbols)
+        reckoned = use.how == "beside" or _depends(where, function, symbols)
         found.append(
             CheckpointLoad(
                 api=call.name,
                 span=call.span,
                 name=render(call.target) if call.target is not None else "",
-                explicit=explicit,
+                explicit=where is not None,
                 used=Site(use.function.filename, by.span, by.name if isinstance(by, Call) else ""),
                 use=use.how,
                 own=use.how == "restored"
                 and use.function is function
                 and (mine or (origins[1] == "device" and placed)),
+                likely=reckoned or (likely and not another),
                 placed=placed,
                 brief=use.function is function
                 and is_brief(function, at, _place(function, by), placed, program, symbols),
@@ -79,8 +83,8 @@ def _place(function: Function, operation: Operation) -> At:
 
 def _undirected(
     function: Function, symbols: Symbols, models: ApiModels
-) -> Iterator[tuple[At, Call, bool]]:
-    """The loads without a word on where what they read goes; whether they say ``None``."""
+) -> Iterator[tuple[At, Call, Expression | None]]:
+    """The loads without a word on where what they read goes, with what gives them ``None``."""
     for at, call in calls(function):
         effect = models.lifetime_effect(call.name)
         if effect is None or effect.loads is None or given(call).cut:
@@ -89,7 +93,7 @@ def _undirected(
             continue  # it fails there, or the file is the CPU's
         where = argument(call, effect.loads)
         if where is None or _is_nowhere(where, function, symbols):
-            yield at, call, where is not None
+            yield at, call, where
 
 
 def _beside(function: Function, load: Call, symbols: Symbols) -> Use | None:
@@ -127,6 +131,13 @@ def _is_nowhere(where: Expression, function: Function, symbols: Symbols) -> bool
     return len(elsewhere) < len(values) and all(
         any(space_of_device(text) == "host" for text in texts(one)) for one in elsewhere
     )
+
+
+def _depends(where: Expression | None, function: Function, symbols: Symbols) -> bool:
+    """Whether what gives ``None`` gives the CPU where there is no device: such files are expected
+    to come from one."""
+    values = _values(where, symbols.flow(function)) if where is not None else ()
+    return any(value != Constant(None) for value in values)
 
 
 def _values(where: Expression, flow: Flow) -> Iterator[Expression]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts.lifetimes import MovedSet
 from cudalint.analysis.facts.resources import Site
-from cudalint.analysis.shape.operations import calls, expressions, operations
+from cudalint.analysis.shape.arguments import inputs
+from cudalint.analysis.shape.operations import calls, expressions, operands, operations
 from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.symbols import Symbols
@@ -26,6 +27,7 @@ from cudalint.program import (
     Return,
     Unary,
     render,
+    variables,
     walk,
 )
 
@@ -53,7 +55,9 @@ def _items(
             first = function.kind == "constructor"
             site = next((_site(m) for m in methods if _gives(m, target, first)), None)
             if site is not None:
-                yield MovedSet(target.replace("this.", "self."), at.operation.span, items=site)
+                name = target.replace("this.", "self.")
+                given = _is_given(at.operation, function, symbols)
+                yield MovedSet(name, at.operation.span, given=given, items=site)
 
 
 def _methods(
@@ -81,6 +85,15 @@ def _returned(operation: Operation, function: Function, symbols: Symbols) -> str
         if placements is not None and isinstance(end, Return) and end.value is not None:
             return placements.of(end.value)
     return ""
+
+
+def _is_given(operation: Operation, function: Function, symbols: Symbols) -> bool:
+    """Whether what is moved is made of what the function is given: how much that is, its callers
+    know, who have it already."""
+    moved = [*inputs(operation)][:1] if isinstance(operation, Call) else operands(operation)
+    read = {symbol for part in moved for symbol in variables(part)}
+    given = {parameter.symbol for parameter in function.parameters}
+    return not given.isdisjoint(symbols.flow(function).sources(read))
 
 
 def _site(method: Function) -> Site:

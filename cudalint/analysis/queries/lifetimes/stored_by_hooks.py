@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from cudalint.analysis.facts.lifetimes import GraphHook, LeftBehind
@@ -20,6 +21,7 @@ from cudalint.program import (
     Index,
     Member,
     Operation,
+    Return,
     Tuple,
     Variable,
     render,
@@ -27,6 +29,9 @@ from cudalint.program import (
     walk,
 )
 from cudalint.source import Span
+
+_CACHE = re.compile(r"cache|memo", re.IGNORECASE)
+"""Decorators that are called like this keep what a method returns."""
 
 # Hooks on the graph -----------------------------------------------------------------------------
 
@@ -48,8 +53,24 @@ def graph_hooks(function: Function, symbols: Symbols, models: ApiModels) -> tupl
         kept = next(_kept_by(function, symbols, models), None)
         if kept is not None:
             shown = render(substitute(node, written_calls(function)))
-            found.append(GraphHook(shown, call.span, kept))
+            certain = _is_cached(function, place(node.base))
+            found.append(GraphHook(shown, call.span, kept, certain))
     return tuple(found)
+
+
+def _is_cached(function: Function, name: str | None) -> bool:
+    """Whether a decorator that is called a cache keeps what a place holds, which is returned."""
+    names = (decorator.partition("(")[0].rpartition(".")[2] for decorator in function.decorators)
+    return (
+        name is not None
+        and any(_CACHE.search(one) for one in names)
+        and any(
+            isinstance(end := block.terminator, Return)
+            and end.value is not None
+            and place(end.value) == name
+            for block in function.blocks
+        )
+    )
 
 
 def _holds_self(
@@ -127,8 +148,11 @@ def left_behind(function: Function, symbols: Symbols, models: ApiModels) -> tupl
             for name, span in _stores(inner, models):
                 stored.setdefault(name, Site(inner.filename, span, name))
     changed = set(_changed(function, symbols, models))
+    ends = function.name.rpartition(".")[2].startswith("__")
     return tuple(
-        LeftBehind(name, removal.span, site) for name, site in stored.items() if name not in changed
+        LeftBehind(name, removal.span, site, ends)
+        for name, site in stored.items()
+        if name not in changed
     )[:1]
 
 

@@ -56,8 +56,8 @@ def _fetched(function: Function, symbols: Symbols, models: ApiModels) -> Iterato
             continue
         effect = models.tensor_effect(call.name)
         if call.receiver is None:
-            returns = model.returns if model is not None and model.copies is not None else None
-            is_fetch = returns is not None and returns.space == "host"
+            copies = model is not None and model.copies is not None
+            is_fetch = copies and effect is not None and effect.device == "host"
         elif effect is None or effect.device != "host" or call.arguments:
             continue
         else:

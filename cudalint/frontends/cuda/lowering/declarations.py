@@ -37,6 +37,12 @@ from cudalint.source import Span
 _KNOWN_TYPE = re.compile(r"\b(?:int|auto|signed|long|short|decltype|enum)\b|_t\b.*\bint\b")
 
 
+_TAKEN_FOR_INT = re.compile(r"int\b[\s*&()]*(?:\[|$)")
+"""What clang makes of a type that it does not know."""
+
+_CALL = re.compile(r"(?:\w+\s*::\s*)+(?!int\b)\w+\s*\(\s*[*&]*\s*\w+")
+
+
 def declaration(context: Context, cursor: Cursor) -> None:
     """Lower one declaration of a declaration statement."""
     kind: int = cursor._kind_id
@@ -55,7 +61,9 @@ def _variable(context: Context, cursor: Cursor) -> None:
         context.stand_for(cursor, context.unit.global_variable(cursor))
         return
     type_ = _declared_type(context, cursor, name)
-    if type_.kind == "other" and _is_call_after_macro(context, cursor, name, type_):
+    if _is_call(context, cursor) or (
+        type_.kind == "other" and _is_call_after_macro(context, cursor, name, type_)
+    ):
         return
     initial = initializer(cursor)
     span = context.positions.span(cursor)
@@ -110,6 +118,17 @@ def _uninitialized(context: Context, variable: Variable, type_: Type, span: Span
         construct_dependent(context, variable, type_, (), span)
         return
     context.graph.emit(Assign(variable, Unknown("uninitialized"), span, declares=True))
+
+
+def _is_call(context: Context, cursor: Cursor) -> bool:
+    """``library::release(p);`` reads as a declaration where nobody has declared ``release``."""
+    if not context.unit.has_errors or context.positions.from_macro(cursor):
+        return False
+    text = context.positions.text(cursor)
+    if not _TAKEN_FOR_INT.match(context.types.of(cursor).text) or not _CALL.match(text):
+        return False
+    recover_statement(context, text, context.positions.span(cursor))
+    return True
 
 
 def _is_call_after_macro(context: Context, cursor: Cursor, name: str, type_: Type) -> bool:

@@ -1,4 +1,5 @@
-"""Runs a script as Python would, and tells where it called ``sys.exit`` with an error."""
+"""Runs a script as Python would, and tells where it gave up: where it called ``sys.exit`` with an
+error, or an assertion failed that nobody caught, which is how C++ programs give up too."""
 
 from __future__ import annotations
 
@@ -25,6 +26,8 @@ def main() -> None:
         raise
     except BaseException as error:
         names = _globals(error.__traceback__, script)
+        if isinstance(error, AssertionError):
+            stacks.write({"exit": stacks.of_traceback(error.__traceback__)})
         raise
     finally:
         kept.tell(names)

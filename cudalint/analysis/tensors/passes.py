@@ -1,0 +1,129 @@
+"""What shows that a recorded call is a pass through a model for inference (GPU602): that the model
+is run at all, and that nobody can want its gradients."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from cudalint.analysis.shape.callgraph import Site as CallSite
+from cudalint.analysis.shape.operations import calls, expressions
+from cudalint.analysis.shape.places import place
+from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.tensors.lattice import Kind
+from cudalint.analysis.tensors.records import Record
+from cudalint.analysis.tensors.view import View
+from cudalint.program import Call, Function, walk
+
+_INFERENCE = re.compile(
+    r"(^|_)(predict(ions?|or)?|evaluat(e|ion)|validat(e|ion)|embed(dings?)?)(_|$)", re.IGNORECASE
+)
+"""Functions that are called like this are for inference: none of their results is trained on."""
+
+
+def is_run(view: View, call: Call, record: Record) -> bool:
+    """Whether a call of an object in evaluation mode, or of a method of it that no path shows, runs
+    its weights: the object itself is called, or a module in it, or all methods of the run that have
+    the name run them."""
+    if call.callee is not None:
+        return place(call.callee) == record.callee
+    name = call.name.removeprefix(".")
+    if _is_submodule(view, name):
+        return True
+    methods = _methods(view, name)
+    return bool(methods) and all(_runs_weights(view, one) for one in methods)
+
+
+def is_for_inference(view: View, record: Record, callers: Sequence[CallSite]) -> bool:
+    """Whether a call of whose result only numbers are made is inference by what surrounds it: the
+    class puts the model in evaluation mode and trains nothing, or the function, or one that calls
+    it in a loop, is named for it."""
+    functions = [view.function, *(site.caller for site in callers)]
+    if any(_INFERENCE.search(one.name.rpartition(".")[2]) for one in functions):
+        return True
+    scans = [view.run.scan(one) for one in view.run.symbols.class_methods(view.function)]
+    return any(record.callee in one.evaluates for one in scans) and not any(
+        one.calls_backward or one.steps for one in scans
+    )
+
+
+def _methods(view: View, name: str) -> list[Function]:
+    """The methods of modules of the run that have a name."""
+    return [
+        function
+        for function, _ in view.run.symbols.functions()
+        if function.record is not None
+        and function.name.rpartition(".")[2] == name
+        and view.run.is_module(function.record)
+    ]
+
+
+def _is_submodule(view: View, name: str) -> bool:
+    """Whether modules of the run have a module of their own by this name."""
+    made = (
+        view.run.scan(function).values.get(f"this.{name}")
+        for function, _ in view.run.symbols.functions()
+        if function.kind == "constructor" and view.run.is_module(function.record or "")
+    )
+    return any(value is not None and value.kind == Kind.MODULE for value in made)
+
+
+def computes_gradients(view: View, model: str) -> bool:
+    """Whether the model that the function or its class makes computes gradients while it is run."""
+    makers = [view.function, *view.run.symbols.class_methods(view.function)]
+    classes = {
+        call.key
+        for one in makers
+        for _, call in calls(one)
+        if call.kind == "constructor" and place(call.target) == model
+    }
+    run = (
+        method
+        for record in classes
+        for method in view.run.symbols.methods(record)
+        if method.name.rpartition(".")[2] == "forward"
+    )
+    return any(
+        scan.calls_backward or scan.needs_gradient
+        for method in run
+        for scan in map(view.run.scan, _reached(view, method).values())
+    )
+
+
+def switches_itself(view: View, name: str) -> bool:
+    """Whether a method of the run by this name switches recording off, itself or through others of
+    its class."""
+    return any(
+        view.run.is_switched(f".{other}")
+        for function, _ in view.run.symbols.functions()
+        if function.name.rpartition(".")[2] == name
+        for other in (name, *_reached(view, function))
+    )
+
+
+def _runs_weights(view: View, method: Function) -> bool:
+    """Whether a method has to do with a module in its module, itself or through others of the
+    class."""
+    members = view.run.class_scan(method.record or "", method.filename).values
+    modules = {name for name, value in members.items() if value.kind == Kind.MODULE}
+    reached = _reached(view, method)
+    return any(f"this.{name}" in modules for one in reached.values() for name in _own(one)) or any(
+        place(part) in modules
+        for one in reached.values()
+        for whole in expressions(one)
+        for part in walk(whole)
+    )
+
+
+def _reached(view: View, method: Function) -> dict[str, Function]:
+    """A method and those of its class that it calls, by name."""
+    methods = reversed(view.run.symbols.class_methods(method))
+    named = {one.name.rpartition(".")[2]: one for one in methods}
+    first = method.name.rpartition(".")[2]
+    reached = closure((first,), lambda name: _own(named[name]) if name in named else ())
+    return {name: named[name] for name in reached if name in named}
+
+
+def _own(method: Function) -> list[str]:
+    """What a method calls of its object, by name."""
+    return [call.name[1:] for _, call in calls(method) if place(call.receiver) == "this"]
