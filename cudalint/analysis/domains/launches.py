@@ -32,7 +32,6 @@ from cudalint.program import (
     Kernel,
     Launch,
     Operation,
-    Variable,
     render,
     variables,
     walk,
