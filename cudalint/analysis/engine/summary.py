@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from cudalint.analysis.engine.state import CalledInput, InputRelease, InputUse, Lending
 from cudalint.analysis.shape.effects import NO_EFFECTS, Effects
 from cudalint.analysis.values.elements import is_of_elements
-from cudalint.analysis.values.values import Location, Symbol, Value, inside
+from cudalint.analysis.values.values import NULL, Location, Symbol, Value, inside
 from cudalint.findings.finding import Step
 from cudalint.source import Span
 
@@ -92,6 +92,10 @@ class Outcome:
     def releases(self, location: Location) -> bool:
         """Whether what the caller keeps at a location is released."""
         return any(release.location == location for release in self.released)
+
+    def renews(self, location: Location) -> bool:
+        """Whether something else stands at a location afterwards."""
+        return any(place == location and new != NULL for place, new in self.writes)
 
     def passes_by(self, location: Location, outcomes: Sequence[Outcome]) -> bool:
         """Whether it leaves something behind for a reason that has nothing to do with what the

@@ -304,7 +304,7 @@ class Release(Passing):
             if not was_another_case(run, state, resource):
                 self._misuse(MisuseKind.DOUBLE_FREE, resource)
             return
-        ends = Status.RELEASED
+        ends = Status.ESCAPED if self.cut else Status.RELEASED
         if not (acquired.ambiguous or not families or acquired.family in families):
             ends = Status.ESCAPED  # such a release fails, or nobody knows what it does
             ending = [run.models.families.get(family) for family in families]
