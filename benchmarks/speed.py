@@ -62,8 +62,10 @@ with open(sys.argv[1], "w") as file:
 command's, and this one has the whole repository in memory."""
 
 
-def run(command: Sequence[str], environment: dict[str, str] | None = None) -> Cost:
-    """Run a command and measure it, its children included."""
+def run(
+    command: Sequence[str], environment: dict[str, str] | None = None, place: Path | None = None
+) -> Cost:
+    """Run a command, in the folder ``place``, and measure it, its children included."""
     with tempfile.TemporaryDirectory(prefix="cudalint-speed-") as folder:
         figures = Path(folder) / "figures"
         measuring = [sys.executable, "-I", "-S", "-c", _MEASURE, str(figures), *command]
@@ -73,6 +75,7 @@ def run(command: Sequence[str], environment: dict[str, str] | None = None) -> Co
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=environment,
+            cwd=place,
         )
         seconds, used, memory, status = json.loads(figures.read_text())
     # Linux counts kilobytes, macOS bytes:

@@ -22,6 +22,7 @@ from cudalint.project.cache import Cache, contents_digest, digest, file_digest
 from cudalint.project.files import FileError, SourceFile
 from cudalint.project.paths import relative_name
 from cudalint.project.reading import UnreadableError, decode, read_bytes
+from cudalint.project.spool import Made, Spool, Spooled
 from cudalint.reports.report import Report
 from cudalint.selection import ReadFile, Selection, select
 from cudalint.source import Span, is_header
@@ -45,6 +46,16 @@ Progress = Callable[[str, int, int], None]
 _SECONDS_PER_LINKED_FILE = 2.0
 
 
+@dataclass(frozen=True)
+class _Lowered:
+    """What is known here of a file that was lowered; workers alone look into its program."""
+
+    program: Spooled
+    links: Links
+    includes: list[str]
+    has_main: bool
+
+
 @dataclass
 class _Run:
     """What one run gathers."""
@@ -60,6 +71,7 @@ class _Run:
     passed_over: list[SourceFile] = field(default_factory=list)
     """C and C++ files without CUDA whose functions may throw."""
     cache: Cache | None = None
+    programs: Spool = field(default_factory=Spool)
     read_anew: set[str] = field(default_factory=set)
     analysed_anew: set[str] = field(default_factory=set)
     interrupted: bool = False
@@ -101,6 +113,11 @@ class _Run:
         from cudalint.cluster import dask_cluster
 
         return dask_cluster(self.plan.scheduler, handler, bounds=bounds, pulse=pulse)
+
+    def spooled(self, lowered: Lowered) -> _Lowered:
+        """What is known of a lowered file, its program put by."""
+        program = self.programs.put(lowered.program)
+        return _Lowered(program, lowered.links, lowered.includes, lowered.has_main)
 
     def select(self, files: Sequence[SourceFile], contents: Mapping[Path, bytes]) -> Selection:
         """What is read of some files."""
@@ -277,7 +294,7 @@ def _unsaved(contents: Mapping[Path, bytes]) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _companions(lowered: Mapping[str, Lowered], run: _Run) -> list[ReadFile]:
+def _companions(lowered: Mapping[str, _Lowered], run: _Run) -> list[ReadFile]:
     """Of the files without CUDA, those that define what an included header declares: only they
     say whether it throws. Nothing is told of them."""
     declared = {Path(name).stem for one in lowered.values() for name in one.includes}
@@ -326,7 +343,7 @@ def _forget(untold: set[str], findings: list[Finding], run: _Run) -> None:
 
 def _lowered(
     read: Sequence[ReadFile], run: _Run, unsaved: tuple[tuple[str, str], ...]
-) -> dict[str, Lowered]:
+) -> dict[str, _Lowered]:
     """Each file that could be lowered, and their companions."""
     from cudalint.frontends.cuda.conditional import asked_together
     from cudalint.lowering import Preparer, header_folder
@@ -340,18 +357,18 @@ def _lowered(
     return lowered
 
 
-def _lower(read: Sequence[ReadFile], run: _Run, preparer: Preparer) -> dict[str, Lowered]:
+def _lower(read: Sequence[ReadFile], run: _Run, preparer: Preparer) -> dict[str, _Lowered]:
     """Each file that could be lowered, from the cache where it is there."""
     from cudalint import jobs
     from cudalint.jobs import Lowered
 
-    lowered: dict[str, Lowered] = {}
+    lowered: dict[str, _Lowered] = {}
     pending: list[Lowering] = []
     for one in read:
         lowering = preparer.prepare(one.file, one.data, one.source)
         kept = run.kept(lowering.key, Lowered)
         if kept is not None:
-            lowered[one.file.filename] = kept
+            lowered[one.file.filename] = run.spooled(kept)
         elif failure := run.timed_out(lowering.key, run.plan.bounds.seconds):
             run.errors.append(FileError(one.file.filename, f"not read: {failure}"))
         else:
@@ -370,7 +387,7 @@ def _lower(read: Sequence[ReadFile], run: _Run, preparer: Preparer) -> dict[str,
 
 
 def _lower_all(
-    pending: Sequence[Lowering], lowered: dict[str, Lowered], run: _Run
+    pending: Sequence[Lowering], lowered: dict[str, _Lowered], run: _Run
 ) -> list[tuple[Lowering, str]]:
     """Lower files. Returns the Python files that failed, with the reason, where the CUDA sources in
     their strings may be to blame."""
@@ -378,7 +395,7 @@ def _lower_all(
     from cudalint.jobs import Lowered
 
     again: list[tuple[Lowering, str]] = []
-    payloads = [msgspec.msgpack.encode(lowering.job) for lowering in pending]
+    payloads = Made(len(pending), lambda number: msgspec.msgpack.encode(pending[number].job))
     for number, outcome in run.execute("reading code", jobs.lower, payloads):
         lowering = pending[number]
         if outcome.result is None and lowering.job.language == "python" and lowering.job.parse:
@@ -390,7 +407,7 @@ def _lower_all(
                 run.remember(lowering.key, run.plan.bounds.seconds, lowering.dependencies([]))
         else:
             result = msgspec.msgpack.decode(outcome.result, type=Lowered)
-            lowered[lowering.job.filename] = result
+            lowered[lowering.job.filename] = run.spooled(result)
             if run.cache:
                 dependencies = lowering.dependencies(result.includes)
                 run.cache.store(lowering.key, outcome.result, dependencies)
@@ -401,7 +418,7 @@ def _lower_all(
 
 
 def _analysed(
-    lowered: Mapping[str, Lowered], told: set[str], run: _Run, shard: Shard | None = None
+    lowered: Mapping[str, _Lowered], told: set[str], run: _Run, shard: Shard | None = None
 ) -> dict[int, PartResult]:
     """What all rules find in each part of which anything is told, or in those of a shard. Files
     that belong together are analysed together; where that fails, each alone, so that only the
@@ -413,7 +430,7 @@ def _analysed(
     parts = [part for part in parts if told.intersection(part.files)]
     numbers = list(range(len(parts)))
     if shard is not None:
-        sizes = [sum(len(lowered[name].program) for name in part.files) for part in parts]
+        sizes = [sum(lowered[name].program.size for name in part.files) for part in parts]
         numbers = shard.chosen(sizes)
     results, failed = _analyse_parts([parts[number] for number in numbers], lowered, run)
     alone = {
@@ -461,7 +478,7 @@ def _found(parts: Mapping[int, PartResult], run: _Run) -> list[Finding]:
 
 
 def _analyse_parts(
-    parts: Sequence[Part], lowered: Mapping[str, Lowered], run: _Run
+    parts: Sequence[Part], lowered: Mapping[str, _Lowered], run: _Run
 ) -> tuple[dict[int, AnalysisResult], dict[int, str]]:
     """By the position of each part, in order, what was found in it, or the reason why it failed."""
     from cudalint import jobs
@@ -470,16 +487,19 @@ def _analyse_parts(
     plan = run.plan
     results: dict[int, AnalysisResult] = {}
     failed: dict[int, str] = {}
-    pending: list[tuple[int, str, bytes]] = []
+    pending: list[tuple[int, str]] = []
     seconds = [
         plan.bounds.seconds + _SECONDS_PER_LINKED_FILE * (len(part.files) + len(part.context) - 1)
         for part in parts
     ]
     of_programs = {name for one in lowered.values() if one.has_main for name in one.includes}
-    for number, part in enumerate(parts):
+
+    def job(part: Part) -> AnalysisJob:
         named = (name for file in part.files for name in (file, *lowered[file].includes))
-        order = jobs.AnalysisJob(
-            programs=[lowered[name].program for name in (*part.files, *part.context)],
+        return jobs.AnalysisJob(
+            programs=[
+                run.programs.get(lowered[name].program) for name in (*part.files, *part.context)
+            ],
             rules=[rule.code for rule in plan.rules],
             limits=plan.limits,
             models=[str(path) for path in plan.models],
@@ -488,21 +508,27 @@ def _analyse_parts(
             program_headers=sorted(of_programs.intersection(named)),
             wrappers=run.wants_wrappers,
         )
-        key = _analysis_key(order, plan)
+
+    def size(number: int) -> int:
+        part = parts[number]
+        return sum(lowered[name].program.size for name in (*part.files, *part.context))
+
+    for number, part in enumerate(parts):
+        key = _analysis_key(job(part), plan)
         kept = run.kept(key, AnalysisResult)
         if kept is not None:
             results[number] = kept
         elif failure := run.timed_out(key, seconds[number]):
             failed[number] = f"not analysed: {failure}"
         else:
-            pending.append((number, key, msgspec.msgpack.encode(order)))
+            pending.append((number, key))
             run.analysed_anew.update(part.files)
     # Large parts first, as above; each with the time that its files need.
-    pending.sort(key=lambda one: -len(one[2]))
-    payloads = [payload for _, _, payload in pending]
-    limits = [seconds[number] for number, _, _ in pending]
+    pending.sort(key=lambda one: -size(one[0]))
+    payloads = Made(len(pending), lambda one: msgspec.msgpack.encode(job(parts[pending[one][0]])))
+    limits = [seconds[number] for number, _ in pending]
     for position, outcome in run.execute("following paths", jobs.analyze, payloads, limits):
-        number, key, _ = pending[position]
+        number, key = pending[position]
         if outcome.result is None:
             failed[number] = f"not analysed: {outcome.failure}"
             if outcome.timed_out:

@@ -80,7 +80,7 @@ class CachedTensors(FunctionRule):
                 span=cache.span,
                 function=facts.function,
                 subject=cache.name,
-                severity=Severity.INFO if cache.unsure or cache.kind == "results" else None,
+                severity=_severity(cache),
                 confidence=_confidence(cache),
                 advised=True,
             )
@@ -99,10 +99,14 @@ class CachedTensors(FunctionRule):
             )
 
 
+def _severity(cache: TensorCache) -> Severity | None:
+    return Severity.INFO if cache.unsure or cache.given or cache.kind == "results" else None
+
+
 def _confidence(cache: TensorCache) -> Confidence | None:
     if cache.unsure:
         return Confidence.LOW
-    return Confidence.MEDIUM if cache.kind in ("results", "instance") else None
+    return Confidence.MEDIUM if cache.given or cache.kind in ("results", "instance") else None
 
 
 def _message(cache: TensorCache, function: str) -> str:

@@ -99,6 +99,6 @@ class ExceptionLeak(FunctionRule):
             function=facts.function,
             subject=skipped.member,
             severity=Severity.INFO,
-            confidence=Confidence.LOW,
+            confidence=Confidence.MEDIUM if skipped.survived else Confidence.LOW,
             steps=(Step(facts.filename, skipped.filled, "the member is given away here"),),
         )

@@ -23,10 +23,10 @@ class GraphRetentionRule(FunctionRule):
 
     Without a `backward()` in sight: a sum or list over a loop of which only a number is used in
     the end, or that is detached only after the loop. What it adds up may have a graph (low
-    confidence), or has one, as the result of a module (medium). With low confidence also what the
-    `forward` of a module adds to one of its buffers, made of what it is given, and what a module
-    computes with its parts the first time only and keeps. Where nothing goes to a GPU, and in
-    tests, this is an `info`.
+    confidence), or has one, as the result of a module (medium). Also what the `forward` of a module
+    adds to one of its buffers, made of what it is given (medium where it has weights of its own,
+    else low), and, with low confidence, what a module computes with its parts the first time only
+    and keeps. Where nothing goes to a GPU, and in tests, this is an `info`.
 
     ## Why is this bad?
 

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from clang.cindex import TranslationUnit
 
 from cudalint.frontends.cuda import parse as parsing
 from cudalint.frontends.cuda.parse import MissingHeader, ParsedUnit, ParseOptions, parse
@@ -338,3 +339,39 @@ def _functions(parsed: ParsedUnit) -> list[str]:
         for child in parsed.unit.cursor.get_children()
         if str(child.location.file) == parsed.filename
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "attempts", "errors"),
+    [
+        (
+            "#include <vector>\nusing namespace std;\nint count;\nint get() { return count; }\n",
+            2,
+            0,
+        ),
+        ("#include <vector>\nstruct A {};\nstruct A {};\nstd::vector<A> many;\n", 1, 1),
+    ],
+    ids=["a name of the system is in the way", "the project's own"],
+)
+def test_a_file_is_read_without_the_library_where_that_is_in_the_way(
+    options: ParseOptions, monkeypatch: pytest.MonkeyPatch, text: str, attempts: int, errors: int
+) -> None:
+    made: list[list[str]] = []
+    parse_once = parsing._translation_unit
+
+    def counted(
+        filename: str, arguments: list[str], files: list[tuple[str, bytes]]
+    ) -> TranslationUnit | None:
+        made.append(arguments)
+        return parse_once(filename, arguments, files)
+
+    monkeypatch.setattr(parsing, "_translation_unit", counted)
+    parsed = parse("nowhere/main.cu", text, options)
+    assert (len(made), len(parsed.errors)) == (attempts, errors)
+
+
+def test_a_unit_is_given_back_once(options: ParseOptions) -> None:
+    parsed = parse("nowhere/main.cu", MAIN, options)
+    parsed.close()
+    parsed.close()
+    assert not parsed.unit.obj

@@ -69,14 +69,6 @@ def test_some_damaged_files(
     check(language, programs, tmp_path, count=34, first=2)  # each kind of damage, but rare ones
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("language", robustness.LANGUAGES)
-def test_many_damaged_files(
-    language: str, programs: dict[str, list[bytes]], tmp_path: Path
-) -> None:
-    check(language, programs, tmp_path, count=300, seed=1)
-
-
 def test_lost_files_are_noticed(tmp_path: Path, programs: dict[str, list[bytes]]) -> None:
     """The check can fail: a linter that breaks, and one that forgets a file."""
     with pytest.MonkeyPatch.context() as patch:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from benchmarks.runtime.__main__ import limits_of
+from benchmarks.runtime.judging import limits_of
 from benchmarks.runtime.units import Unit, find_units, lint_units, load_findings
 from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Outcome

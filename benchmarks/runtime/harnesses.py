@@ -1,30 +1,31 @@
 """What harnesses say of findings that people judged: ``python -m benchmarks.runtime.harnesses
-JUDGED.json CLONES``. ``CLONES`` holds a git directory ``OWNER+NAME/repo`` for each repository."""
+ROUND.toml... CLONES``. ``CLONES`` holds a git directory ``OWNER+NAME/repo`` for each repository."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
+import hashlib
 import re
 import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from benchmarks.first_sight.judged import Judged, load
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint.findings.verdict import Outcome, Verdict
 from cudalint.project.compile_commands import CompileFlags
 from cudalint.runtime.confirm import ConfirmOptions, confirm
 from cudalint.runtime.devices import Simulated
 from cudalint.runtime.evidence import judged
-from cudalint.runtime.harness.judging import HarnessOptions
+from cudalint.runtime.harness.making import HarnessOptions
 from cudalint.runtime.sweep import Budget
 from cudalint.runtime.targets import targets_of
 from cudalint.source import Span
 
+_NOT_BUILT = "does not build"
 _SECONDS = 120.0
 _MOST_FOLDERS = 60
 _LEAVES = re.compile(r"(?:fails|throws) \((?:returns|leaves) at line (\d+)\)")
@@ -33,32 +34,60 @@ _ROWS_OF_A_CHECK = 3
 
 
 def main() -> None:
-    """Print a line for each finding, and the sums."""
+    """Print a line for each finding, and the sums by language."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("judged", type=Path)
+    parser.add_argument("rounds", nargs="+", type=Path, metavar="ROUND.toml")
     parser.add_argument("clones", type=Path)
     parser.add_argument("--only", default="", help="repositories with this in their name")
+    parser.add_argument("--language", choices=["C++", "Python"], help="only these findings")
+    parser.add_argument("--sample", type=int, metavar="COUNT", help="only so many, always the same")
     options = parser.parse_args()
-    entries = json.loads(options.judged.read_text())
-    counts: Counter[str] = Counter()
-    for name in dict.fromkeys(
-        one["repository"] for one in entries if options.only in one["repository"]
-    ):
-        own = [one for one in entries if one["repository"] == name and judged(one["code"])]
-        repository = options.clones / name.replace("/", "+") / "repo"
-        if not own or not repository.is_dir():
-            counts["no clone"] += len(own)
-            continue
+    entries = [
+        one
+        for path in options.rounds
+        for one in load(path).findings
+        if one.verdict != "uncertain" and judged(one.code) and options.only in one.repository
+        if options.language in (None, one.language) and _clone(options.clones, one) is not None
+    ]
+    if options.sample:
+        entries.sort(key=lambda one: hashlib.sha256(repr(one).encode()).digest())
+        del entries[options.sample :]
+    counts: dict[str, Counter[str]] = {}
+    groups: dict[tuple[str, str], list[Judged]] = {}
+    for one in entries:
+        groups.setdefault((one.repository, one.commit), []).append(one)
+    for own in groups.values():
+        repository = _clone(options.clones, own[0])
+        assert repository is not None
         for one, verdict in _verdicts(repository, own):
-            counts[_kind(one["verdict"], verdict)] += 1
-            print(f"{name} {one['file']}:{one['line']} {one['code']} {one['verdict']}:"
-                  f" {verdict.outcome.value} {verdict.reason}", flush=True)  # fmt: skip
-    print(dict(counts))
+            counts.setdefault(one.language, Counter())[_kind(one.verdict, verdict)] += 1
+            said = verdict.reason or _run(verdict)
+            print(f"{one.repository} {one.file}:{one.line} {one.code} {one.verdict}:"
+                  f" {verdict.outcome.value} {said}", flush=True)  # fmt: skip
+    for language, found in sorted(counts.items()):
+        print(f"{language}: {_summed(found)}")
 
 
-def _verdicts(repository: Path, entries: list[dict[str, Any]]) -> Iterator[tuple[Any, Verdict]]:
+def _clone(clones: Path, one: Judged) -> Path | None:
+    repository = clones / one.repository.replace("/", "+") / "repo"
+    return repository if repository.is_dir() else None
+
+
+def _run(verdict: Verdict) -> str:
+    return verdict.evidence[0].run if verdict.evidence else ""
+
+
+def _summed(found: Counter[str]) -> str:
+    """How many of those that build got a verdict, and how many verdicts agree."""
+    built = found.total() - found[_NOT_BUILT]
+    decided = built - found["no verdict"]
+    parts = ", ".join(f"{count} {kind}" for kind, count in sorted(found.items()))
+    return f"{decided} of {built} have a verdict, {found['agrees']} agree ({parts})"
+
+
+def _verdicts(repository: Path, entries: list[Judged]) -> Iterator[tuple[Judged, Verdict]]:
     with tempfile.TemporaryDirectory(prefix="cudalint-judged-") as name:
-        commit = entries[0]["commit"]
+        commit = entries[0].commit
         git = ["git", "--git-dir", str(repository), "--work-tree", name]
         done = subprocess.run([*git, "checkout", "-f", commit, "--", "."], capture_output=True)
         if done.returncode:
@@ -72,8 +101,8 @@ def _verdicts(repository: Path, entries: list[dict[str, Any]]) -> Iterator[tuple
         }
         headers.add(folder)
         flags = CompileFlags(include_folders=tuple(map(str, sorted(headers)))[:_MOST_FOLDERS])
-        for filename in dict.fromkeys(one["file"] for one in entries):
-            own = [one for one in entries if one["file"] == filename]
+        for filename in dict.fromkeys(one.file for one in entries):
+            own = [one for one in entries if one.file == filename]
             options = ConfirmOptions(
                 Simulated(), Budget(_SECONDS), seconds=10.0, cache=folder / ".cache",
                 harnesses=HarnessOptions(lambda sources: flags),
@@ -88,22 +117,22 @@ def _verdicts(repository: Path, entries: list[dict[str, Any]]) -> Iterator[tuple
                 yield one, finding.runtime
 
 
-def _finding(one: dict[str, Any], folder: Path) -> Finding:
-    span = Span(one["line"], 1, one["line"], 200)
-    filename = str(folder / one["file"])
+def _finding(one: Judged, folder: Path) -> Finding:
+    span = Span(one.line, 1, one.line, 200)
+    filename = str(folder / one.file)
     steps = tuple(
         Step(filename, Span(max(1, int(row) - _ROWS_OF_A_CHECK), 1, int(row), 200), "it fails")
-        for row in _LEAVES.findall(one["message"])
+        for row in _LEAVES.findall(one.message)
     )
     return Finding(
-        one["code"], "judged", Severity(one["severity"]), Confidence(one["confidence"]),
-        one["message"], filename, span, "", "", steps,
+        one.code, "judged", Severity(one.severity), Confidence(one.confidence),
+        one.message, filename, span, "", "", steps,
     )  # fmt: skip
 
 
 def _kind(judgement: str, verdict: Verdict) -> str:
     if "does not build" in verdict.reason or "not at hand" in verdict.reason:
-        return "does not build"
+        return _NOT_BUILT
     if verdict.outcome not in (Outcome.CONFIRMED, Outcome.REFUTED):
         return "no verdict"
     right = (judgement != "false") == (verdict.outcome is Outcome.CONFIRMED)

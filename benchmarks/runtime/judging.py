@@ -56,7 +56,7 @@ _WORST = (
 def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: float) -> Row:
     """Build, run and judge one unit."""
     from cudalint.runtime.confirm import ConfirmOptions, confirm
-    from cudalint.runtime.harness.judging import HarnessOptions
+    from cudalint.runtime.harness.making import HarnessOptions
     from cudalint.runtime.sweep import Budget
 
     row = Row(unit.name, unit.code, unit.language, unit.bad, Outcome.NOT_RUNNABLE.value)

@@ -96,13 +96,20 @@ def exceptions(rows: Sequence[Row]) -> list[str]:
 
 
 def worse(rows: Sequence[Row], baseline: Mapping[str, str]) -> list[str]:
-    """What was better in the baseline. What cannot be built any more is worse too."""
+    """What was better in the baseline. What cannot be built any more is worse too; what is new and
+    runs has to be as it should be, or to be put into the baseline."""
     good = {Outcome.CONFIRMED.value, "silent"}
     return [
-        f"{row.unit}: was {baseline[row.unit]}, is {row.outcome}: {'; '.join(row.reasons)}"
+        f"{row.unit}: was {was}, is {row.outcome}: {'; '.join(row.reasons)}"
         for row in rows
-        if baseline.get(row.unit) in good and row.outcome not in good
+        if (was := baseline.get(row.unit, _of_new(row))) in good and row.outcome not in good
     ]
+
+
+def _of_new(row: Row) -> str:
+    if row.outcome == Outcome.NOT_RUNNABLE.value:
+        return row.outcome
+    return Outcome.CONFIRMED.value if row.bad else "silent"
 
 
 def sweep_lines(rows: Sequence[Row]) -> list[str]:

@@ -14,11 +14,13 @@ from pathlib import Path
 from benchmarks import common
 from benchmarks.documents import markdown, write_section
 from benchmarks.server.client import Editor
-from benchmarks.server.measuring import latency, storm
+from benchmarks.server.measuring import at, latency, storm
 from benchmarks.server.texts import program
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 _LINES = 5000
+_PATIENT = {"time-limit": 250}
+"""A busy machine may need longer than the usual limit: that would be timed, not the linting."""
 _DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "editors.md"
 
 
@@ -37,9 +39,12 @@ def _subjects(folder: Path, given: Sequence[Path]) -> Iterator[tuple[str, Path, 
         yield path.name, path.absolute(), path.read_text(encoding="utf-8", errors="replace")
 
 
-def _circumstances() -> str:
+def _circumstances(changes: int) -> str:
     busy = os.getloadavg()[0] / (os.cpu_count() or 1)
-    return f"On {os.cpu_count()} processors, for each of which {busy:.1f} programs were waiting."
+    return (
+        f"{changes} changes of each file, on {os.cpu_count()} processors, for each of which "
+        f"{busy:.1f} programs were waiting."
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -54,15 +59,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="cudalint-server-") as name:
         folder = Path(name)
-        rows = [("file", "lines", "p50", "p95")]
+        rows = [("file", "lines", "p50", "p95", "computed, p50", "computed, p95")]
         for title, path, text in _subjects(folder, options.paths) if options.changes else ():
-            with Editor(path.parent) as editor:
+            with Editor(path.parent, settings=_PATIENT) as editor:
                 found = latency(editor, path, text, options.changes, options.seed)
             lines = f"{len(text.splitlines()):,}"
-            rows.append((title, lines, f"{found.at(0.5):.2f} s", f"{found.at(0.95):.2f} s"))
+            times = [
+                f"{at(share, seconds):.2f} s"
+                for seconds in (found.seconds, found.computed)
+                for share in (0.5, 0.95)
+            ]
+            rows.append((title, lines, *times))
         print("\n".join(common.table(rows)))
         if options.write:
-            write_section(_DOCUMENT, "latency", f"{markdown(rows)}\n\n{_circumstances()}")
+            write_section(
+                _DOCUMENT, "latency", f"{markdown(rows)}\n\n{_circumstances(options.changes)}"
+            )
         if options.edits:
             started = time.monotonic()
             path = folder / largest_fixture().name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import random
 import time
 from collections.abc import Sequence
@@ -18,6 +20,8 @@ from cudalint.project.reading import encode
 from cudalint.reports.defects import told_once
 from cudalint.source import Source
 
+_REAPED_SECONDS = 0.1
+"""After so long a worker that has ended is counted to who started it."""
 Shown = tuple[str, str, int, int, int, int]
 """Code, message, and the range."""
 
@@ -27,11 +31,14 @@ class Latency:
     """Seconds from a change to its diagnostics."""
 
     seconds: Sequence[float]
+    computed: Sequence[float]
+    """Seconds that processors computed for each: the same however busy the machine is."""
 
-    def at(self, share: float) -> float:
-        """The time that a share of the changes needed at most."""
-        ordered = sorted(self.seconds)
-        return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+
+def at(share: float, seconds: Sequence[float]) -> float:
+    """The time that a share of the changes needed at most."""
+    ordered = sorted(seconds)
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
 
 
 def latency(editor: Editor, path: Path, text: str, changes: int, seed: int = 0) -> Latency:
@@ -40,18 +47,39 @@ def latency(editor: Editor, path: Path, text: str, changes: int, seed: int = 0) 
     uri = editor.open(path, text)
     editor.shown(uri, 300)
     editor.settle(2)
-    taken = []
+    taken, computed = [], []
     for _ in range(changes):
         # A digit in a statement: neither a comment, which changes nothing, nor a broken program.
         numbers = [place for place, one in enumerate(text) if one.isdigit()]
         start = chance.choice(numbers)
         text, change = replaced(text, start, start + 1, str(chance.randrange(10)))
-        before = time.monotonic()
+        before, used = time.monotonic(), _computed(editor)
         editor.change(uri, change)
-        editor.shown(uri, 300)
+        found = editor.shown(uri, 300)
+        assert all("code" in one for one in found), found  # it was linted
         taken.append(time.monotonic() - before)
+        time.sleep(_REAPED_SECONDS)
+        computed.append(_computed(editor) - used)
     editor.close(uri)
-    return Latency(taken)
+    return Latency(taken, computed)
+
+
+def _computed(editor: Editor) -> float:
+    """Seconds of processors that a server has used so far, with all that it started."""
+    assert editor.process is not None
+    ticks: dict[int, int] = {}
+    parents: dict[int, int] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            # The name, in parentheses, may hold anything.
+            fields = status.read_text().rpartition(")")[2].split()
+            number = int(status.parent.name)
+            parents[number] = int(fields[1])
+            ticks[number] = sum(map(int, fields[11:15]))
+    own = {editor.process.pid}
+    while more := {one for one, parent in parents.items() if parent in own} - own:
+        own |= more
+    return sum(ticks.get(number, 0) for number in own) / os.sysconf("SC_CLK_TCK")
 
 
 def storm(

@@ -53,7 +53,7 @@ def confirm_report(
     reaches, which ``keep_harness`` keeps."""
     from cudalint.runtime.compile_flags import ProjectFlags
     from cudalint.runtime.confirm import ConfirmOptions, confirm
-    from cudalint.runtime.harness.judging import HarnessOptions
+    from cudalint.runtime.harness.making import HarnessOptions
     from cudalint.runtime.observation import Limits
     from cudalint.runtime.sweep import Budget
     from cudalint.runtime.targets import targets_of
@@ -118,16 +118,26 @@ def _what_ran(
         if verbose:
             yield from (f"built: {shlex.join(words)}" for words in ran.built if words)
             yield f"ran {plural(ran.runs, 'time')}: {shlex.join(ran.command)}"
-    if not names:
-        yield "no program was run: none was found or could be built"
-        return
     runs = sum(ran.runs for ran in result.ran.values())
-    shown = ", ".join(names[:_MOST_NAMES])
+    called = list(result.harnesses)
+    if names:
+        yield (
+            f"ran {plural(len(names), 'program')}, {plural(runs, 'time')} in all, on"
+            f" {device.name}: {_few(names)}"
+        )
+    if called:
+        yield (
+            f"ran harnesses of {plural(len(called), 'function')},"
+            f" {plural(sum(result.harnesses.values()), 'time')} in all, on {device.name}:"
+            f" {_few(called)}"
+        )
+    if not names and not called:
+        yield "no program was run: none was found or could be built"
+
+
+def _few(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    yield (
-        f"ran {plural(len(names), 'program')}, {plural(runs, 'time')} in all, on {device.name}:"
-        f" {shown}{more}"
-    )
+    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def _harmless(finding: Finding) -> Finding:

@@ -120,6 +120,8 @@ class Launch(msgspec.Struct, frozen=True, tag="launch"):
     """Triton's ``num_warps`` and ``num_stages``, where the launch gives them."""
     least: int | None = None
     """Dimensions below it are raised to it before the launch."""
+    through: Expression | None = None
+    """What holds the kernel, where the launch does not name it itself."""
 
 
 class Delete(msgspec.Struct, frozen=True, tag="delete"):

@@ -109,6 +109,8 @@ def build(
 
 
 _ATTEMPTS = 5
+_OF_COMPILERS = frozenset({"_OPENACC", "_OPENMP"})
+"""What compilers say of themselves: code that counts on it needs such a one, not the word alone."""
 _MISSING = "undefined reference to"
 _LINK_ANYWAY = ("-Xlinker", "--unresolved-symbols=ignore-all")
 
@@ -172,7 +174,7 @@ def _command(
     flags = options.flags
     folders = dict.fromkeys(str(source.parent) for source in sources)
     common = ["-g", "-O1" if options.optimize else "-O0"]
-    common += [f"-D{define}" for define in flags.defines]
+    common += [f"-D{one}" for one in flags.defines if one.partition("=")[0] not in _OF_COMPILERS]
     common += [f"-U{define}" for define in flags.undefines]
     common += [f"-I{include}" for include in (*folders, *flags.include_folders)]
     for system in flags.system_folders:

@@ -19,21 +19,16 @@ from cudalint.runtime.build import BuildError, BuildOptions, Executable
 from cudalint.runtime.cached_build import build_cached, ledger_environment
 from cudalint.runtime.devices import Device
 from cudalint.runtime.evidence import judged, measurable
-from cudalint.runtime.frameworks import programs as frameworks
 from cudalint.runtime.frameworks.watches import GROWTH, watches_of
-from cudalint.runtime.harness.judging import (
-    NO_PROGRAM,
-    HarnessJudge,
-    HarnessOptions,
-    better,
-    unreached,
-)
+from cudalint.runtime.harness.judging import NO_PROGRAM, HarnessJudge, better, unreached
+from cudalint.runtime.harness.making import HarnessOptions, Maker, NativeMaker, PythonMaker
 from cudalint.runtime.injection import beside_the_ledger
 from cudalint.runtime.ledger import build_ledger, host_environment
 from cudalint.runtime.observation import Limits, Observation
 from cudalint.runtime.preload import preload_environment
 from cudalint.runtime.processes import ProcessLimits, run_command
-from cudalint.runtime.python_programs import script_command, script_environment
+from cudalint.runtime.question import real_path
+from cudalint.runtime.scripts import prepared_script
 from cudalint.runtime.seen_findings import seen_findings
 from cudalint.runtime.sweep import Budget, BudgetSpentError, Laboratory, Prepared
 from cudalint.runtime.targets import Target, target_for
@@ -43,6 +38,7 @@ from cudalint.runtime.verdicts import Judge
 
 Progress = Callable[[str, int, int], None]
 _BUILD_SECONDS = 900.0
+PYTHON = (".py", ".ipynb")
 
 
 @dataclass(frozen=True)
@@ -86,6 +82,8 @@ class Confirmed:
     """Target key to the reason why it could not be run."""
     ran: Mapping[str, Ran] = field(default_factory=dict)
     """Target key to what was built and run."""
+    harnesses: Mapping[str, int] = field(default_factory=dict)
+    """The functions that harnesses called, and how often each was run."""
 
 
 class TargetError(Exception):
@@ -143,8 +141,7 @@ def confirm(
         else:
             base = bases.get(target.key)
             if base is not None:
-                roots = ready.roots
-                seen[target.key] = list(seen_findings(base, own, roots, options.device.name))
+                seen[target.key] = _seen(laboratory, base, own)
         with lock:
             verdicts.update((n, v) for n, v in zip(numbers, found, strict=True) if v is not None)
             done += 1
@@ -154,8 +151,9 @@ def confirm(
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
         for future in [pool.submit(work, target) for target in targets]:
             future.result()
+    harnesses: Mapping[str, int] = {}
     if options.harnesses is not None:
-        _ask_harnesses(findings, verdicts, options, options.harnesses)
+        harnesses = _ask_harnesses(findings, verdicts, options, options.harnesses)
     return Confirmed(
         tuple(
             dataclasses.replace(finding, runtime=verdicts.get(number))
@@ -165,6 +163,7 @@ def confirm(
         bases,
         failed,
         ran,
+        harnesses,
     )
 
 
@@ -173,25 +172,57 @@ def _ask_harnesses(
     verdicts: dict[int, Verdict],
     options: ConfirmOptions,
     harnesses: HarnessOptions,
-) -> None:
-    """Puts what harnesses say in place of verdicts on what no program reached."""
+) -> Mapping[str, int]:
+    """Puts what harnesses say in place of verdicts on what no program reached. How often each
+    harness was run, by its name."""
     open_: dict[str, list[int]] = {}
     for number, finding in enumerate(findings):
-        native = Path(finding.filename).suffix not in (".py", ".ipynb")
-        if native and unreached(verdicts.get(number)) and judged(finding.code):
+        if unreached(verdicts.get(number)) and judged(finding.code):
             open_.setdefault(finding.filename, []).append(number)
+    ran: dict[str, int] = {}
 
     def work(filename: str) -> None:
-        judge = HarnessJudge(
-            Path(filename), harnesses, options.device, options.budget,
-            seconds=options.seconds, arguments=options.arguments, cache=options.cache,
-        )  # fmt: skip
+        maker = _maker(Path(filename), options, harnesses)
+        judge = HarnessJudge(maker, options.device, options.budget)
         for number in open_[filename]:
             verdicts[number] = better(verdicts.get(number), judge.verdict(findings[number]))
+        ran.update(judge.ran)
 
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
         for future in [pool.submit(work, filename) for filename in open_]:
             future.result()
+    return ran
+
+
+def _maker(source: Path, options: ConfirmOptions, harnesses: HarnessOptions) -> Maker:
+    path = Path(real_path(str(source)))
+    if path.suffix in PYTHON:
+        return PythonMaker(path, harnesses, options.device, options.seconds)
+    return NativeMaker(
+        path, harnesses, options.device, options.seconds, options.arguments, options.cache
+    )
+
+
+def _seen(laboratory: Laboratory, base: Observation, own: Sequence[Finding]) -> list[Finding]:
+    """What only the run showed, whatever kernels would compute: where the host reads of that, it
+    has to show with other values too."""
+
+    def shown(observation: Observation) -> list[Finding]:
+        roots, device = laboratory.prepared.roots, laboratory.device.name
+        return list(seen_findings(observation, own, roots, device))
+
+    found = shown(base)
+    if not found or not base.account.tainted:
+        return found
+    try:
+        others = [{_place(one) for one in shown(seen)} for seen in laboratory.varied(None)]
+    except BudgetSpentError:
+        return []
+    return [one for one in found if all(_place(one) in places for places in others)]
+
+
+def _place(finding: Finding) -> tuple[str, str, int]:
+    return finding.code, finding.filename, finding.span.row
 
 
 def _judge(laboratory: Laboratory, findings: Sequence[Finding]) -> list[Verdict | None]:
@@ -203,28 +234,19 @@ def _judge(laboratory: Laboratory, findings: Sequence[Finding]) -> list[Verdict 
 def prepared(target: Target, options: ConfirmOptions) -> Iterator[Prepared]:
     """The target, ready to run. ``TargetError`` says why it is not possible."""
     seconds = target.seconds or options.seconds
-    if target.script is not None and _watched_by_hooks(target, options.device):
-        yield Prepared(
-            frameworks.script_command(target.script, target.arguments),
-            {**frameworks.environment(), **target.environment},
-            seconds=seconds,
-            roots=(target.script.parent,),
-            python=True,
-            frameworks=True,
-        )
-        return
     if target.script is not None:
         try:
-            environment = {**script_environment(), **target.environment}
+            yield prepared_script(
+                target.script,
+                (target.script,),
+                options.device,
+                seconds,
+                target.arguments,
+                target.environment,
+                imports=target.covers,
+            )
         except ToolkitError as error:
             raise TargetError(str(error)) from error
-        yield Prepared(
-            script_command(target.script, target.arguments),
-            environment,
-            seconds=seconds,
-            roots=(target.script.parent,),
-            python=True,
-        )
         return
     if target.run:
         try:
@@ -269,12 +291,6 @@ def _built(target: Target, options: ConfirmOptions) -> Executable:
             failed = failed or error
     assert failed is not None
     raise TargetError(f"does not build: {failed.reason}") from failed
-
-
-def _watched_by_hooks(target: Target, device: Device) -> bool:
-    """Whether hooks in the frameworks see a script, and not the ledger: on a real GPU, and where it
-    imports a framework."""
-    return device.mode is Mode.OBSERVE and frameworks.uses_framework(target.covers)
 
 
 def _build_command(command: tuple[str, ...], folder: Path, environment: Mapping[str, str]) -> None:

@@ -38,7 +38,12 @@ _VIOLATIONS = {
     "GPU406": (Violation.COPY_DIRECTION,),
     "GPU407": (Violation.FILL_VALUE,),
 }  # fmt: skip
-_OF_BLOCKS = {code: _VIOLATIONS[code] for code in ("GPU201", "GPU203")}
+_OF_BLOCKS = {
+    "GPU201": _VIOLATIONS["GPU201"],
+    "GPU202": (Violation.USE_AFTER_FREE,),
+    "GPU203": _VIOLATIONS["GPU203"],
+}
+"""What an owner may do where its life ends."""
 _REFUSALS = frozenset({"GPU202", "GPU203", "GPU302", "GPU303", "GPU304", "GPU405", "GPU406"})
 """Where a call at the place that fails by itself is evidence too: a real runtime says no more."""
 KEPT = "kept until the end: a global, a static or a thread-local still leads to it"

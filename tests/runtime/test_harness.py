@@ -11,9 +11,10 @@ import pytest
 from cudalint.findings.verdict import Outcome, Verdict
 from cudalint.runtime.confirm import ConfirmOptions, confirm
 from cudalint.runtime.devices import Simulated
-from cudalint.runtime.harness.judging import HarnessOptions
+from cudalint.runtime.harness.making import HarnessOptions
 from cudalint.runtime.sweep import Budget
 from cudalint.runtime.targets import targets_of
+from cudalint.source import Span
 from tests.runtime.test_confirm import Case
 
 
@@ -217,3 +218,138 @@ def test_a_template_is_called_with_numbers(tmp_path: Path) -> None:
         """
     found = verdict(tmp_path, textwrap.dedent(text), "GPU101")
     assert found.outcome is Outcome.CONFIRMED, found
+
+
+def test_a_pointer_to_a_function(tmp_path: Path) -> None:
+    text = """
+        #include <functional>
+        bool work(int (*ask)(const char *), std::function<bool(int)> tell, void (*done)()) {
+            void *p = nullptr;
+            cudaMalloc(&p, 64);  // HERE
+            done();
+            return ask("size") == 0 && !tell(3);
+        }
+        """
+    found = verdict(tmp_path, textwrap.dedent(text), "GPU101")
+    assert found.outcome is Outcome.CONFIRMED, found
+
+
+ABSTRACT = """
+struct Source {{
+    virtual ~Source() {{}}
+    virtual int size() const = 0;
+    void *load() {{
+        void *p = nullptr;
+        cudaMalloc(&p, size());  // HERE
+        {release}
+        return nullptr;
+    }}
+}};
+{derived}
+void work(Source &source) {{ source.load(); }}
+"""
+DERIVED = """
+struct Fixed : Source {
+    explicit Fixed(int n) : n_(n) {}
+    int size() const override { return n_; }
+    int n_;
+};
+"""
+
+
+def test_an_abstract_class_is_that_which_derives_from_it(tmp_path: Path) -> None:
+    lost = ABSTRACT.format(release="", derived=DERIVED)
+    assert verdict(tmp_path, lost, "GPU101").outcome is Outcome.CONFIRMED
+    good = ABSTRACT.format(release="cudaFree(p);", derived=DERIVED)
+    assert verdict(tmp_path, good, "GPU101").outcome is Outcome.REFUTED
+    alone = verdict(tmp_path, ABSTRACT.format(release="", derived=""), "GPU101")
+    assert "`Source` is abstract" in alone.reason
+
+
+PREPARED = """
+class Solver {{
+public:
+    {init}
+    bool step() {{
+        if (!ready_) return false;
+        void *p = nullptr;
+        cudaMalloc(&p, 64);  // HERE
+        return true;
+    }}
+private:
+    bool ready_ = false;
+}};
+"""
+
+
+@pytest.mark.parametrize(
+    ("init", "outcome"),
+    [
+        ("bool init(int size) { ready_ = size > 0; return ready_; }", Outcome.CONFIRMED),
+        ("bool other(int size) { ready_ = size > 0; return ready_; }", Outcome.NOT_REACHED),
+    ],
+)
+def test_an_object_that_must_be_prepared(tmp_path: Path, init: str, outcome: Outcome) -> None:
+    found = verdict(tmp_path, PREPARED.format(init=init), "GPU101")
+    assert found.outcome is outcome, found
+
+
+FACTORY = """
+struct Engine {{ float *weights; float *scratch; }};
+Engine *engine_create(int n) {{
+    Engine *engine = new Engine();
+    cudaMalloc((void **)&engine->weights, n);
+    cudaMalloc((void **)&engine->scratch, n);  // HERE
+    return engine;
+}}
+void engine_destroy(Engine *engine) {{
+    cudaFree(engine->weights);
+    {release}
+    delete engine;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"),
+    [("", Outcome.CONFIRMED), ("cudaFree(engine->scratch);", Outcome.REFUTED)],
+)
+def test_what_a_factory_makes_is_destroyed(tmp_path: Path, release: str, outcome: Outcome) -> None:
+    found = verdict(tmp_path, FACTORY.format(release=release), "GPU105")
+    assert found.outcome is outcome, found
+
+
+def test_a_header_that_counts_on_those_before_it(tmp_path: Path) -> None:
+    (tmp_path / "sizes.h").write_text("struct Sizes { int n; };\n")
+    header = tmp_path / "work.h"
+    text = "inline void work(Sizes sizes) {\n    void *p;\n    cudaMalloc(&p, sizes.n);\n}\n"
+    header.write_text(text)
+    head = '#include <cuda_runtime_api.h>\n#include "sizes.h"\n'
+    (tmp_path / "work.cpp").write_text(f'{head}#include "work.h"\n')
+    case = Case(tmp_path, LEAK.format("", ""))
+    finding = dataclasses.replace(
+        case.finding("GPU101"), filename=str(header), span=Span(3, 1, 3, 30)
+    )
+    options = ConfirmOptions(
+        Simulated(), Budget(120.0), seconds=20.0, cache=tmp_path / "cache",
+        harnesses=HarnessOptions(),
+    )  # fmt: skip
+    found = confirm([finding], (), options).findings[0].runtime
+    assert found is not None
+    assert found.outcome is Outcome.CONFIRMED, found
+
+
+def test_a_setting_is_tried_both_ways(tmp_path: Path) -> None:
+    text = """
+        #include <cstdlib>
+        void work(int n) {
+            void *p = nullptr;
+            cudaMalloc(&p, n);  // HERE
+            if (getenv("KEEP_IT")) return;
+            cudaFree(p);
+        }
+        """
+    found = verdict(tmp_path, textwrap.dedent(text))
+    assert found.outcome is Outcome.CONFIRMED, found
+    assert found.evidence[0].run.startswith("harness of `work`, getenv at ")
+    assert found.evidence[0].run.endswith(" answers otherwise")

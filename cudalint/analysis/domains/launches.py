@@ -51,7 +51,11 @@ class Launches(Domain):
         grid, block = (
             _raised(_extent(run, one, state), launch.least) for one in (launch.grid, launch.block)
         )
-        _record(run, launch.kernel, launch.kernel_key, launch, grid, block, shared, state)
+        key = launch.kernel_key
+        if launch.through is not None:
+            held = run.evaluator.value(launch.through, state)
+            key = held.key if isinstance(held, FunctionValue) else None
+        _record(run, launch.kernel, key, launch, grid, block, shared, state)
 
     def modelled(
         self, run: FunctionRun, binding: Binding, name: str, model: ApiFunction, state: State
@@ -235,6 +239,10 @@ def _opt_in(run: FunctionRun, binding: Binding, model: ApiFunction) -> None:
             return
     kernel = binding.value(effect.kernel)
     shown = binding.expression(effect.kernel)
-    name = kernel.name if isinstance(kernel, FunctionValue) else render(shown) if shown else ""
+    # A launch may go through the same variable, or name the kernel that it holds.
+    names = {render(shown) if shown is not None else ""}
+    if isinstance(kernel, FunctionValue):
+        names |= {kernel.name}
     amount = integer(binding.value(effect.value))
-    run.symbols.opt_in(name, -1 if amount is None else amount, run.filename)
+    for name in sorted(names):
+        run.symbols.opt_in(name, -1 if amount is None else amount, run.filename)

@@ -97,6 +97,8 @@ class TensorCache:
     key: str
     unsure: bool = False
     """The key is called as things are of which there are few."""
+    given: bool = False
+    """On which device its tensors are, decides who makes the object."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,8 @@ class SkippedClear:
     call: str
     """What is given the member in between, and may raise."""
     filled: Span
+    survived: bool = False
+    """Something of the run takes an exception of the method, and goes on."""
 
 
 @dataclass(frozen=True)

@@ -61,11 +61,11 @@ def operands(operation: Operation) -> Iterator[Expression]:
                     yield part
             if target is not None and not isinstance(target, Variable):
                 yield target
-        case Launch(arguments=arguments, grid=grid, block=block, shared=shared, stream=stream):
+        case Launch(arguments=arguments):
             yield from (argument.value for argument in arguments)
-            yield grid
-            yield block
-            for part in (shared, stream):
+            yield operation.grid
+            yield operation.block
+            for part in (operation.shared, operation.stream, operation.through):
                 if part is not None:
                     yield part
         case Use(value=value):

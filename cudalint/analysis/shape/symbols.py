@@ -198,11 +198,12 @@ class Symbols:
         """What ``opt_in`` said of a launch's kernel; -1 too where the kernel of either side cannot
         be told."""
         name = short_name(launch.kernel_name)
+        names = {name, launch.kernel.name if launch.kernel is not None else name}
         home = launch.kernel.filename if launch.kernel is not None else filename
         found = [
-            amount if other == name else -1
+            amount if other in names else -1
             for (other, where), amount in self.opt_ins.items()
-            if (other in ("", name) or launch.given or (name == "kernel" and not launch.kernel))
+            if (other in ("", *names) or launch.given or (name == "kernel" and not launch.kernel))
             and (where == home or self._know(where, home))
         ]
         return None if not found else -1 if -1 in found else max(found)

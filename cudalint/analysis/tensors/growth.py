@@ -103,7 +103,7 @@ def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | No
         return None
     if value.device & Device.HOST or value.is_number:
         return None
-    if not value.origins.isdisjoint(view.evidence.attached):
+    if _is_trained_on(view, value):
         return None  # its graph keeps it where it is
     if not _is_container(view, keeping) or _is_short(view, keeping, value):
         return None
@@ -122,6 +122,15 @@ def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | No
     if later is None or not (later[1] or inferred):
         return None
     return replace(_told(view, keeping, loop, later), apart=True, unsure=not inferred)
+
+
+def _is_trained_on(view: View, value: Value) -> bool:
+    """Whether a gradient of a value is computed, or may be by who calls the function: a caller that
+    computes gradients."""
+    if not value.origins.isdisjoint(view.evidence.attached):
+        return True
+    callers = (view.run.scan(site.caller) for site in view.known.callers)
+    return value.gradient != Gradient.DETACHED and any(one.calls_backward for one in callers)
 
 
 def _is_out_of_sight(view: View, value: Value) -> bool:

@@ -73,7 +73,8 @@ def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> Recor
     of a method of such a model that is out of sight."""
     is_method = record.form is Form.CALL and _may_run_module(view, record, call)
     if not is_method and (
-        record.form is not Form.MODEL or record.result.gradient != Gradient.ATTACHED
+        record.form is not Form.MODEL
+        or record.result.gradient not in (Gradient.ATTACHED, Gradient.UNKNOWN)
     ):
         return None
     scan = view.run.scan(view.function)

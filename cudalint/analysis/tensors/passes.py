@@ -4,6 +4,7 @@ is run at all, and that nobody can want its gradients."""
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 
 from cudalint.analysis.shape.callgraph import Site as CallSite
@@ -70,13 +71,13 @@ def _is_submodule(view: View, name: str) -> bool:
 
 def computes_gradients(view: View, model: str) -> bool:
     """Whether the model that the function or its class makes computes gradients while it is run."""
-    makers = [view.function, *view.run.symbols.class_methods(view.function)]
-    classes = {
-        call.key
-        for one in makers
-        for _, call in calls(one)
-        if call.kind == "constructor" and place(call.target) == model
-    }
+    made: dict[str, list[Call]] = defaultdict(list)
+    for one in (view.function, *view.run.symbols.class_methods(view.function)):
+        for _, call in calls(one):
+            made[place(call.target) or ""].append(call)
+    # `self.model = Net().to(device)`: what is moved is what was made.
+    names = closure((model,), lambda name: [place(one.receiver) or "" for one in made[name]])
+    classes = {one.key for name in names - {""} for one in made[name] if one.kind == "constructor"}
     run = (
         method
         for record in classes

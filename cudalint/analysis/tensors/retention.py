@@ -366,9 +366,21 @@ def _buffered(view: View, keeping: Keeping, value: Value) -> GraphRetention | No
     if keeping.symbol not in buffers or not may_attach:
         return None
     fact = _fact(view, keeping, value, 0, None, (), "whoever calls the module")
-    sure = value.gradient == Gradient.ATTACHED
+    sure = value.gradient == Gradient.ATTACHED or _is_trained(view)
     on_device = view.may_use_device
     return replace(fact, variable="", buffer=True, sure=sure, on_device=on_device)
+
+
+def _is_trained(view: View) -> bool:
+    """Whether the module has weights of its own: so have those before it, whose graph comes with
+    what it is given."""
+    made = (call for one in view.run.symbols.class_methods(view.function) for _, call in calls(one))
+    return any(
+        (place(call.target) or "").startswith("this.")
+        and (effect := view.run.models.tensor_effect(call.name)) is not None
+        and effect.gradient == "attached"
+        for call in made
+    )
 
 
 def _runs_module(view: View) -> bool:

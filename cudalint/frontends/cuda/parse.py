@@ -236,13 +236,16 @@ def _with_diagnostics(
                 missing[name] = MissingHeader(name, span, filename)
         else:
             message = diagnostic.spelling
-            notes = diagnostic.children  # it has an index and a length, and is no iterable
-            crowded = bool(_CROWDED.search(message)) and any(
-                place.file is not None and place.file.name.startswith(system)
-                for place in (notes[number].location for number in range(len(notes)))
-            )
+            crowded = bool(_CROWDED.search(message)) and _points_to(system, diagnostic)
             errors.append(Diagnostic(message, row, column, filename, crowded))
     return ParsedUnit(unit, source.filename, source.text, tuple(missing.values()), tuple(errors))
+
+
+def _points_to(folders: tuple[str, ...], diagnostic: cindex.Diagnostic) -> bool:
+    """Whether a note of it says that something stands in one of the folders."""
+    notes = diagnostic.children
+    files = (notes[number].location.file for number in range(len(notes)))
+    return any(file is not None and file.name.startswith(folders) for file in files)
 
 
 def _include_span(source: Source, filename: str, row: int, column: int, name: str) -> Span:

@@ -4,39 +4,32 @@ of several sizes, so that nothing is confirmed by one that the code would refuse
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
 from pathlib import Path
 
 from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Outcome, Verdict
-from cudalint.project.compile_commands import CompileFlags
 from cudalint.runtime.account import Account
-from cudalint.runtime.build import BuildError, BuildOptions, Executable
-from cudalint.runtime.cached_build import build_cached, ledger_environment
 from cudalint.runtime.devices import Device
 from cudalint.runtime.events import Event, EventKind
 from cudalint.runtime.evidence import LEAKS, judged
 from cudalint.runtime.faults import Fault
+from cudalint.runtime.harness.making import Made, Maker
 from cudalint.runtime.harness.subjects import HarnessError
-from cudalint.runtime.harness.writing import Harness, Writer
-from cudalint.runtime.ledger import build_ledger, cache_folder, host_environment
+from cudalint.runtime.harness.writing import Harness
 from cudalint.runtime.observation import Observation
 from cudalint.runtime.question import real_path
 from cudalint.runtime.sweep import Budget, BudgetSpentError, Laboratory, Prepared
-from cudalint.runtime.targets import needed_sources
-from cudalint.runtime.toolkit import ToolkitError, cuda_include, find_nvcc
 from cudalint.runtime.verdicts import NEVER_CALLED, Judge
 
 _REJECTED = 86
 """The exit status of a harness where an exception came out of the function."""
+_THROWN = re.compile(r"^cudalint: the function throws (.+)$", re.MULTILINE)
+"""What a harness in Python says then."""
 _NUMBER = "CUDALINT_HARNESS_NUMBER"
 _RELEASING = "CUDALINT_HARNESS_RELEASING"
 _PREPARING = "CUDALINT_HARNESS_PREPARING"
 _NONSENSE = (0, -1)
-_LENIENT = {".c": ("-fpermissive",)}
-"""What C needs to be read as C++."""
 _BY_ARGUMENTS = frozenset({
     "GPU301", "GPU302", "GPU303", "GPU304", "GPU305", "GPU405", "GPU407", "GPU501", "GPU502",
 })  # fmt: skip
@@ -50,55 +43,31 @@ _BY_USE = frozenset({"GPU205"})
 NO_PROGRAM = "no program that was given runs this file"
 _DECISIVE = (Outcome.CONFIRMED, Outcome.REFUTED)
 
-FlagsOf = Callable[[Sequence[Path]], CompileFlags]
-
-
-@dataclass(frozen=True)
-class HarnessOptions:
-    """How harnesses are built."""
-
-    flags_of: FlagsOf = lambda sources: CompileFlags()
-    """How the project compiles a source."""
-    keep: Path | None = None
-    """Where they are kept to be read."""
-
 
 class HarnessJudge:
     """Judges the findings of one source."""
 
-    def __init__(
-        self,
-        source: Path,
-        options: HarnessOptions,
-        device: Device,
-        budget: Budget,
-        *,
-        seconds: float,
-        arguments: tuple[str, ...] = (),
-        cache: Path | None = None,
-    ) -> None:
-        self._source = Path(real_path(str(source)))
-        self._keep = options.keep
+    def __init__(self, maker: Maker, device: Device, budget: Budget) -> None:
+        self._maker = maker
         self._device = device
         self._budget = budget
-        self._seconds = seconds
-        self._cache = cache
-        self._flags = options.flags_of([self._source])
-        self._arguments = arguments
-        self._writer: Writer | None = None
+        self._laboratories: dict[str, list[Laboratory]] = {}
+
+    @property
+    def ran(self) -> dict[str, int]:
+        """The functions that were called, and how often the harnesses of each were run."""
+        return {name: sum(one.runs for one in all_) for name, all_ in self._laboratories.items()}
 
     def verdict(self, finding: Finding) -> Verdict:
         """The verdict that a harness gives; it names the harness."""
         if not judged(finding.code) or finding.code in _BY_USE:
             return self._not_runnable("what shows it is how a program uses it")
         try:
-            self._writer = self._writer or Writer(self._source, self._flags)
-            harness = self._writer.harness(finding)
-            executable = self._built(harness)
+            harness, made = self._maker.make(finding)
         except HarnessError as error:
             return self._not_runnable(str(error))
         try:
-            verdict = self._judged(finding, harness, executable)
+            verdict = self._judged(finding, harness, made)
         except BudgetSpentError:
             verdict = Verdict(Outcome.NOT_REACHED, self._device.name, reason="no time was left")
         return _named(verdict, f"harness of `{harness.name}`")
@@ -106,41 +75,13 @@ class HarnessJudge:
     def _not_runnable(self, reason: str) -> Verdict:
         return Verdict(Outcome.NOT_RUNNABLE, self._device.name, reason=f"no harness: {reason}")
 
-    def _built(self, harness: Harness) -> Executable:
-        folder = self._keep
-        if folder is None:
-            name = hashlib.sha256(harness.text.encode()).hexdigest()[:16]
-            folder = (self._cache or cache_folder()) / "harnesses" / name
-        file = folder.absolute() / harness.filename
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            file.write_text(harness.text, "utf-8")
-        except OSError as error:
-            raise HarnessError(f"{file}: {error.strerror or error}") from error
-        include = (str(self._source.parent), *self._flags.include_folders)
-        options = BuildOptions(
-            target=self._device.target,
-            flags=dataclasses.replace(self._flags, include_folders=include),
-            arguments=(*self._arguments, *_LENIENT.get(self._source.suffix, ())),
-            incomplete=True,
-        )
-        folders = [Path(name) for name in self._flags.include_folders]
-        others = needed_sources(self._source, folders)
-        failed = ""
-        for sources in dict.fromkeys(((file, *others), (file,))):
-            try:
-                return build_cached(sources, options, included=[self._source], folder=self._cache)
-            except BuildError as error:
-                failed = error.reason
-        raise HarnessError(f"that of `{harness.name}` does not build: {failed}")
-
     # Runs ---------------------------------------------------------------------------------------
 
-    def _judged(self, finding: Finding, harness: Harness, executable: Executable) -> Verdict:
+    def _judged(self, finding: Finding, harness: Harness, made: Made) -> Verdict:
         found: list[Verdict] = []
         refused = ""
         for number in harness.numbers:
-            verdict, why = self._with_number(finding, harness, executable, number)
+            verdict, why = self._with_number(finding, harness, made, number)
             refused = refused or why
             if verdict is None:
                 continue
@@ -152,7 +93,7 @@ class HarnessJudge:
             return confirmed[0]
         if confirmed:
             return self._unreached("it depends on the sizes that it is given")
-        if self._shown_by_nonsense(finding, harness, executable):
+        if self._shown_by_nonsense(finding, harness, made):
             return self._unreached("only sizes of nothing and null pointers show it")
         if found and all(one.outcome is Outcome.REFUTED for one in found):
             return found[0]
@@ -160,14 +101,14 @@ class HarnessJudge:
         return next(undecided, self._unreached(f"the arguments that can be made up: {refused}"))
 
     def _with_number(
-        self, finding: Finding, harness: Harness, executable: Executable, number: int
+        self, finding: Finding, harness: Harness, made: Made, number: int
     ) -> tuple[Verdict | None, str]:
         """The verdict with sizes of one number, or why there is none; with an object that was
         prepared where one that was not says nothing."""
         verdict: Verdict | None = None
         refused = ""
         for prepared in (False, True) if harness.preparing else (False,):
-            laboratory = self._laboratory(finding, harness, executable, number, prepared=prepared)
+            laboratory = self._laboratory(finding, harness, made, number, prepared=prepared)
             refused = _refusal(finding, laboratory.base())
             if not refused:
                 verdict = _of_caller(Judge(laboratory, [finding]).verdict(finding))
@@ -175,11 +116,9 @@ class HarnessJudge:
                     break
         return verdict, refused
 
-    def _shown_by_nonsense(
-        self, finding: Finding, harness: Harness, executable: Executable
-    ) -> bool:
+    def _shown_by_nonsense(self, finding: Finding, harness: Harness, made: Made) -> bool:
         for number in _NONSENSE:
-            laboratory = self._laboratory(finding, harness, executable, number)
+            laboratory = self._laboratory(finding, harness, made, number)
             verdict = Judge(laboratory, [finding]).verdict(finding)
             if verdict is not None and verdict.outcome is Outcome.CONFIRMED:
                 return True
@@ -192,22 +131,18 @@ class HarnessJudge:
         self,
         finding: Finding,
         harness: Harness,
-        executable: Executable,
+        made: Made,
         number: int,
         *,
         prepared: bool = False,
     ) -> Laboratory:
         releasing = harness.releasing and finding.code in LEAKS - _ON_FAILURE
         settings = {_NUMBER: number, _RELEASING: int(releasing), _PREPARING: int(prepared)}
-        ready = Prepared(
-            (str(executable.path),),
-            {**ledger_environment(), **{name: str(value) for name, value in settings.items()}},
-            seconds=self._seconds,
-            roots=(self._source.parent,),
-            built=(executable.command,),
-            host_calls=_host_calls(),
-        )
-        return _HarnessLaboratory(ready, self._device, self._budget, executable.sources[0])
+        own = {name: str(value) for name, value in settings.items()}
+        ready = dataclasses.replace(made.ready, environment={**made.ready.environment, **own})
+        laboratory = _HarnessLaboratory(ready, self._device, self._budget, made.file)
+        self._laboratories.setdefault(harness.name, []).append(laboratory)
+        return laboratory
 
 
 class _HarnessLaboratory(Laboratory):
@@ -263,6 +198,9 @@ def _refusal(finding: Finding, base: Observation) -> str:
         return f"the function does not come to its end ({base.result.ending})"
     if base.result.exit_status == _REJECTED:
         return "the function throws"
+    thrown = _THROWN.search(base.result.stderr)
+    if thrown:
+        return f"the function throws {thrown[1]}"
     failures = [event for event in base.account.failures if not event.injected]
     if failures and finding.code in LEAKS:
         return f"{failures[0].api} fails with status {failures[0].status}"
@@ -281,13 +219,6 @@ def _named(verdict: Verdict, name: str) -> Verdict:
     evidence = tuple(dataclasses.replace(one, run=f"{name}, {one.run}") for one in verdict.evidence)
     reason = f"{name}: {verdict.reason}" if verdict.reason else ""
     return dataclasses.replace(verdict, evidence=evidence, reason=reason)
-
-
-def _host_calls() -> dict[str, str]:
-    try:
-        return dict(host_environment(build_ledger(cuda_include(find_nvcc()))))
-    except ToolkitError:
-        return {}
 
 
 def better(program: Verdict | None, harness: Verdict) -> Verdict:

@@ -31,6 +31,8 @@ _HANDLES = {
     "cusparseContext": "made(cusparseCreate)",
     "cusolverDnContext": "made(cusolverDnCreate)",
     "cudnnContext": "made(cudnnCreate)",
+    "curandGenerator_st": "[] { curandGenerator_t made{};"
+    " curandCreateGenerator(&made, CURAND_RNG_PSEUDO_DEFAULT); return made; }()",
 }
 
 

@@ -29,7 +29,7 @@ _SUPPORT = Path(__file__).with_name("support.hpp")
 _CHECKED = re.compile(r"(?:[<>]=?|[!=]=|%)\s*(\d{1,5})\b")
 _MASKED = re.compile(r"[^&]& (\d{1,5})\b")
 _MOST_NUMBERS = 6
-_RELEASES = re.compile(
+RELEASES = re.compile(
     r"(?i)release|free|destroy|clear|close|reset|final|clean|dispose|deinit|shutdown|tear"
 )
 _PREPARES = re.compile(r"(?i:init|initiali[sz]e|create|open|set_?up|prepare)(?:[A-Z_]\w*)?$")
@@ -129,7 +129,7 @@ class Writer:
         return [*lines, call], releases[:1]
 
     def _is_release(self, function: Any) -> bool:
-        return bool(_RELEASES.search(function.spelling)) or self._unit.releases(function)
+        return bool(RELEASES.search(function.spelling)) or self._unit.releases(function)
 
     def _on_object(
         self, function: Any, owner: Any, values: Values, finding: Finding
@@ -257,8 +257,11 @@ def _given(cursor: Any) -> str:
 
 
 def _numbers(function: Any) -> tuple[int, ...]:
-    """The usual sizes, and those that the code asks about."""
-    text = " ".join(token.spelling for token in function.get_tokens())
+    return asked_numbers(" ".join(token.spelling for token in function.get_tokens()))
+
+
+def asked_numbers(text: str) -> tuple[int, ...]:
+    """The usual sizes, and those that a function's text asks about."""
     asked = [int(found) for found in _CHECKED.findall(text)]
     bits = functools.reduce(operator.or_, map(int, _MASKED.findall(text)), 0)
     around = (number for one in asked for number in (one, one + 1) if number > 1)

@@ -64,7 +64,9 @@ def decorated(function: Function, symbols: Symbols, models: ApiModels) -> tuple[
                 shown = name.rpartition(".")[2]
                 return (TensorCache(kind, shown, span, names, unsure=not by_name),)
         if bound is None and _is_method(function) and _makes_of_itself(function, symbols, models):
-            return (TensorCache("method", name.rpartition(".")[2], span, "self", unsure=True),)
+            unsure = not _computes_with_itself(function, models)
+            shown = name.rpartition(".")[2]
+            return (TensorCache("method", shown, span, "self", unsure=unsure, given=True),)
     return ()
 
 
@@ -128,6 +130,16 @@ def _makes_of_itself(function: Function, symbols: Symbols, models: ApiModels) ->
     effects = map(models.lifetime_effect, names)
     says = any(effect is not None and effect.tensor_types for effect in effects)
     return says and not function.parameters and "host" not in _returned(function, symbols)
+
+
+def _computes_with_itself(function: Function, models: ApiModels) -> bool:
+    """Whether a method gives members of its object to functions of tensors."""
+    return any(
+        (place(part) or "").startswith("this.")
+        for _, call in calls(function)
+        if models.tensor_effect(call.name) is not None and not call.name.startswith(".")
+        for part in walk(*inputs(call))
+    )
 
 
 def _is_tensor(parameter: Parameter, models: ApiModels) -> bool:

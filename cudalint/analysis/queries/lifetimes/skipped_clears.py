@@ -13,11 +13,14 @@ from cudalint.analysis.shape.walk import is_within
 from cudalint.program import (
     Assign,
     Binary,
+    Block,
     Call,
     Constant,
     Expression,
     Function,
+    Handler,
     Return,
+    Throw,
     Tuple,
 )
 
@@ -45,9 +48,35 @@ def skipped_clears(function: Function, symbols: Symbols) -> tuple[SkippedClear, 
             guarded = any(is_within(call.span, one.guarded) for one in function.handlers)
             if filled and between and not guarded and _is_on_this(call):
                 name = filled[0].removeprefix("this.")
-                found.append(SkippedClear(last.name, last.span, name, call.name, call.span))
+                survived = _is_survived(function, symbols)
+                found.append(
+                    SkippedClear(last.name, last.span, name, call.name, call.span, survived)
+                )
                 break
     return tuple(found)
+
+
+def _is_survived(function: Function, symbols: Symbols) -> bool:
+    """Whether something of the run calls a method of this name where an exception is taken, and
+    does not raise it again."""
+    method = "." + function.name.rpartition(".")[2]
+    return any(
+        call.name == method and is_within(call.span, handler.guarded)
+        for other, program in symbols.functions()
+        if program.language == "python"
+        for handler in other.handlers
+        if not any(_raises_in(block, handler) for block in other.blocks)
+        for _, call in calls(other)
+    )
+
+
+def _raises_in(block: Block, handler: Handler) -> bool:
+    """Whether a block ends with a ``raise`` that stands in a handler; what no handler takes is
+    raised behind the last one, where nothing stands."""
+    end = block.terminator
+    if not isinstance(end, Throw) or not is_within(end.span, handler.body):
+        return False
+    return (end.span.row, end.span.column) != (end.span.end_row, end.span.end_column)
 
 
 def _is_on_this(call: Call) -> bool:

@@ -50,6 +50,7 @@ def launch(context: Context, cursor: Cursor, operands: list[Cursor]) -> Expressi
             shared,
             stream,
             key,
+            through=None if isinstance(kernel, FunctionReference) else kernel,
         )
     )
     return Unknown("void")

@@ -1,0 +1,176 @@
+"""Makes harnesses that can be run: writes them to files, builds those in C++."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from cudalint.findings.finding import Finding
+from cudalint.project.compile_commands import CompileFlags
+from cudalint.runtime.build import SOURCES, BuildError, BuildOptions, Executable
+from cudalint.runtime.cached_build import build_cached, ledger_environment
+from cudalint.runtime.devices import Device
+from cudalint.runtime.harness.python_writing import PythonWriter
+from cudalint.runtime.harness.subjects import HarnessError
+from cudalint.runtime.harness.writing import Harness, Writer
+from cudalint.runtime.ledger import build_ledger, cache_folder, host_environment
+from cudalint.runtime.scripts import prepared_script
+from cudalint.runtime.sweep import Prepared
+from cudalint.runtime.targets import needed_sources
+from cudalint.runtime.toolkit import ToolkitError, cuda_include, find_nvcc
+
+_LENIENT = {".c": ("-fpermissive",)}
+"""What C needs to be read as C++."""
+_MOST_INCLUDERS = 2
+
+FlagsOf = Callable[[Sequence[Path]], CompileFlags]
+
+
+@dataclass(frozen=True)
+class HarnessOptions:
+    """How harnesses are built."""
+
+    flags_of: FlagsOf = lambda sources: CompileFlags()
+    """How the project compiles a source."""
+    keep: Path | None = None
+    """Where they are kept to be read."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A harness that can be run."""
+
+    file: Path
+    ready: Prepared
+
+
+class Maker(Protocol):
+    """Makes the harnesses of one source; ``HarnessError`` says why one cannot be made."""
+
+    def make(self, finding: Finding) -> tuple[Harness, Made]:
+        """The harness for a finding, and what can be run of it."""
+
+
+@dataclass
+class PythonMaker:
+    """Those of a Python source."""
+
+    source: Path
+    options: HarnessOptions
+    device: Device
+    seconds: float
+    _writer: PythonWriter | None = None
+
+    def make(self, finding: Finding) -> tuple[Harness, Made]:
+        """The harness for a finding, and what can be run of it."""
+        if self.source.suffix != ".py":
+            raise HarnessError("a notebook cannot be imported")
+        self._writer = self._writer or PythonWriter(self.source)
+        harness = self._writer.harness(finding)
+        file = _written(harness, self.options.keep, None)
+        try:
+            ready = prepared_script(file, (self.source,), self.device, self.seconds)
+        except ToolkitError as error:
+            raise HarnessError(str(error)) from error
+        return harness, Made(file, ready)
+
+
+@dataclass
+class NativeMaker:
+    """Those of a source in C++."""
+
+    source: Path
+    options: HarnessOptions
+    device: Device
+    seconds: float
+    arguments: tuple[str, ...] = ()
+    cache: Path | None = None
+
+    def __post_init__(self) -> None:
+        self._flags = self.options.flags_of([self.source])
+        self._writers: dict[Path, Writer] = {}
+
+    def make(self, finding: Finding) -> tuple[Harness, Made]:
+        """The harness for a finding, and what can be run of it: it is built."""
+        failed: HarnessError | None = None
+        for included in (self.source, *self._includers()):
+            try:
+                if included not in self._writers:
+                    self._writers[included] = Writer(included, self._flags)
+                harness = self._writers[included].harness(finding)
+                executable = self._built(harness, included)
+            except HarnessError as error:
+                failed = failed or error
+                continue
+            ready = Prepared(
+                (str(executable.path),),
+                ledger_environment(),
+                seconds=self.seconds,
+                roots=(self.source.parent,),
+                built=(executable.command,),
+                host_calls=_host_calls(),
+            )
+            return harness, Made(executable.sources[0], ready)
+        assert failed is not None
+        raise failed
+
+    def _includers(self) -> list[Path]:
+        """Sources beside a header that include it, and before it what it counts on."""
+        if self.source.suffix.lower() in SOURCES:
+            return []
+        beside = (
+            path
+            for folder in (self.source.parent, self.source.parent.parent / "src")
+            if folder.is_dir()
+            for path in sorted(folder.iterdir())
+            if path.suffix.lower() in SOURCES and path.is_file()
+        )
+        wanted = re.compile(rf'#\s*include\s*["<](?:[^">]*/)?{re.escape(self.source.name)}[">]')
+        found = (path for path in beside if wanted.search(path.read_text("utf-8", "replace")))
+        return list(itertools.islice(found, _MOST_INCLUDERS))
+
+    def _built(self, harness: Harness, included: Path) -> Executable:
+        file = _written(harness, self.options.keep, self.cache)
+        include = (str(self.source.parent), *self._flags.include_folders)
+        options = BuildOptions(
+            target=self.device.target,
+            flags=dataclasses.replace(self._flags, include_folders=include),
+            arguments=(*self.arguments, *_LENIENT.get(self.source.suffix, ())),
+            incomplete=True,
+        )
+        folders = [Path(name) for name in self._flags.include_folders]
+        others = [one for one in needed_sources(included, folders) if one != included]
+        failed = ""
+        for sources in dict.fromkeys(((file, *others), (file,))):
+            try:
+                return build_cached(sources, options, included=[self.source], folder=self.cache)
+            except BuildError as error:
+                failed = error.reason
+        raise HarnessError(f"that of `{harness.name}` does not build: {failed}")
+
+
+def _written(harness: Harness, keep: Path | None, cache: Path | None) -> Path:
+    folder = keep
+    if folder is None:
+        name = hashlib.sha256(harness.text.encode()).hexdigest()[:16]
+        folder = (cache or cache_folder()) / "harnesses" / name
+    file = folder.absolute() / harness.filename
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(harness.text, "utf-8")
+    except OSError as error:
+        raise HarnessError(f"{file}: {error.strerror or error}") from error
+    return file
+
+
+def _host_calls() -> dict[str, str]:
+    try:
+        return dict(host_environment(build_ledger(cuda_include(find_nvcc()))))
+    except ToolkitError:
+        return {}
