@@ -345,7 +345,7 @@ class Release(Passing):
             self._misuse_again(MisuseKind.DOUBLE_FREE, earlier, self._step("and again here"))
 
     def _note(self, entry: Location) -> None:
-        release = InputRelease(entry, self.effect.families, self.step, self.name)
+        release = InputRelease(entry, self.effect.families, self.step, self.name, self.cut)
         self.state.inputs.setdefault(entry, release)
         places = self.run.log(Recorder).released_inputs
         places.setdefault(entry, set()).add(self.span)
