@@ -12,11 +12,11 @@ from cudalint.analysis.shape.callgraph import Site as CallSite
 from cudalint.analysis.shape.operations import calls, expressions
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.tensors.adapting import computes_gradients
 from cudalint.analysis.tensors.consumption import Fate, fate
 from cudalint.analysis.tensors.frozen import calls_frozen
 from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Recording, Value
 from cudalint.analysis.tensors.passes import (
-    computes_gradients,
     ends_in_callers,
     is_for_inference,
     is_run,
@@ -52,14 +52,12 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
         call = record.operation
         if not isinstance(call, Call) or _is_detached_by_force(view, origin):
             continue
-        if computes_gradients(view, record.callee):
-            continue
         one = _in_evaluation(view, origin, record, call) if evaluates else None
         if one is not None and hands_back:
             one = replace(one, in_sight=False)
         if not any(other.evaluated for other in found.values()):
             one = one or _counted(view, origin, record, call)
-        if one is not None:
+        if one is not None and not computes_gradients(view.run, view.function, record.callee):
             found[record.callee] = one
     return tuple(found.values())
 

@@ -4,7 +4,6 @@ is run at all, and that nobody can want its gradients, which GPU603 asks as well
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 
 from cudalint.analysis.shape.callgraph import Site as CallSite
@@ -68,28 +67,6 @@ def _is_submodule(view: View, name: str) -> bool:
         if function.kind == "constructor" and view.run.is_module(function.record or "")
     )
     return any(value is not None and value.kind == Kind.MODULE for value in made)
-
-
-def computes_gradients(view: View, model: str) -> bool:
-    """Whether the model that the function or its class makes computes gradients while it is run."""
-    made: dict[str, list[Call]] = defaultdict(list)
-    for one in (view.function, *view.run.symbols.class_methods(view.function)):
-        for _, call in calls(one):
-            made[place(call.target) or ""].append(call)
-    # `self.model = Net().to(device)`: what is moved is what was made.
-    names = closure((model,), lambda name: [place(one.receiver) or "" for one in made[name]])
-    classes = {one.key for name in names - {""} for one in made[name] if one.kind == "constructor"}
-    run = (
-        method
-        for record in classes
-        for method in view.run.symbols.methods(record)
-        if method.name.rpartition(".")[2] == "forward"
-    )
-    return any(
-        scan.calls_backward or scan.needs_gradient
-        for method in run
-        for scan in map(view.run.scan, _reached(view, method).values())
-    )
 
 
 def ends_in_callers(view: View) -> bool:
