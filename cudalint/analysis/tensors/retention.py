@@ -659,7 +659,7 @@ def _fact(
     kept = f"`{name}` is {how} `{place}` with its graph"
     return GraphRetention(
         name=name,
-        variable="" if of_part else view.variable(keeping.value),
+        variable="" if of_part else view.variable(keeping.origin, keeping.value),
         place=place,
         how=keeping.how,
         span=keeping.span,
