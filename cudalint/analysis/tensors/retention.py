@@ -438,6 +438,8 @@ def _let_go_late(
     by = (after if sure else detached)[:1]
     if any(end.effect is not None and end.effect.backward for end in collected.ends):
         return None  # what gradients are asked for
+    if _is_needed_anyway(view, value, loop):
+        return None
     if collected.fate != Fate.NUMBERS or not by or not isinstance(by[0].operation, Call):
         return None
     call = by[0].operation
@@ -448,6 +450,29 @@ def _let_go_late(
         Step(let_go.filename, call.span, "and let go of here"),
     )
     return replace(fact, let_go=let_go, sure=sure, on_device=view.may_use_device, steps=steps)
+
+
+def _is_needed_anyway(view: View, value: Value, loop: Loop) -> bool:
+    """Whether what models or calls out of sight gave a value in a loop also goes into something
+    whose gradient is computed after the loop: until then the graph is there, whoever holds it."""
+    inside = {
+        origin: made
+        for origin in _inputs(view, value)
+        if (made := view.records.get(origin)) is not None
+        and made.block in loop.body
+        and made.result.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN)
+    }
+    given = {origin for origin, made in inside.items() if made.form in (Form.MODEL, Form.CALL)}
+    shared = given | {
+        origin
+        for origin, made in inside.items()
+        if made.form is Form.ELEMENT and _inputs(view, made.result.of(origin)) & given
+    }
+    reached = view.derived(shared, lambda one: not one.result.is_detached)
+    backward = {call for one in reached for call in view.evidence.attached.get(one, ())}
+    return any(
+        call in view.records and view.records[call].block not in loop.body for call in backward
+    )
 
 
 def _is_one_step(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) -> bool:
