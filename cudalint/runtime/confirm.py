@@ -141,8 +141,7 @@ def confirm(
         else:
             base = bases.get(target.key)
             if base is not None:
-                roots = ready.roots
-                seen[target.key] = list(seen_findings(base, own, roots, options.device.name))
+                seen[target.key] = _seen(laboratory, base, own)
         with lock:
             verdicts.update((n, v) for n, v in zip(numbers, found, strict=True) if v is not None)
             done += 1
@@ -202,6 +201,28 @@ def _maker(source: Path, options: ConfirmOptions, harnesses: HarnessOptions) -> 
     return NativeMaker(
         path, harnesses, options.device, options.seconds, options.arguments, options.cache
     )
+
+
+def _seen(laboratory: Laboratory, base: Observation, own: Sequence[Finding]) -> list[Finding]:
+    """What only the run showed, whatever kernels would compute: where the host reads of that, it
+    has to show with other values too."""
+
+    def shown(observation: Observation) -> list[Finding]:
+        roots, device = laboratory.prepared.roots, laboratory.device.name
+        return list(seen_findings(observation, own, roots, device))
+
+    found = shown(base)
+    if not found or not base.account.tainted:
+        return found
+    try:
+        others = [{_place(one) for one in shown(seen)} for seen in laboratory.varied(None)]
+    except BudgetSpentError:
+        return []
+    return [one for one in found if all(_place(one) in places for places in others)]
+
+
+def _place(finding: Finding) -> tuple[str, str, int]:
+    return finding.code, finding.filename, finding.span.row
 
 
 def _judge(laboratory: Laboratory, findings: Sequence[Finding]) -> list[Verdict | None]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from cudalint.analysis.engine.state import CalledInput, InputRelease, InputUse, Lending
 from cudalint.analysis.shape.effects import NO_EFFECTS, Effects
 from cudalint.analysis.values.elements import is_of_elements
-from cudalint.analysis.values.values import Location, Symbol, Value, inside
+from cudalint.analysis.values.values import NULL, Input, Location, Operation, Symbol, Value, inside
 from cudalint.findings.finding import Step
 from cudalint.source import Span
 
@@ -80,6 +80,8 @@ class Outcome:
     """Statuses in the result that the callee has looked at: whether they mean success."""
     ways: tuple[Conditions, ...] = ()
     """The conditions of each path that ends so: one of these holds. None: they are not told."""
+    skipped: bool = False
+    """It goes past a loop: there may be none of what that handles."""
     left: Span | None = field(default=None, compare=False)
     """Where a path that ends so leaves the function."""
 
@@ -92,6 +94,10 @@ class Outcome:
     def releases(self, location: Location) -> bool:
         """Whether what the caller keeps at a location is released."""
         return any(release.location == location for release in self.released)
+
+    def renews(self, location: Location) -> bool:
+        """Whether something else stands at a location afterwards."""
+        return any(place == location and new != NULL for place, new in self.writes)
 
     def passes_by(self, location: Location, outcomes: Sequence[Outcome]) -> bool:
         """Whether it leaves something behind for a reason that has nothing to do with what the
@@ -139,12 +145,38 @@ def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
     elements = {r.location for o in outcomes for r in o.released if _is_one_of_many(r.location)}
     if not any(_settled(o) or elements <= _released(o) for o in outcomes):
         elements = set()  # no path followed releases them all
+    some = {one for one in elements if any(_spares(outcome, one) for outcome in outcomes)}
+    outcomes = [_doubting(outcome, some) for outcome in outcomes] if some else outcomes
     found = _joined(outcomes, elements, fine=True)
     if len(found) > MOST_OUTCOMES:
         found = _joined(outcomes, elements, fine=False)
         # What matters first: outcomes that hand out or release, then the shortest to state.
         found.sort(key=lambda o: (-len(o.handed_out) - len(o.released), len(o.conditions)))
     return tuple(found)
+
+
+def _spares(outcome: Outcome, location: Location) -> bool:
+    """Whether there are elements, and a condition that is not about their own value keeps them
+    from being released (``if (!block.taken)``)."""
+    return not (
+        outcome.skipped
+        or outcome.releases(location)
+        or _settled(outcome)
+        or any(_asks_for(condition, Input(location)) for condition, _ in outcome.conditions)
+    )
+
+
+def _asks_for(condition: Value, given: Input) -> bool:
+    """Whether a condition asks whether there is something: ``block == nullptr``, or ``block``."""
+    if isinstance(condition, Operation) and condition.operator == "==":
+        return condition.operands[-1] == NULL and given in inside(condition)
+    return condition in (given, Operation("element", (given,)))
+
+
+def _doubting(outcome: Outcome, some: set[Location]) -> Outcome:
+    """An outcome that holds against nobody that it may have released any of some elements."""
+    released = (r._replace(cut=r.cut or r.location in some) for r in outcome.released)
+    return replace(outcome, released=tuple(released))
 
 
 def _is_one_of_many(location: Location) -> bool:

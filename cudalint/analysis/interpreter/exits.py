@@ -313,6 +313,7 @@ class Leaving:
             thrown=state.thrown.thrown if self.kind == "throw" and state.thrown is not None else (),
             foreign=any(_is_foreign(run, condition) for condition in state.conditions),
             settled=settled,
+            skipped=bool(state.skipped),
             left=self.span,
         )
 

@@ -228,9 +228,12 @@ class _Application(Translation):
         self.number = number
         self.known = known
         """What the conditions of all outcomes are in the caller, in the state of the call."""
+        self.before: State | None = None
+        """The state of the call."""
 
     def apply(self, state: State) -> list[State]:
         """The caller's states after this outcome."""
+        self.before = state
         return [after for fork in self.fit(state) for after in self.take_effect(fork)]
 
     def fit(self, state: State) -> list[State]:
@@ -577,7 +580,7 @@ class _Application(Translation):
         earlier = state.inputs.get(value.location) if isinstance(value, Input) else None
         if earlier is not None and earlier.step.span == self.call.span:
             return  # in a loop: much may have become of it out of sight since the last iteration
-        cut = release.cut or not self.summary.complete
+        cut = release.cut or not self.summary.complete or self._renews_otherwise(release.location)
         told = self._is_of_class(release, value)
         Release(self.run, state, shown, name, span, effect, cut=cut, told=told).value(
             value, location
@@ -586,6 +589,26 @@ class _Application(Translation):
             # Keep the original step: messages name the API call, not each wrapper around it.
             entry: Location = value.location
             state.inputs[entry] = state.inputs[entry]._replace(api=release.api, cut=cut)
+
+    def _renews_otherwise(self, location: Location) -> bool:
+        """Whether the callee may, for all that is known at the call, as well put something new in
+        place of what it releases (``resize(n)``, but for 0): the caller may know which."""
+        if self.before is None or self.outcome.failure or self.outcome.renews(location):
+            return False
+        before = self.before
+        return any(
+            self._other(number).fit(before)
+            for number, other in enumerate(self.summary.outcomes)
+            if other.kind == "return" and other.releases(location) and other.renews(location)
+        )
+
+    def _other(self, number: int) -> _Application:
+        """Another outcome of the same call."""
+        summary = self.summary
+        outcome = summary.outcomes[number]
+        return _Application(
+            self.run, self.call, self.definition, summary, outcome, number, self.known
+        )
 
     def _to_end(
         self, value: Value, shown: str, release: InputRelease, state: State

@@ -195,7 +195,7 @@ def _refusal(finding: Finding, base: Observation) -> str:
     """Why a run without faults proves nothing: its arguments were none that the code takes; empty
     where it does."""
     if not base.ended and finding.code not in _BY_CRASHES:
-        return f"the function does not come to its end ({base.result.ending})"
+        return f"the function does not come to its end ({base.exit_text or base.result.ending})"
     if base.result.exit_status == _REJECTED:
         return "the function throws"
     thrown = _THROWN.search(base.result.stderr)

@@ -304,7 +304,7 @@ class Release(Passing):
             if not was_another_case(run, state, resource):
                 self._misuse(MisuseKind.DOUBLE_FREE, resource)
             return
-        ends = Status.RELEASED
+        ends = Status.ESCAPED if self.cut else Status.RELEASED
         if not (acquired.ambiguous or not families or acquired.family in families):
             ends = Status.ESCAPED  # such a release fails, or nobody knows what it does
             ending = [run.models.families.get(family) for family in families]
@@ -345,7 +345,7 @@ class Release(Passing):
             self._misuse_again(MisuseKind.DOUBLE_FREE, earlier, self._step("and again here"))
 
     def _note(self, entry: Location) -> None:
-        release = InputRelease(entry, self.effect.families, self.step, self.name)
+        release = InputRelease(entry, self.effect.families, self.step, self.name, self.cut)
         self.state.inputs.setdefault(entry, release)
         places = self.run.log(Recorder).released_inputs
         places.setdefault(entry, set()).add(self.span)

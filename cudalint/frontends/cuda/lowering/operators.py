@@ -38,6 +38,7 @@ from cudalint.program import (
 )
 
 _BOOL = Type("bool", "bool", 1, False)
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 def unary(context: Context, cursor: Cursor) -> Expression:
@@ -159,7 +160,28 @@ def binary(context: Context, cursor: Cursor) -> Expression:
         return Index(first if operator == ".*" else Dereference(first), second)
     if not operator:
         return Unknown(context.positions.text(cursor), (first, second))
+    always = _compared_to_least(context, operator, (left, first), (right, second))
+    if always is not None:
+        return Constant(always)
     return Binary(operator, first, second, type_ if type_.kind == "integer" else None)
+
+
+def _compared_to_least(
+    context: Context,
+    operator: str,
+    left: tuple[Cursor, Expression],
+    right: tuple[Cursor, Expression],
+) -> bool | None:
+    """What a comparison with 0 tells that holds for all unsigned numbers, or for none."""
+    if operator in (">", "<="):
+        return _compared_to_least(context, _MIRRORED[operator], right, left)
+    (number, _), (_, limit) = left, right
+    if operator not in _MIRRORED or not isinstance(limit, Constant) or limit.value != 0:
+        return None
+    type_ = context.types.of(number)
+    if type_.kind != "integer" or type_.signed:
+        return None
+    return operator == ">="
 
 
 def _both(
