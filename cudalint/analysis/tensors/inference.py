@@ -14,7 +14,7 @@ from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.adapting import computes_gradients
 from cudalint.analysis.tensors.consumption import Fate, fate
-from cudalint.analysis.tensors.frozen import calls_frozen
+from cudalint.analysis.tensors.frozen import calls_frozen, may_freeze
 from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Recording, Value
 from cudalint.analysis.tensors.passes import (
     ends_in_callers,
@@ -245,8 +245,9 @@ def _evaluated_parameters(view: View) -> dict[str, Site]:
             model = place(given(site.call).at(number, parameter.name))
             modes = _mode_calls(site.caller, view.run, model) if model is not None else []
             call = _in_force(modes, site.call.span.row)
-            if call is not None and not view.run.scan(site.caller).freezes:
-                evaluated.append(Site(site.caller.filename, call.span, model or ""))
+            if call is None or model is None or may_freeze(view.run, site.caller, model):
+                break
+            evaluated.append(Site(site.caller.filename, call.span, model))
         if len(evaluated) == len(view.known.callers):
             found[parameter.symbol] = evaluated[0]
     return found
