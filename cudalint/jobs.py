@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from cudalint import registry
 from cudalint.analysis.facts.capacity import Footprint
 from cudalint.analysis.facts.wrappers import Wrapper
 from cudalint.executor import JobError
-from cudalint.findings.finding import Finding
+from cudalint.findings.finding import Confidence, Finding
 from cudalint.findings.rule import Limits
 from cudalint.grouping.groups import Links, links_of
 from cudalint.program import MISSING_HEADER, Program
@@ -57,6 +58,9 @@ class AnalysisJob(msgspec.Struct, array_like=True):
     """Headers that files with a ``main`` include, here or in other jobs."""
     wrappers: bool = False
     """Whether the project's own allocators are wanted."""
+    apart: bool = False
+    """Whether other files belong to these that could not be analysed with them: what a class does
+    is not seen whole."""
 
 
 class AnalysisResult(msgspec.Struct, array_like=True):
@@ -153,7 +157,8 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
         if isinstance(rule, FileRule):
             asked.extend(facts.files)
         for fact in asked:
-            findings.extend(rule.check(fact))
+            found = rule.check(fact)
+            findings.extend(map(_doubted, found) if order.apart and _is_whole(fact) else found)
     elsewhere = set(order.context)
     unread: dict[str, list[Span]] = {}
     for program in programs:
@@ -172,6 +177,17 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
         [one.filename for one in programs if one.filename not in elsewhere and _is_blank(one)],
         [one for one in facts.wrappers if one.filename not in elsewhere],
     )
+
+
+def _is_whole(fact: object) -> bool:
+    """Whether it is a fact of all files that belong together."""
+    from cudalint.analysis.facts import ClassFacts
+
+    return isinstance(fact, ClassFacts)
+
+
+def _doubted(finding: Finding) -> Finding:
+    return dataclasses.replace(finding, confidence=Confidence.LOW)
 
 
 def _is_blank(program: Program) -> bool:

@@ -44,6 +44,7 @@ Progress = Callable[[str, int, int], None]
 """Told the stage, how much of it is done, and of how much."""
 
 _SECONDS_PER_LINKED_FILE = 2.0
+_NOT_ANALYSED = "not analysed: "
 
 
 @dataclass(frozen=True)
@@ -439,10 +440,16 @@ def _analysed(
         if len(parts[numbers[number]].files) + len(parts[numbers[number]].context) > 1
     }
     singles = [part for number in alone for part in alone[number]]
-    more, lost = _analyse_parts(singles, lowered, run)
+    more, lost = _analyse_parts(singles, lowered, run, apart=True)
     for number, failure in failed.items():
+        part = parts[numbers[number]]
         if number not in alone:
-            run.errors.append(FileError(parts[numbers[number]].files[0], failure))
+            run.errors.append(FileError(part.files[0], failure))
+        else:
+            others = len(part.files) + len(part.context) - 1
+            reason = failure.removeprefix(_NOT_ANALYSED)
+            what = f"analysed without what belongs to it, {others} more: {reason}"
+            run.notes.append(FileError(part.files[0], what))
     run.errors += [FileError(singles[one].files[0], failure) for one, failure in lost.items()]
     found = {numbers[number]: PartResult(together=one) for number, one in results.items()}
     rest = iter(range(len(singles)))
@@ -478,9 +485,10 @@ def _found(parts: Mapping[int, PartResult], run: _Run) -> list[Finding]:
 
 
 def _analyse_parts(
-    parts: Sequence[Part], lowered: Mapping[str, _Lowered], run: _Run
+    parts: Sequence[Part], lowered: Mapping[str, _Lowered], run: _Run, *, apart: bool = False
 ) -> tuple[dict[int, AnalysisResult], dict[int, str]]:
-    """By the position of each part, in order, what was found in it, or the reason why it failed."""
+    """By the position of each part, in order, what was found in it, or the reason why it failed.
+    ``apart``: other files belong to each."""
     from cudalint import jobs
     from cudalint.jobs import AnalysisResult
 
@@ -507,6 +515,7 @@ def _analyse_parts(
             context=list(part.context),
             program_headers=sorted(of_programs.intersection(named)),
             wrappers=run.wants_wrappers,
+            apart=apart,
         )
 
     def size(number: int) -> int:
@@ -519,7 +528,7 @@ def _analyse_parts(
         if kept is not None:
             results[number] = kept
         elif failure := run.timed_out(key, seconds[number]):
-            failed[number] = f"not analysed: {failure}"
+            failed[number] = f"{_NOT_ANALYSED}{failure}"
         else:
             pending.append((number, key))
             run.analysed_anew.update(part.files)
@@ -530,7 +539,7 @@ def _analyse_parts(
     for position, outcome in run.execute("following paths", jobs.analyze, payloads, limits):
         number, key = pending[position]
         if outcome.result is None:
-            failed[number] = f"not analysed: {outcome.failure}"
+            failed[number] = f"{_NOT_ANALYSED}{outcome.failure}"
             if outcome.timed_out:
                 run.remember(key, seconds[number], [])
             continue
@@ -551,7 +560,7 @@ def _analysis_key(order: AnalysisJob, plan: Plan) -> str:
         repr(order.footprint),
         repr(order.context),
         repr(order.program_headers),
-        repr(order.wrappers),
+        repr((order.wrappers, order.apart)),
     )
 
 

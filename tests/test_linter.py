@@ -218,6 +218,31 @@ def test_an_analysis_that_fails_costs_its_file_only(monkeypatch: pytest.MonkeyPa
 
 
 @forks
+def test_alone_no_file_says_what_its_classes_never_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    write(
+        pool_h="#pragma once\nstruct Pool { float* data; };\n",
+        a_cu='#include <cuda_runtime.h>\n#include "pool.h"\n'
+        "int fill(Pool* pool) { return cudaMalloc(&pool->data, 64); }\n",
+        b_cu='#include <cuda_runtime.h>\n#include "pool.h"\n'
+        "void drop(Pool* pool) { cudaFree(pool->data); }\n",
+    )
+    assert places(run(cache=False)) == []
+    analyze = jobs.analyze
+
+    def mishap(job: bytes) -> bytes:
+        if len(msgspec.msgpack.decode(job, type=AnalysisJob).programs) > 1:
+            os.kill(os.getpid(), signal.SIGABRT)
+        return analyze(job)
+
+    monkeypatch.setattr(jobs, "analyze", mishap)
+    report = run(cache=False)
+    assert places(report) == []
+    assert [str(note) for note in report.notes] == [
+        "a.cu: analysed without what belongs to it, 1 more: the worker crashed (SIGABRT)"
+    ]
+
+
+@forks
 @pytest.mark.parametrize(("stage", "verb"), [("lower", "read"), ("analyze", "analysed")])
 def test_a_time_out_is_remembered_for_its_limit(
     stage: str, verb: str, monkeypatch: pytest.MonkeyPatch
