@@ -77,8 +77,8 @@ def freezes_itself(view: View, constructor: Function) -> bool:
 
 
 def may_freeze(run: TensorRun, function: Function, model: str) -> bool:
-    """Whether a function takes the gradients of the weights of a model, or of anything that may be
-    made of it (`for weight in model.parameters()`)."""
+    """Whether a function freezes a model, or anything that may be a part of it (`for weight in
+    model.parameters()`)."""
     flow = run.symbols.flow(function)
 
     def made_of(name: str) -> Iterator[str]:

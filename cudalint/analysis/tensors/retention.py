@@ -14,6 +14,7 @@ from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.walk import texts
 from cudalint.analysis.tensors.consumption import Fate, consumption
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
+from cudalint.analysis.tensors.passes import may_have_graph
 from cudalint.analysis.tensors.records import Form, Record
 from cudalint.analysis.tensors.together import in_one_turn
 from cudalint.analysis.tensors.view import Loop, View
@@ -438,9 +439,9 @@ def _let_go_late(
     by = (after if sure else detached)[:1]
     if any(end.effect is not None and end.effect.backward for end in collected.ends):
         return None  # what gradients are asked for
-    if _is_needed_anyway(view, value, loop):
-        return None
     if collected.fate != Fate.NUMBERS or not by or not isinstance(by[0].operation, Call):
+        return None
+    if _is_needed_anyway(view, value, loop):
         return None
     call = by[0].operation
     let_go = view.site(call.span, call.name.removeprefix("."))
@@ -460,7 +461,7 @@ def _is_needed_anyway(view: View, value: Value, loop: Loop) -> bool:
         for origin in _inputs(view, value)
         if (made := view.records.get(origin)) is not None
         and made.block in loop.body
-        and made.result.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN)
+        and may_have_graph(made)
     }
     given = {origin for origin, made in inside.items() if made.form in (Form.MODEL, Form.CALL)}
     shared = given | {
@@ -468,7 +469,7 @@ def _is_needed_anyway(view: View, value: Value, loop: Loop) -> bool:
         for origin, made in inside.items()
         if made.form is Form.ELEMENT and _inputs(view, made.result.of(origin)) & given
     }
-    reached = view.derived(shared, lambda one: not one.result.is_detached)
+    reached = view.derived(shared, may_have_graph)
     backward = {call for one in reached for call in view.evidence.attached.get(one, ())}
     return any(
         call in view.records and view.records[call].block not in loop.body for call in backward
