@@ -56,9 +56,8 @@ def _siblings(kept: GraphRetention) -> str:
 
 
 def _advice(kept: GraphRetention) -> str:
-    value = kept.variable or "it"
-    if value == "it":
-        return "keep `.item()` or `.detach()` of it"
-    if kept.large:
-        return f"keep {quoted(value + '.detach()')}"
-    return f"keep {quoted(value + '.item()')} or {quoted(value + '.detach()')}"
+    if kept.holds_tensor:
+        return "keep what is in it detached, or as numbers"
+    ways = (".detach()",) if kept.large else (".item()", ".detach()")
+    advised = " or ".join(quoted(kept.variable + way) for way in ways)
+    return f"keep {advised}" if kept.variable else f"keep {advised} of it"

@@ -96,9 +96,8 @@ class GraphRetentionRule(FunctionRule):
 
 def _repair(kept: GraphRetention) -> Detach | None:
     """Only where the loop itself computes the gradient is it certain that nobody else wants to."""
-    of = kept.differentiated.text if kept.differentiated is not None else ""
-    if kept.remembered or kept.buffer or of.startswith((f"{kept.name}[", f"{kept.name}.")):
-        return None  # what has a tensor in it is none
+    if kept.remembered or kept.buffer or kept.holds_tensor:
+        return None
     seen = kept.loop is not None and kept.differentiated is not None and not kept.inside
     return Detach(kept.span, kept.name, safe=seen and kept.sure)
 

@@ -59,8 +59,9 @@ class MissingNoGrad(FunctionRule):
 
     ## Known problems
 
-    Silent where the function computes a gradient, steps an optimizer, hands a result with its graph
-    to its caller, or where the file freezes weights: gradients may be wanted, or are off already.
+    Silent where the function, or the model while it runs, computes a gradient, where the function
+    steps an optimizer or hands a result with its graph to its caller, or where the file freezes
+    weights: gradients may be wanted, or are off already.
     A model whose `forward` switches recording off itself is not seen through a call of the object.
 
     ## References

@@ -149,3 +149,50 @@ int run() {
     told = capsys.readouterr().out
     assert "when `init(&st)` is false, as `cudaStreamCreate` fails (returns at line 11)" in told
     assert "3: `cudaStreamCreate` fails" in told
+
+
+TRAINED = """import torch
+from torch import nn
+def train(model, batches, optimizer, options):
+    fading = both = weighted = picked = 0
+    kept = []
+    distance = nn.L1Loss()
+    for step, (x, y) in enumerate(batches):
+        out = model(x.cuda())
+        loss, extra = ((out - y.cuda()) ** 2).mean(), (out**2).mean()
+        terms = {"mse": loss, "all": loss + extra}
+        optimizer.zero_grad()
+        terms["all"].backward()
+        optimizer.step()
+        factor = options.factor**step
+        fading += factor * distance(out, y.cuda())
+        both += loss + extra
+        weighted += loss * x.size(0)
+        picked += terms["mse"]
+        kept.append(terms)
+    return fading, both, weighted, picked, kept
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "advice"),
+    [
+        ("fading", "keep `.item()` or `.detach()` of it"),
+        ("both", "keep `.item()` or `.detach()` of it"),
+        ("weighted", "keep `loss.item()` or `loss.detach()`"),
+        ("picked", 'keep `terms["mse"].item()` or `terms["mse"].detach()`'),
+        ("kept", "keep what is in it detached, or as numbers"),
+    ],
+)
+def test_what_is_to_be_kept_is_what_has_the_graph(place: str, advice: str, trained: str) -> None:
+    told = (line for line in trained.splitlines() if f"to `{place}` with" in line)
+    assert advice in next(told)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("advice")
+    (folder / "a.py").write_text(TRAINED)
+    options = ["--isolated", "--no-cache", "--preview", "--output-format", "full"]
+    main([str(folder / "a.py"), *options, "-o", str(folder / "report")])
+    return (folder / "report").read_text()

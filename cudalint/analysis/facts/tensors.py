@@ -16,7 +16,7 @@ class GraphRetention:
     name: str
     """The value as the code writes it: ``loss``, ``loss.clone()``."""
     variable: str
-    """The variable that it comes from, empty where there is none."""
+    """The named tensor that it has its graph from, empty where there is none, or several."""
     place: str
     """Where it is kept: ``total``, ``history["loss"]``."""
     how: str
@@ -53,6 +53,12 @@ class GraphRetention:
     on_device: bool = True
     """Something in its file, or in one that calls the function, may go to a device."""
     steps: tuple[Step, ...] = ()
+
+    @property
+    def holds_tensor(self) -> bool:
+        """It is a dictionary or object, of a part of which the gradient is computed."""
+        of = self.differentiated.text if self.differentiated is not None else ""
+        return of.startswith((f"{self.name}[", f"{self.name}."))
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,17 @@
-"""Models whose constructor freezes all their weights: of their calls nothing is recorded."""
+"""Models whose weights are frozen, by their constructor or by who has them: of their calls nothing
+is recorded."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cudalint.analysis.shape.callgraph import CallGraph
-from cudalint.analysis.shape.operations import calls, operations
-from cudalint.analysis.shape.places import place
+from cudalint.analysis.shape.operations import calls, operands, operations
+from cudalint.analysis.shape.places import place, root_of
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.symbols import identity
 from cudalint.analysis.tensors.records import is_off
+from cudalint.analysis.tensors.run import TensorRun
 from cudalint.analysis.tensors.view import View
 from cudalint.program import (
     THIS,
@@ -18,7 +22,9 @@ from cudalint.program import (
     Function,
     Index,
     Member,
+    Operation,
     Variable,
+    variables,
 )
 
 
@@ -68,3 +74,34 @@ def freezes_itself(view: View, constructor: Function) -> bool:
             if one.target.field == "requires_grad" and (given or value == Constant(False)):
                 return is_weight(one.target.base)
     return False
+
+
+def may_freeze(run: TensorRun, function: Function, model: str) -> bool:
+    """Whether a function freezes a model, or anything that may be a part of it (`for weight in
+    model.parameters()`)."""
+    flow = run.symbols.flow(function)
+
+    def made_of(name: str) -> Iterator[str]:
+        made = (operands(one) for one in flow.definitions.get(name, ()))
+        return (symbol for parts in made for part in parts for symbol in variables(part))
+
+    frozen = {
+        symbol
+        for at in operations(function)
+        for part in _frozen(run, at.operation)
+        for symbol in variables(part)
+    }
+    return root_of(model) in closure(frozen, made_of)
+
+
+def _frozen(run: TensorRun, operation: Operation) -> list[Expression]:
+    """What an operation freezes: a module, or a weight."""
+    if isinstance(operation, Call) and operation.receiver is not None:
+        effect = run.models.tensor_effect(operation.name)
+        off = effect is not None and effect.freezes and is_off(operation)
+        return [operation.receiver] if off else []
+    target = getattr(operation, "target", None)
+    if isinstance(operation, Assign) and isinstance(target, Member):
+        off = target.field == "requires_grad" and operation.value == Constant(False)
+        return [target.base] if off else []
+    return []

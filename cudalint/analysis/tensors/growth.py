@@ -6,11 +6,15 @@ from dataclasses import replace
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import DeviceListGrowth
+from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.operations import operands, operations
 from cudalint.analysis.shape.places import place, places_read, root_of
 from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.shape.symbols import identity
 from cudalint.analysis.shape.walk import space_of_device
+from cudalint.analysis.tensors.consumption import Fate, fate
 from cudalint.analysis.tensors.lattice import Device, Gradient, Value
+from cudalint.analysis.tensors.passes import ends_in_callers
 from cudalint.analysis.tensors.records import Form, Record
 from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
 from cudalint.analysis.tensors.view import Loop, View
@@ -103,7 +107,7 @@ def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | No
         return None
     if value.device & Device.HOST or value.is_number:
         return None
-    if _is_trained_on(view, value):
+    if _is_trained_on(view, keeping, value):
         return None  # its graph keeps it where it is
     if not _is_container(view, keeping) or _is_short(view, keeping, value):
         return None
@@ -124,13 +128,20 @@ def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | No
     return replace(_told(view, keeping, loop, later), apart=True, unsure=not inferred)
 
 
-def _is_trained_on(view: View, value: Value) -> bool:
-    """Whether a gradient of a value is computed, or may be by who calls the function: a caller that
-    computes gradients."""
+def _is_trained_on(view: View, keeping: Keeping, value: Value) -> bool:
+    """Whether a gradient of a value is computed, or may be: the function stores it, or hands it to
+    callers that do not let it end, and something that runs the function computes gradients."""
     if not value.origins.isdisjoint(view.evidence.attached):
         return True
-    callers = (view.run.scan(site.caller) for site in view.known.callers)
-    return value.gradient != Gradient.DETACHED and any(one.calls_backward for one in callers)
+    own = identity(view.function)
+    callers = view.run.symbols.memo(CallGraph).reaching([own]) - {own}
+    if value.gradient == Gradient.DETACHED or not any(
+        view.run.scan(function).calls_backward
+        for function, _ in view.run.symbols.functions()
+        if identity(function) in callers
+    ):
+        return False
+    return bool(fate(view, {keeping.origin}) & Fate.ESCAPES) or not ends_in_callers(view)
 
 
 def _is_out_of_sight(view: View, value: Value) -> bool:

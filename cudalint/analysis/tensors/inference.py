@@ -12,16 +12,18 @@ from cudalint.analysis.shape.callgraph import Site as CallSite
 from cudalint.analysis.shape.operations import calls, expressions
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.reach import closure
-from cudalint.analysis.tensors.consumption import Fate, fate, is_outside
-from cudalint.analysis.tensors.frozen import calls_frozen
+from cudalint.analysis.tensors.adapting import computes_gradients
+from cudalint.analysis.tensors.consumption import Fate, fate
+from cudalint.analysis.tensors.frozen import calls_frozen, may_freeze
 from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Recording, Value
 from cudalint.analysis.tensors.passes import (
-    computes_gradients,
+    ends_in_callers,
     is_for_inference,
     is_run,
+    may_have_graph,
     switches_itself,
 )
-from cudalint.analysis.tensors.records import Form, Record, origin_at, position_of
+from cudalint.analysis.tensors.records import Form, Record, position_of
 from cudalint.analysis.tensors.run import TensorRun
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
@@ -42,7 +44,7 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
     hands_back = _hands_back_gradients(view)
     evaluates = (
         scan.evaluates or _evaluated_in_constructor(view) or _evaluated_parameters(view)
-    ) and not (hands_back and not _ends_in_callers(view))
+    ) and not (hands_back and not ends_in_callers(view))
     found: dict[str, RecordedInference] = {}
     for origin, record in sorted(view.records.items()):
         if record.recording != Recording.ON or record.callee in found or record.part:
@@ -50,14 +52,12 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
         call = record.operation
         if not isinstance(call, Call) or _is_detached_by_force(view, origin):
             continue
-        if computes_gradients(view, record.callee):
-            continue
         one = _in_evaluation(view, origin, record, call) if evaluates else None
         if one is not None and hands_back:
             one = replace(one, in_sight=False)
         if not any(other.evaluated for other in found.values()):
             one = one or _counted(view, origin, record, call)
-        if one is not None:
+        if one is not None and not computes_gradients(view.run, view.function, record.callee):
             found[record.callee] = one
     return tuple(found.values())
 
@@ -127,7 +127,7 @@ def _may_run_module(view: View, record: Record, call: Call) -> bool:
     given something of the loop, its result is used, and no method of that name switches recording
     off."""
     if call.callee is not None:
-        return bool(_may_have_graph(record))
+        return bool(may_have_graph(record))
     if record.effect is not None or call.receiver is None or not call.name.startswith("."):
         return False
     if view.run.callee(view.function, call, record.operands[0].records) is not None:
@@ -165,7 +165,7 @@ def _leaves_object_alone(view: View, method: str) -> bool:
 def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInference | None:
     """A call of a model of whose result nothing but numbers is made, out of sight of any gradient:
     in a loop, in a function that a loop calls, or of a model that is large in itself."""
-    if not record.runs_module or not _may_have_graph(record) or call.target is None:
+    if not record.runs_module or not may_have_graph(record) or call.target is None:
         return None  # of what is thrown away nothing is made
     scan = view.run.scan(view.function)
     if scan.calls_backward or scan.steps or view.known.referenced:
@@ -208,7 +208,7 @@ def _written(view: View, call: Call) -> str:
 
 
 def _is_differentiated(view: View, origin: int) -> bool:
-    reached = view.derived({origin}, _may_have_graph)
+    reached = view.derived({origin}, may_have_graph)
     return bool(reached & set(view.evidence.attached))
 
 
@@ -245,8 +245,9 @@ def _evaluated_parameters(view: View) -> dict[str, Site]:
             model = place(given(site.call).at(number, parameter.name))
             modes = _mode_calls(site.caller, view.run, model) if model is not None else []
             call = _in_force(modes, site.call.span.row)
-            if call is not None and not view.run.scan(site.caller).freezes:
-                evaluated.append(Site(site.caller.filename, call.span, model or ""))
+            if call is None or model is None or may_freeze(view.run, site.caller, model):
+                break
+            evaluated.append(Site(site.caller.filename, call.span, model))
         if len(evaluated) == len(view.known.callers):
             found[parameter.symbol] = evaluated[0]
     return found
@@ -288,10 +289,6 @@ def _trains_in(view: View, loop: Loop) -> bool:
     return trained or view.calls_backward(loop)
 
 
-def _may_have_graph(record: Record) -> Gradient:
-    return record.result.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN)
-
-
 def _is_frozen_elsewhere(view: View) -> bool:
     """Some other place in the class or the module switches gradients off for good, or a module of
     the file computes gradients while it is run."""
@@ -324,7 +321,7 @@ def _hands_back_gradients(view: View) -> bool:
     if view.known.returns_attached:
         return True
     models = [origin for origin, one in view.records.items() if one.form is Form.MODEL]
-    computed = view.derived(models, _may_have_graph)
+    computed = view.derived(models, may_have_graph)
     for end, value in view.returned():
         returned = view.value(end, value)
         unknown = returned.gradient & Gradient.UNKNOWN and returned.tensorlike
@@ -354,26 +351,6 @@ def _nobody_differentiates(view: View) -> bool:
         scan.calls_backward or scan.steps or scan.needs_gradient
         for scan in map(view.run.scan, program.functions)
     )
-
-
-def _ends_in_callers(view: View) -> bool:
-    """Whether all callers are known, and none differentiates what it is given, hands it on or
-    stores it."""
-    if view.known.referenced or view.known.returns_attached or not view.known.callers:
-        return False
-    for site in view.known.callers:
-        caller, origin = view.of(site.caller), origin_at(*site.at.place)
-        if caller is None or caller.function.kind == "module":
-            return False
-        given = caller.derived({origin}, _may_have_graph)
-        returned = [caller.value(end, value) for end, value in caller.returned()]
-        if any(value.origins & given for value in returned) or any(
-            one in caller.evidence.attached
-            or is_outside(caller.function, getattr(caller.records[one].operation, "target", None))
-            for one in given & caller.records.keys()
-        ):
-            return False
-    return True
 
 
 def _is_detached_by_force(view: View, origin: int) -> bool:

@@ -1,18 +1,18 @@
 """What shows that a recorded call is a pass through a model for inference (GPU602): that the model
-is run at all, and that nobody can want its gradients."""
+is run at all, and that nobody can want its gradients, which GPU603 asks as well."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 
 from cudalint.analysis.shape.callgraph import Site as CallSite
 from cudalint.analysis.shape.operations import calls, expressions
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.reach import closure
-from cudalint.analysis.tensors.lattice import Kind
-from cudalint.analysis.tensors.records import Record
+from cudalint.analysis.tensors.consumption import is_outside
+from cudalint.analysis.tensors.lattice import Gradient, Kind
+from cudalint.analysis.tensors.records import Record, origin_at
 from cudalint.analysis.tensors.view import View
 from cudalint.program import Call, Function, walk
 
@@ -69,26 +69,29 @@ def _is_submodule(view: View, name: str) -> bool:
     return any(value is not None and value.kind == Kind.MODULE for value in made)
 
 
-def computes_gradients(view: View, model: str) -> bool:
-    """Whether the model that the function or its class makes computes gradients while it is run."""
-    made: dict[str, list[Call]] = defaultdict(list)
-    for one in (view.function, *view.run.symbols.class_methods(view.function)):
-        for _, call in calls(one):
-            made[place(call.target) or ""].append(call)
-    # `self.model = Net().to(device)`: what is moved is what was made.
-    names = closure((model,), lambda name: [place(one.receiver) or "" for one in made[name]])
-    classes = {one.key for name in names - {""} for one in made[name] if one.kind == "constructor"}
-    run = (
-        method
-        for record in classes
-        for method in view.run.symbols.methods(record)
-        if method.name.rpartition(".")[2] == "forward"
-    )
-    return any(
-        scan.calls_backward or scan.needs_gradient
-        for method in run
-        for scan in map(view.run.scan, _reached(view, method).values())
-    )
+def ends_in_callers(view: View) -> bool:
+    """Whether all callers are known, and none differentiates what it is given, hands it on or
+    stores it."""
+    if view.known.referenced or view.known.returns_attached or not view.known.callers:
+        return False
+    for site in view.known.callers:
+        caller, origin = view.of(site.caller), origin_at(*site.at.place)
+        if caller is None or caller.function.kind == "module":
+            return False
+        given = caller.derived({origin}, may_have_graph)
+        returned = [caller.value(end, value) for end, value in caller.returned()]
+        if any(value.origins & given for value in returned) or any(
+            one in caller.evidence.attached
+            or is_outside(caller.function, getattr(caller.records[one].operation, "target", None))
+            for one in given & caller.records.keys()
+        ):
+            return False
+    return True
+
+
+def may_have_graph(record: Record) -> Gradient:
+    """Whether the result of an operation may hold a graph; empty where it does not."""
+    return record.result.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN)
 
 
 def switches_itself(view: View, name: str) -> bool:

@@ -14,6 +14,7 @@ from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.walk import texts
 from cudalint.analysis.tensors.consumption import Fate, consumption
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
+from cudalint.analysis.tensors.passes import may_have_graph
 from cudalint.analysis.tensors.records import Form, Record
 from cudalint.analysis.tensors.together import in_one_turn
 from cudalint.analysis.tensors.view import Loop, View
@@ -440,6 +441,8 @@ def _let_go_late(
         return None  # what gradients are asked for
     if collected.fate != Fate.NUMBERS or not by or not isinstance(by[0].operation, Call):
         return None
+    if _is_needed_anyway(view, value, loop):
+        return None
     call = by[0].operation
     let_go = view.site(call.span, call.name.removeprefix("."))
     fact = _fact(view, keeping, value, 0, loop.site, _siblings(view, keeping, kept, loop.body))
@@ -448,6 +451,29 @@ def _let_go_late(
         Step(let_go.filename, call.span, "and let go of here"),
     )
     return replace(fact, let_go=let_go, sure=sure, on_device=view.may_use_device, steps=steps)
+
+
+def _is_needed_anyway(view: View, value: Value, loop: Loop) -> bool:
+    """Whether what models or calls out of sight gave a value in a loop also goes into something
+    whose gradient is computed after the loop: until then the graph is there, whoever holds it."""
+    inside = {
+        origin: made
+        for origin in _inputs(view, value)
+        if (made := view.records.get(origin)) is not None
+        and made.block in loop.body
+        and may_have_graph(made)
+    }
+    given = {origin for origin, made in inside.items() if made.form in (Form.MODEL, Form.CALL)}
+    shared = given | {
+        origin
+        for origin, made in inside.items()
+        if made.form is Form.ELEMENT and _inputs(view, made.result.of(origin)) & given
+    }
+    reached = view.derived(shared, may_have_graph)
+    backward = {call for one in reached for call in view.evidence.attached.get(one, ())}
+    return any(
+        call in view.records and view.records[call].block not in loop.body for call in backward
+    )
 
 
 def _is_one_step(view: View, keeping: Keeping, loop: Loop, kept: list[Keeping]) -> bool:
@@ -659,7 +685,7 @@ def _fact(
     kept = f"`{name}` is {how} `{place}` with its graph"
     return GraphRetention(
         name=name,
-        variable="" if of_part else view.variable(keeping.value),
+        variable="" if of_part else view.variable(keeping.origin, keeping.value),
         place=place,
         how=keeping.how,
         span=keeping.span,

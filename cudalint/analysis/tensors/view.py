@@ -15,7 +15,7 @@ from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.subjects import uses_device
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.analysis.tensors.knowledge import Known
-from cudalint.analysis.tensors.lattice import State, Value
+from cudalint.analysis.tensors.lattice import Gradient, State, Value
 from cudalint.analysis.tensors.records import (
     Record,
     gives_gradients,
@@ -231,27 +231,42 @@ class View:
         """An expression as the code writes it: temporaries by what they are the result of."""
         return render(substitute(expression, self._written))
 
-    def variable(self, expression: Expression) -> str:
-        """The named variable that a chain of methods starts from; empty where there is none."""
+    def variable(self, origin: int, expression: Expression) -> str:
+        """The named tensor that an expression has its graph from, by arithmetic and methods of
+        tensors; empty where it has no name, or several may have one."""
         for _ in range(12):
-            if isinstance(expression, Variable) and not expression.symbol.startswith("%"):
-                return expression.name
-            if isinstance(expression, Member):
-                return self.text(expression)
-            if isinstance(expression, Index):
-                expression = expression.base
-                continue
-            if isinstance(expression, Binary):
-                left = self.variable(expression.left)
-                expression = expression.right
-                if left:
-                    return left
-                continue
-            call = self.defining_call(expression)
-            if call is None or call.receiver in (None, THIS):
+            inner: Expression | None = None
+            match expression:
+                case Variable(symbol=symbol, name=name) if not symbol.startswith("%"):
+                    return name
+                case Member() | Index():
+                    text = self.text(expression)
+                    return "" if "%" in text else text
+                case Binary(left=left, right=right):
+                    inner = self._with_graph(origin, left, right)
+                case Unary(operand=operand):
+                    inner = operand
+                case _:
+                    call = self.defining_call(expression)
+                    effect = self.effect(call) if call is not None else None
+                    if call is not None and effect is not None and effect.gradient == "follows":
+                        inner = call.receiver
+            if inner is None or inner == THIS:
                 return ""
-            expression = call.receiver
+            expression = inner
         return ""
+
+    def _with_graph(self, origin: int, *parts: Expression) -> Expression | None:
+        """The one of several expressions that has a graph, or else the one that may have it."""
+        values = [(part, self.value(origin, part)) for part in parts]
+        sure = [part for part, value in values if value.may_attach]
+        unsure = [
+            part
+            for part, value in values
+            if value.gradient & Gradient.UNKNOWN and not value.is_number
+        ]
+        found = sure or unsure
+        return found[0] if len(found) == 1 else None
 
     # Places that are emptied ------------------------------------------------------------------
 
