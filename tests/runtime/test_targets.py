@@ -134,5 +134,5 @@ def test_a_source_beside_it_that_does_not_compile(
 
 
 def test_that_nothing_was_run_is_said(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--isolated", "--runtime=sim", "src/capi.cpp"]) == 1
+    assert main(["--isolated", "--runtime=sim", "--no-harness", "src/capi.cpp"]) == 1
     assert "no program was run" in capsys.readouterr().err

@@ -289,7 +289,8 @@ class State:
         return bag(held) if held else None
 
     def _in_any(self, blocks: Bag, rest: Location) -> set[Symbol]:
-        """What the same member holds of some blocks, through whatever pointers it was stored."""
+        """What the same member holds of some blocks, through whatever pointers it was stored. What
+        has been released may have been another block's."""
         wanted = set(blocks.resources)
         return {
             resource
@@ -299,6 +300,7 @@ class State:
             and isinstance(key[1], Pointer | Bag)
             and not wanted.isdisjoint(resources_in(key[1]))
             for resource in resources_in(value)
+            if self.status(resource) is not Status.RELEASED
         }
 
     def _element(self, location: Location) -> Value | None:
