@@ -32,7 +32,7 @@ def work(job: bytes) -> bytes:
         case [b"exit"]:
             os._exit(3)
         case [b"keep", count]:
-            _kept.append(bytearray(b"x" * int(count)))
+            _kept.append(bytearray(b"x") * int(count))
             return b"%d" % os.getpid()
         case [b"hang"]:
             time.sleep(60)
@@ -107,7 +107,7 @@ def test_memory_is_bounded() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no system that tells of memory")
 def test_a_worker_that_holds_much_memory_is_replaced() -> None:
-    found = outcomes(b"keep 10", b"keep 1000", b"keep 500000000", b"keep 10", workers=1)
+    found = outcomes(b"keep 10", b"keep 1000", b"keep 450000000", b"keep 10", workers=1)
     first, second, large, after = (outcome.result for outcome in found)
     assert first == second == large != after is not None
 

@@ -68,6 +68,13 @@ def test_folders_stay_together() -> None:
     assert found == [{"base.py", "left"}, {"right"}, {"top"}]
 
 
+def _is_told_by_callers(finding: dict[str, object]) -> bool:
+    """Who wrote a checkpoint, which model is handed over, who goes on after an exception: a file
+    that nothing here calls tells it, and it is unknown where that is in another part."""
+    python = str(finding["filename"]).endswith(".py")
+    return python and finding["code"] in ("GPU103", "GPU602", "GPU605")
+
+
 @pytest.mark.parametrize("most", [1, 2])
 def test_the_findings_are_the_same(most: int, tmp_path: Path) -> None:
     projects = [path for path in FIXTURES.glob("GPU*/*") if path.is_dir()]
@@ -85,8 +92,7 @@ def test_the_findings_are_the_same(most: int, tmp_path: Path) -> None:
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
         report = json.loads(done.stdout)
         assert report["errors"] == []
-        # Who wrote a checkpoint (GPU605) is told by a file that nothing here calls: as if unknown.
-        return [finding for finding in report["findings"] if finding["code"] != "GPU605"]
+        return [finding for finding in report["findings"] if not _is_told_by_callers(finding)]
 
     whole = found(1000)
     assert whole
