@@ -23,10 +23,9 @@ class MissingNoGrad(FunctionRule):
     The loop may be in a function that calls it, and a method of the model may be called that is
     known to run it. Without an `eval()` on the way, also where a module is called in a loop and
     nothing but numbers (`item()`, `argmax()`, a comparison) and detached tensors are made of what
-    it returns, if the class puts it in evaluation mode elsewhere or the function is named for it
-    (`predict`, `evaluate`, `validate`, `embed`). With low confidence, the same without such
-    evidence, and a method of the model that is out of sight. Where nothing in the file, nor in
-    those that call it, goes to a GPU, it is an `info`.
+    it returns, if the class puts it in evaluation mode elsewhere. With low confidence, the same
+    without such evidence, and a method of the model that is out of sight. Where nothing in the
+    file, nor in those that call it, goes to a GPU, it is an `info`.
 
     ## Why is this bad?
 

@@ -20,10 +20,9 @@ class UnremovedHook(FunctionRule):
     Reports a module hook whose handle is thrown away by a function that hooks a module which it was
     given and then runs it: every call adds another hook. Reports a `yield` between the hook and its
     removal without `try/finally`; and, as an `info`, a call of the module between them that may
-    raise. With medium confidence, a hook on a tensor's `grad_fn` that holds the object in whose
-    cache that tensor is, and, as an `info`, a method that removes an object's hooks and leaves what
-    they stored in it. With low confidence, such a hook where the object may keep the tensor
-    otherwise, and such a method at the end of the object or of a `with` block.
+    raise. With medium confidence, as an `info`, a method that removes an object's hooks and leaves
+    what they stored in it. With low confidence, such a method at the end of the object or of a
+    `with` block, and a hook on a tensor's `grad_fn` that holds the object which keeps that tensor.
 
     ## Why is this bad?
 
@@ -97,7 +96,7 @@ class UnremovedHook(FunctionRule):
             subject=hook.node,
             advised=True,
             steps=(Step(hook.kept.filename, hook.kept.span, f"{hook.kept.text} may keep it"),),
-            confidence=Confidence.MEDIUM if hook.certain else Confidence.LOW,
+            confidence=Confidence.LOW,
         )
 
     def _left(self, left: LeftBehind, facts: FunctionFacts) -> Finding:

@@ -126,8 +126,6 @@ class GraphHook:
     span: Span
     kept: Site
     """Where the object keeps a tensor, or what keeps the result of the method; ``text``: what."""
-    certain: bool = False
-    """It keeps the very tensor whose graph it is."""
 
 
 @dataclass(frozen=True)

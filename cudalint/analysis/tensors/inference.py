@@ -185,7 +185,7 @@ def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInf
         loop=loops[0].site if loops else None,
         called_by=callers[0].caller.name if callers else "",
         in_sight=False,
-        certain=is_for_inference(view, record, callers),
+        certain=is_for_inference(view, record),
         on_device=view.may_use_device,
         steps=(Step(view.function.filename, call.span, said), *_steps(callers)),
     )

@@ -3,10 +3,6 @@ is run at all, and that nobody can want its gradients, which GPU603 asks as well
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-
-from cudalint.analysis.shape.callgraph import Site as CallSite
 from cudalint.analysis.shape.operations import calls, expressions
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.reach import closure
@@ -15,11 +11,6 @@ from cudalint.analysis.tensors.lattice import Gradient, Kind
 from cudalint.analysis.tensors.records import Record, origin_at
 from cudalint.analysis.tensors.view import View
 from cudalint.program import Call, Function, walk
-
-_INFERENCE = re.compile(
-    r"(^|_)(predict(ions?|or)?|evaluat(e|ion)|validat(e|ion)|embed(dings?)?)(_|$)", re.IGNORECASE
-)
-"""Functions that are called like this are for inference: none of their results is trained on."""
 
 
 def is_run(view: View, call: Call, record: Record) -> bool:
@@ -35,13 +26,9 @@ def is_run(view: View, call: Call, record: Record) -> bool:
     return bool(methods) and all(_runs_weights(view, one) for one in methods)
 
 
-def is_for_inference(view: View, record: Record, callers: Sequence[CallSite]) -> bool:
+def is_for_inference(view: View, record: Record) -> bool:
     """Whether a call of whose result only numbers are made is inference by what surrounds it: the
-    class puts the model in evaluation mode and trains nothing, or the function, or one that calls
-    it in a loop, is named for it."""
-    functions = [view.function, *(site.caller for site in callers)]
-    if any(_INFERENCE.search(one.name.rpartition(".")[2]) for one in functions):
-        return True
+    class puts the model in evaluation mode and trains nothing."""
     scans = [view.run.scan(one) for one in view.run.symbols.class_methods(view.function)]
     return any(record.callee in one.evaluates for one in scans) and not any(
         one.calls_backward or one.steps for one in scans

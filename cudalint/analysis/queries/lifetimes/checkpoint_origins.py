@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Literal
@@ -30,7 +29,6 @@ from cudalint.program import (
 Origin = Literal["device", "host", ""]
 """Empty: no file of the run writes weights."""
 
-_SAVES = re.compile(r"(^|[._])save_(\w+_)?(checkpoint|ckpt|model|weights)$", re.IGNORECASE)
 _DEPTH = 3
 """Calls of calls through which a value is followed back."""
 
@@ -79,18 +77,6 @@ def _written_for_others(program: Program, symbols: Symbols, models: ApiModels) -
     }
     programs = (symbols.programs.get(name) for name in sorted(callers - {program.filename}))
     return "device" if any(one and uses_device(one, models) for one in programs) else ""
-
-
-def is_handed_on(program: Program, symbols: Symbols, models: ApiModels) -> bool:
-    """Whether a file that uses a device gives something to a function out of sight that is called
-    as what writes checkpoints (``save_checkpoint(model, path)``)."""
-    return uses_device(program, models) and any(
-        _SAVES.search(call.name) is not None
-        and bool(call.arguments)
-        and symbols.function(call.key, function.filename) is None
-        for function in program.functions
-        for _, call in calls(function)
-    )
 
 
 def _saves(program: Program, models: ApiModels) -> list[tuple[Function, Expression]]:

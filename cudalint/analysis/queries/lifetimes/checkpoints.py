@@ -10,7 +10,6 @@ from cudalint.analysis.queries.lifetimes.checkpoint_elements import needed_on_de
 from cudalint.analysis.queries.lifetimes.checkpoint_files import is_another_file, is_written_here
 from cudalint.analysis.queries.lifetimes.checkpoint_keeping import is_brief
 from cudalint.analysis.queries.lifetimes.checkpoint_origins import (
-    is_handed_on,
     is_placed,
     written_elsewhere,
     written_here,
@@ -55,11 +54,7 @@ def checkpoints(
         placed = isinstance(by, Call) and is_placed(by, function, symbols)
         another = is_another_file(call, function, program, symbols)
         mine = origins[0] == "device" and not another
-        likely = (
-            origins[1] == "device"
-            or is_written_here(call, function, program, symbols)
-            or (not any(origins) and is_handed_on(program, symbols, models))
-        )
+        likely = origins[1] == "device" or is_written_here(call, function, program, symbols)
         reckoned = use.how == "beside" or _depends(where, function, symbols)
         found.append(
             CheckpointLoad(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from cudalint.analysis.facts.lifetimes import GraphHook, LeftBehind
@@ -21,7 +20,6 @@ from cudalint.program import (
     Index,
     Member,
     Operation,
-    Return,
     Tuple,
     Variable,
     render,
@@ -29,9 +27,6 @@ from cudalint.program import (
     walk,
 )
 from cudalint.source import Span
-
-_CACHE = re.compile(r"cache|memo", re.IGNORECASE)
-"""Decorators that are called like this keep what a method returns."""
 
 # Hooks on the graph -----------------------------------------------------------------------------
 
@@ -53,24 +48,8 @@ def graph_hooks(function: Function, symbols: Symbols, models: ApiModels) -> tupl
         kept = next(_kept_by(function, symbols, models), None)
         if kept is not None:
             shown = render(substitute(node, written_calls(function)))
-            certain = _is_cached(function, place(node.base))
-            found.append(GraphHook(shown, call.span, kept, certain))
+            found.append(GraphHook(shown, call.span, kept))
     return tuple(found)
-
-
-def _is_cached(function: Function, name: str | None) -> bool:
-    """Whether a decorator that is called a cache keeps what a place holds, which is returned."""
-    names = (decorator.partition("(")[0].rpartition(".")[2] for decorator in function.decorators)
-    return (
-        name is not None
-        and any(_CACHE.search(one) for one in names)
-        and any(
-            isinstance(end := block.terminator, Return)
-            and end.value is not None
-            and place(end.value) == name
-            for block in function.blocks
-        )
-    )
 
 
 def _holds_self(
@@ -148,7 +127,7 @@ def left_behind(function: Function, symbols: Symbols, models: ApiModels) -> tupl
             for name, span in _stores(inner, models):
                 stored.setdefault(name, Site(inner.filename, span, name))
     changed = set(_changed(function, symbols, models))
-    ends = function.name.rpartition(".")[2].startswith("__")
+    ends = models.ends_object(function.name)
     return tuple(
         LeftBehind(name, removal.span, site, ends)
         for name, site in stored.items()
