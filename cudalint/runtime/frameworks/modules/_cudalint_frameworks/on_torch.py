@@ -15,7 +15,12 @@ SEGMENT = "segment"
 
 
 def hook(torch: ModuleType) -> None:
-    """Record the history from when CUDA is initialised."""
+    """Record the history from when CUDA is initialised, of a device that is pretended where none is
+    to be used."""
+    if os.environ.get("CUDALINT_MODE") == "simulate":
+        from _cudalint_frameworks.torch_device import pretend
+
+        pretend.begin()
     if os.environ.get("CUDALINT_HISTORY") == "0":
         return
 
