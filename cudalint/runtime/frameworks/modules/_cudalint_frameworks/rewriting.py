@@ -16,7 +16,7 @@ from typing import Any
 from _cudalint_frameworks import recorder
 
 VARIABLE = "CUDALINT_WATCH"
-_PASS, _CHANGE = "__cudalint_passed__", "__cudalint_{}__"
+_PASS, _PEAK, _CHANGE = "__cudalint_passed__", "__cudalint_peak__", "__cudalint_{}__"
 CHANGES = ("detached", "on_host")
 
 
@@ -31,10 +31,13 @@ def watches() -> dict[str, list[dict[str, Any]]]:
 def compiled(source: bytes, filename: str, own: list[dict[str, Any]]) -> CodeType:
     """The code of a file with its watches."""
     tree = ast.parse(source, filename)
-    for one in own:
-        target = _statement(tree, one["row"])
+    targets = [_statement(tree, one["row"]) for one in own]
+    for one, target in zip(own, targets, strict=True):
         if target is None:
             recorder.note(f"no statement at {filename}:{one['row']}")
+            continue
+        if one.get("peak"):
+            _wrap(tree, target, one["number"], one.get("change"))
             continue
         change = one.get("change")
         if change is not None and not _change(target, _CHANGE.format(change)):
@@ -82,6 +85,17 @@ def _insert_before(tree: ast.Module, target: ast.stmt, number: int) -> None:
                 return
 
 
+def _wrap(tree: ast.Module, target: ast.stmt, number: int, change: str | None) -> None:
+    """Put the statement into a ``with`` that measures it."""
+    for body in _bodies(tree):
+        for at, statement in enumerate(body):
+            if statement is target:
+                given = [ast.Constant(number), ast.Constant(change)]
+                call = ast.Call(ast.Name(_PEAK, ast.Load()), given, [])  # type: ignore[arg-type]
+                body[at] = ast.copy_location(ast.With([ast.withitem(call)], [target]), target)
+                return
+
+
 def _bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
     for node in ast.walk(tree):
         for name in ("body", "orelse", "finalbody"):
@@ -116,6 +130,7 @@ def provide() -> None:
     from _cudalint_frameworks import sampling
 
     setattr(builtins, _PASS, sampling.passed)
+    setattr(builtins, _PEAK, sampling.Peak)
     for name in CHANGES:
         setattr(builtins, _CHANGE.format(name), getattr(sampling, name))
 
