@@ -21,6 +21,9 @@ WITNESS = "live memory"
 _FEWEST_PASSES = 5
 _WARM_UP = 2
 """Passes in which optimizers and libraries take what they keep."""
+_CACHES = frozenset({"GPU608"})
+_FEWEST_OF_A_CACHE = 3
+"""Each pass is an entry: there is nothing to warm up."""
 _SHARE = 0.8
 """Of the passes, how many must grow; and how few, for it not to be called growth."""
 _REMAINS = 0.25
@@ -68,19 +71,19 @@ def not_measured(base: Observation) -> tuple[Outcome, str]:
     return Outcome.NOT_REACHED, f"{never}: {last or base.result.ending}" if base.exit_text else never
 
 
-def fit(values: Sequence[int]) -> Fit | None:
+def fit(values: Sequence[int], fewest: int = _FEWEST_PASSES) -> Fit | None:
     """The growth of a series; ``None`` where it is too short to tell."""
-    if len(values) < _FEWEST_PASSES:
+    if len(values) < fewest:
         return None
-    tail = values[min(_WARM_UP, len(values) - 4) :]
+    tail = values[max(0, min(_WARM_UP, len(values) - 4)) :]
     steps = [after - before for before, after in itertools.pairwise(tail)]
     rising = sum(step > 0 for step in steps) / len(steps)
     return Fit(len(values), rising, int(statistics.median(steps)), tail[-1] - tail[0])
 
 
-def device_fit(samples: Sequence[Sample]) -> Fit | None:
+def device_fit(samples: Sequence[Sample], fewest: int = _FEWEST_PASSES) -> Fit | None:
     """Of memory on the device."""
-    return fit([sample.device for sample in samples])
+    return fit([sample.device for sample in samples], fewest)
 
 
 def host_fit(samples: Sequence[Sample]) -> Fit | None:
@@ -115,10 +118,11 @@ class GrowthJudge:
     def _measured(self, finding: Finding, watch: Watch, base: Observation) -> Verdict:
         """Compares the run in which only this line is as it was with one where all are changed."""
         plain = base.passes.get(watch.number, ())
-        device = device_fit(plain)
+        fewest = _FEWEST_OF_A_CACHE if finding.code in _CACHES else _FEWEST_PASSES
+        device = device_fit(plain, fewest)
         if device is None:
             ending = "" if base.exit_text == "" else f" ({base.exit_text})"
-            reason = f"{len(plain)} passes over this line{ending}: {_FEWEST_PASSES} are needed"
+            reason = f"{len(plain)} passes over this line{ending}: {fewest} are needed"
             return self._other(Outcome.NOT_REACHED, reason)
         mended, left = self._with_changes(watch)
         if left is not None:

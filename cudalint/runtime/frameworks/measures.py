@@ -10,11 +10,11 @@ from cudalint.runtime.question import Question
 
 MEASURED = frozenset({"GPU401", "GPU402", "GPU503", "GPU504", "GPU605"})
 """Rules that only a measure shows."""
-REFUTABLE = MEASURED | {"GPU501", "GPU502"}
+REFUTABLE = frozenset({"GPU401", "GPU501", "GPU502", "GPU605"})
 """What the hooks in frameworks see all of."""
 _PARTS, _FLUSH, _SEGMENT = "torch.parts", "torch.cuda.empty_cache", "segment"
 """As the hooks call them."""
-_FEWEST_USES = 3
+_FEWEST_USES = 2
 _FEWEST_ROUNDS = 2
 _DEVICE = frozenset({"device", "array", "mipmapped-array", "managed"})
 
@@ -127,18 +127,18 @@ def taken_again(question: Question, seen: Observation) -> Iterator[tuple[Event |
 
 
 def flushed(question: Question, seen: Observation) -> Iterator[tuple[Event | None, str]]:
-    """Calls that give the cache back, where the memory is asked for again."""
+    """Calls that give the cache back, again and again in one run."""
     calls: list[Event] = []
     again = 0
     for event in seen.events:
-        if event.api == _FLUSH and event.bytes and question.place.index(event.stack) is not None:
+        if event.api == _FLUSH and question.place.index(event.stack) is not None:
             calls.append(event)
         elif calls and event.family == _SEGMENT and event.kind is EventKind.ACQUIRE:
             again += event.bytes
-    if len(calls) >= _FEWEST_ROUNDS and again:
+    if len(calls) >= _FEWEST_ROUNDS:
         total = sum(event.bytes for event in calls)
         yield (
             calls[0],
-            f"{total:,} bytes are given back to the driver by {len(calls)} calls, and {again:,}"
-            " asked of it again",
+            f"{len(calls)} calls in one run give {total:,} bytes back to the driver, and {again:,}"
+            " are asked of it again",
         )

@@ -51,9 +51,15 @@ def _statement(tree: ast.Module, row: int) -> ast.stmt | None:
     fitting = [
         node
         for node in ast.walk(tree)
-        if isinstance(node, ast.stmt) and node.lineno <= row <= (node.end_lineno or node.lineno)
+        if isinstance(node, ast.stmt) and _first(node) <= row <= (node.end_lineno or node.lineno)
     ]
     return max(fitting, key=lambda node: (node.lineno, -(node.end_lineno or 0)), default=None)
+
+
+def _first(node: ast.stmt) -> int:
+    """The row that a statement begins in, with its decorators."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(one.lineno for one in decorators)])
 
 
 def _change(statement: ast.stmt, function: str) -> bool:
@@ -77,6 +83,10 @@ def _change(statement: ast.stmt, function: str) -> bool:
 
 
 def _insert_before(tree: ast.Module, target: ast.stmt, number: int) -> None:
+    """Of a function, what comes by is a call of it that its decorators do not answer."""
+    if isinstance(target, ast.FunctionDef | ast.AsyncFunctionDef):
+        documented = ast.get_docstring(target, clean=False) is not None
+        target = target.body[documented and len(target.body) > 1]
     for body in _bodies(tree):
         for at, statement in enumerate(body):
             if statement is target:

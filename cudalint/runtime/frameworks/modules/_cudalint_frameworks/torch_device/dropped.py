@@ -23,8 +23,10 @@ _MOST, _SMALL = 2 * 1024**3, 1024**2
 """Bytes of all tensors on devices, from which on only small ones have values."""
 _MOST_STEPS = 2e10
 """Multiplications of one product that are done."""
-_FEW = 4096
-"""Elements of all arguments: what comes of fewer is small."""
+_FEW = 1024**2
+"""Elements: what comes of fewer needs no look ahead."""
+_SWEEPS = 20
+"""How often a decomposition goes over its matrix, about."""
 _NO_RESERVE = 0x4000
 _PRODUCTS = ("mm", "bmm", "addmm", "baddbmm", "convolution", "_scaled_dot_product")
 _dropped: dict[int, Any] = {}
@@ -40,7 +42,7 @@ def shapes(
 ) -> Any | None:
     """What an operation gives, without values; ``None`` where it can be done as it is."""
     unknown = bool(_dropped) and any(is_dropped(one) for one in tensors)
-    if not (unknown or factory) and sum(one.numel() for one in tensors) < _FEW:
+    if not (unknown or factory) and _elements(function, tensors) < _FEW:
         return None
     try:
         result = function(*_meta(arguments), **_meta(named), **({"device": "meta"} if factory else {}))
@@ -55,6 +57,22 @@ def shapes(
         )
         return result
     return None
+
+
+def _elements(function: Any, tensors: list[Any]) -> int:
+    """About how many elements an operation has to do with."""
+    shapes = [tuple(one.shape) for one in tensors]
+    most = sum(map(math.prod, shapes))
+    if torch.Tag.pointwise in function.tags and len(shapes) > 1:
+        return max(most, math.prod(torch.broadcast_shapes(*shapes)))
+    if _name(function).startswith(_PRODUCTS):
+        # Each side of a product is no longer than its elements are.
+        return max(most, *(one[0] * other[-1] for one in shapes for other in shapes if one and other))
+    return most
+
+
+def _name(function: Any) -> str:
+    return str(function._schema.name.partition("::")[2])
 
 
 def _refuse(function: Any, error: Exception) -> None:
@@ -87,7 +105,9 @@ def _too_large(result: Any) -> bool:
 
 
 def _too_long(function: Any, tensors: list[Any], result: Any) -> bool:
-    name = function._schema.name.partition("::")[2]
+    name = _name(function)
+    if "linalg" in name and tensors:
+        return tensors[0].numel() * min(tensors[0].shape[-2:]) * _SWEEPS > _MOST_STEPS
     if not name.startswith(_PRODUCTS) or len(tensors) < 2:
         return False
     outputs = _outputs(result)

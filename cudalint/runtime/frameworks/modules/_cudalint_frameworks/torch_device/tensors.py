@@ -25,7 +25,7 @@ _raw_device = _Tensor.device
 def index_of(device: Any) -> int:
     """The number of the device that is meant, or ``HOST``."""
     if device is None:
-        return DEVICES.current
+        device = DEVICES.current
     if isinstance(device, int) and not isinstance(device, bool):
         index, kind = device, "cuda"
     else:
