@@ -13,7 +13,7 @@ from cudalint.findings.verdict import Evidence
 from cudalint.runtime.events import Event, EventKind, Frame, Violation
 from cudalint.runtime.faults import SETTING
 from cudalint.runtime.frameworks import measures
-from cudalint.runtime.frameworks.watches import GROWTH
+from cudalint.runtime.frameworks.watches import GROWTH, PEAKS
 from cudalint.runtime.observation import Observation
 from cudalint.runtime.question import Question
 from cudalint.runtime.sites import same_call
@@ -62,7 +62,7 @@ def judged(code: str) -> bool:
 
 def measurable(code: str) -> bool:
     """Whether only a measure shows findings of a rule: bytes, or growth by pass."""
-    return code in GROWTH or code in _MEASURES
+    return code in GROWTH | PEAKS or code in _MEASURES
 
 
 def evidence_of(question: Question, seen: Observation) -> Evidence | None:
@@ -396,5 +396,8 @@ _SEARCHES: dict[str, Search] = {
 }
 _MEASURES: dict[str, Search] = {
     "GPU401": measures.large_copy,
+    "GPU402": measures.used_in_parts,
+    "GPU503": measures.taken_again,
+    "GPU504": measures.flushed,
     "GPU605": measures.on_device_after_load,
 }

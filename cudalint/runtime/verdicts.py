@@ -20,7 +20,8 @@ from cudalint.runtime.evidence import (
 from cudalint.runtime.faults import HOST_APIS, SETTING, Fault
 from cudalint.runtime.frameworks.growth import GrowthJudge
 from cudalint.runtime.frameworks.measures import REFUTABLE
-from cudalint.runtime.frameworks.watches import GROWTH
+from cudalint.runtime.frameworks.peaks import PeakJudge
+from cudalint.runtime.frameworks.watches import GROWTH, PEAKS
 from cudalint.runtime.observation import Observation
 from cudalint.runtime.question import Question
 from cudalint.runtime.second_witness import SecondWitness
@@ -37,6 +38,7 @@ _SWEEP_ALONE = frozenset({"GPU506"})
 _PATHLESS = frozenset({"GPU101", "GPU105"})
 """What every path would show."""
 _HOST_SIZES = frozenset({"GPU405"})
+NOT_SIMULATED = "not simulated: "
 NEVER_CALLED = "the program never made the call at this line"
 _DEPENDS = (
     "whether it happens depends on values that a kernel computes, and the simulated device computes"
@@ -68,13 +70,29 @@ class Judge:
         """``findings``: all of the target, which may hide each other's growth."""
         self._laboratory = laboratory
         self._growth = GrowthJudge(laboratory, findings)
+        self._peaks = PeakJudge(laboratory, findings)
         self._device = laboratory.device.name
         self._second = SecondWitness(laboratory.prepared, laboratory.device)
 
     def verdict(self, finding: Finding) -> Verdict | None:
         """The verdict on a finding; ``None`` where no run can show such a thing."""
+        verdict = self._verdict(finding)
+        if verdict is not None and verdict.outcome is Outcome.REFUTED:
+            missing = self._not_simulated()
+            if missing:
+                return Verdict(Outcome.NOT_RUNNABLE, self._device, reason=missing)
+        return verdict
+
+    def _not_simulated(self) -> str:
+        """What the program asked for and the simulated device cannot do, as its hooks noted it."""
+        notes = self._laboratory.base().account.notes
+        return next((note for note in notes if note.startswith(NOT_SIMULATED)), "")
+
+    def _verdict(self, finding: Finding) -> Verdict | None:
         if finding.code in GROWTH:
             return self._growth.verdict(finding)
+        if finding.code in PEAKS:
+            return self._peaks.verdict(finding)
         if not (judged(finding.code) or measurable(finding.code)):
             return None
         question = Question.of(finding)
@@ -107,7 +125,10 @@ class Judge:
     def _missing_module(self, base: Observation) -> bool:
         last = (base.result.stderr.strip().splitlines() or [""])[-1]
         return self._laboratory.prepared.python and last.startswith(
-            ("ModuleNotFoundError", "ImportError", "AttributeError: cudalint simulates no")
+            (
+                "ModuleNotFoundError", "ImportError", "AttributeError: cudalint simulates no",
+                f"NotSimulatedError: {NOT_SIMULATED}",
+            )  # fmt: skip
         )
 
     def _shown(self, question: Question, tried: _Tried) -> Evidence | None:

@@ -25,6 +25,12 @@ _IMPORT = re.compile(
     r"|cuda\.core|cuda\.bindings[^\n]*\bnvrtc)\b",
     re.MULTILINE,
 )
+_SIMULATED = re.compile(
+    r"^[ \t]*(?:from|import)[ \t]+"
+    r"(torch|torchvision|torchaudio|lightning|pytorch_lightning|transformers|timm)\b",
+    re.MULTILINE,
+)
+"""Those whose device can be pretended."""
 _KINDS = {
     "acquire": EventKind.ACQUIRE,
     "release": EventKind.RELEASE,
@@ -71,11 +77,13 @@ class FrameworkTrace:
     exits: tuple[tuple[Frame, ...], ...] = ()
 
 
-def uses_framework(files: Iterable[Path]) -> bool:
-    """Whether any of these imports a framework that has an allocator of its own."""
+def uses_framework(files: Iterable[Path], *, simulated: bool = False) -> bool:
+    """Whether any of these imports a framework that has an allocator of its own; ``simulated``: and
+    whose device can be pretended."""
+    imports = _SIMULATED if simulated else _IMPORT
     for file in files:
         try:
-            if _IMPORT.search(file.read_text("utf-8", "replace")):
+            if imports.search(file.read_text("utf-8", "replace")):
                 return True
         except OSError:
             continue

@@ -52,6 +52,31 @@ def passed(watch: int) -> None:
         recorder.failed("memory", error)
 
 
+class Peak:
+    """Samples the most that PyTorch's tensors take while a statement runs; ``unrecorded``: without
+    a graph being recorded."""
+
+    def __init__(self, watch: int, change: str | None) -> None:
+        self._watch, self._count = watch, _counts.get(watch, 0) + 1
+        _counts[watch] = self._count
+        torch = sys.modules.get("torch")
+        self._mode = torch.no_grad() if torch is not None and change == "unrecorded" else None
+
+    def __enter__(self) -> None:
+        if self._count <= _MOST_PASSES:
+            gc.collect()
+            on_torch.forget_peak(sys.modules.get("torch"))
+        if self._mode is not None:
+            self._mode.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        if self._mode is not None:
+            self._mode.__exit__(*error)
+        if self._count <= _MOST_PASSES:
+            most = on_torch.peak(sys.modules.get("torch"))
+            recorder.write("pass", watch=self._watch, device_bytes=most, host_bytes=host_bytes())
+
+
 def device_bytes() -> int:
     """Bytes on the device that objects of Python hold, whatever the framework."""
     total = 0

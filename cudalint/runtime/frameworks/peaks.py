@@ -1,0 +1,82 @@
+"""Verdicts on what a line takes at most: its peak as it is, and with the change that the rule
+suggests."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from cudalint.findings.finding import Finding
+from cudalint.findings.verdict import Evidence, Outcome, Verdict
+from cudalint.runtime.evidence import shown
+from cudalint.runtime.frameworks.growth import WITNESS, not_measured, unmeasured
+from cudalint.runtime.frameworks.watches import UNRECORDED, place_of, watches_of
+from cudalint.runtime.sweep import BudgetSpentError, Laboratory
+
+_CHANGE = "`torch.no_grad()`"
+
+
+class PeakJudge:
+    """Judges the findings on peaks of one target."""
+
+    def __init__(self, laboratory: Laboratory, findings: Sequence[Finding]) -> None:
+        self._laboratory = laboratory
+        self._watches = watches_of(findings)
+        self._device = laboratory.device.name
+
+    def verdict(self, finding: Finding) -> Verdict:
+        """Confirmed where the peak is lower with the change."""
+        laboratory = self._laboratory
+        if not laboratory.prepared.frameworks:
+            return self._other(Outcome.NOT_RUNNABLE, unmeasured(laboratory.device.mode))
+        watch = next(
+            one for one in self._watches if one.peak and (one.file, one.row) == place_of(finding)
+        )
+        try:
+            base = laboratory.base()
+            plain = base.passes.get(watch.number, ())
+            if base.result.trace is None or not plain:
+                return self._other(*not_measured(base))
+            mended = laboratory.measure(
+                [
+                    dataclasses.replace(one, change=UNRECORDED) if one == watch else one
+                    for one in self._watches
+                ]
+            )
+        except BudgetSpentError:
+            return self._other(Outcome.NOT_REACHED, "no time was left to run it")
+        after = mended.passes.get(watch.number, ())
+        if base.ended and not mended.ended:
+            return self._other(
+                Outcome.REFUTED,
+                f"with {_CHANGE} in this line the program fails ({mended.exit_text}): it needs the"
+                " graph",
+            )
+        most = max(sample.device for sample in plain)
+        least = max((sample.device for sample in after), default=most)
+        if least >= most:
+            return self._other(
+                Outcome.REFUTED, f"the peak is {most:,} bytes, with {_CHANGE} in this line as well"
+            )
+        place = f"{shown(finding.filename)}:{finding.span.row}"
+        stack = (f"{place} ({finding.function})" if finding.function else place,)
+        evidence = (
+            Evidence(
+                f"a peak of {most:,} bytes in {len(plain)} passes, {most - least:,} of them for"
+                " graphs that nothing goes back through",
+                bytes=most,
+                stack=stack,
+                witness=WITNESS,
+            ),
+            Evidence(
+                f"with {_CHANGE} in this line: a peak of {least:,} bytes",
+                run="with the suggested change",
+                bytes=least,
+                stack=stack,
+                witness=WITNESS,
+            ),
+        )
+        return Verdict(Outcome.CONFIRMED, self._device, evidence)
+
+    def _other(self, outcome: Outcome, reason: str) -> Verdict:
+        return Verdict(outcome, self._device, reason=reason)
