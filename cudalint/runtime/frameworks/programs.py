@@ -27,7 +27,7 @@ _IMPORT = re.compile(
 )
 _SIMULATED = re.compile(
     r"^[ \t]*(?:from|import)[ \t]+"
-    r"(torch|torchvision|torchaudio|lightning|pytorch_lightning|transformers|timm)\b",
+    r"(torch|torchvision|torchaudio|lightning|pytorch_lightning|transformers|timm|cupy)\b",
     re.MULTILINE,
 )
 """Those whose device can be pretended."""

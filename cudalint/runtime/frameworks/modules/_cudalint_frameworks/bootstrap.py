@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from _cudalint_frameworks import imports, recorder, rewriting
 
@@ -14,6 +15,8 @@ HOOKS = {
     "cuda.bindings.runtime": "_cudalint_frameworks.on_bindings:hook",
     "cuda.bindings.driver": "_cudalint_frameworks.on_bindings:hook",
 }
+_STAND_INS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stand_ins")  # noqa: PTH
+"""Libraries that need a device, for where it is simulated."""
 _begun = False
 
 
@@ -24,6 +27,8 @@ def begin() -> None:
         return
     _begun = True
     recorder.start()
+    if os.environ.get("CUDALINT_MODE") == "simulate":
+        sys.path.insert(0, _STAND_INS)
     try:
         imports.install(HOOKS)
         rewriting.install()
