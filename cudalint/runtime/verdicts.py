@@ -126,9 +126,11 @@ class Judge:
         last = (base.result.stderr.strip().splitlines() or [""])[-1]
         return self._laboratory.prepared.python and last.startswith(
             (
-                "ModuleNotFoundError", "ImportError", "AttributeError: cudalint simulates no",
-                f"NotSimulatedError: {NOT_SIMULATED}",
-            )  # fmt: skip
+                "ModuleNotFoundError",
+                "ImportError",
+                "AttributeError: cudalint simulates no",
+                "NotSimulatedError",
+            )
         )
 
     def _shown(self, question: Question, tried: _Tried) -> Evidence | None:

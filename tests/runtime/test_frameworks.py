@@ -246,11 +246,13 @@ def test_a_library_that_is_missing(tmp_path: Path) -> None:
     assert "nowhere" in verdict.reason
 
 
-def test_no_growth_is_measured_without_a_gpu(tmp_path: Path) -> None:
-    case = Case(tmp_path, LOOP.format(passes=12, line="kept.append(value)"))
-    verdict = case.verdict("GPU601", Simulated())
+def test_no_growth_is_measured_of_what_is_not_simulated(tmp_path: Path) -> None:
+    text = LOOP.format(passes=12, line="kept.append(value)")
+    verdict = Case(tmp_path, text.replace("import torch", "import jax")).verdict(
+        "GPU601", Simulated()
+    )
     assert verdict.outcome is Outcome.NOT_RUNNABLE
-    assert "GPU" in verdict.reason
+    assert "not simulated" in verdict.reason
 
 
 def test_modules_that_are_imported_are_watched(tmp_path: Path) -> None:
