@@ -1,7 +1,7 @@
 """What the pretended device of PyTorch shows of the fixtures, and how well it knows peaks:
 ``python -m benchmarks.runtime.pretended [--rules CODES] [--peaks] [FIXTURE]...``.
 
-A fixture can run where its file is a program and that comes to its end: it asks for no argument, file
+A fixture can run where its file is a program that comes to its end: it asks for no argument, file
 or package that is not there.
 """
 

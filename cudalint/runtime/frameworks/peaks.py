@@ -49,7 +49,7 @@ class PeakJudge:
         except BudgetSpentError:
             return self._other(Outcome.NOT_REACHED, "no time was left to run it")
         after = mended.passes.get(watch.number, ())
-        if base.ended and not mended.ended:
+        if mended.exit_text and not base.exit_text:
             return self._other(
                 Outcome.REFUTED,
                 f"with {_CHANGE} in this line the program fails ({mended.exit_text}): it needs the"

@@ -42,7 +42,9 @@ def hook(torch: ModuleType) -> None:
 
 def _tell_flushes(cuda: Any) -> None:
     """Each call that gives the cache back, with how much that was."""
-    empty_cache = cuda.empty_cache
+    empty_cache = getattr(cuda, "empty_cache", None)
+    if empty_cache is None:
+        return
 
     @functools.wraps(empty_cache)
     def flush() -> None:
