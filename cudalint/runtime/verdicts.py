@@ -39,6 +39,9 @@ _PATHLESS = frozenset({"GPU101", "GPU105"})
 """What every path would show."""
 _HOST_SIZES = frozenset({"GPU405"})
 NOT_SIMULATED = "not simulated: "
+"""So begins the note of a hook on what the program asked for and a pretended device cannot do."""
+STANDS_IN = "small data stands in for "
+"""The same of data: that nothing is wrong with so little of it says nothing."""
 NEVER_CALLED = "the program never made the call at this line"
 _DEPENDS = (
     "whether it happens depends on values that a kernel computes, and the simulated device computes"
@@ -78,15 +81,12 @@ class Judge:
         """The verdict on a finding; ``None`` where no run can show such a thing."""
         verdict = self._verdict(finding)
         if verdict is not None and verdict.outcome is Outcome.REFUTED:
-            missing = self._not_simulated()
-            if missing:
-                return Verdict(Outcome.NOT_RUNNABLE, self._device, reason=missing)
+            for note in self._laboratory.base().account.notes:
+                if note.startswith(NOT_SIMULATED):
+                    return Verdict(Outcome.NOT_RUNNABLE, self._device, reason=note)
+                if note.startswith(STANDS_IN):
+                    return Verdict(Outcome.NOT_REACHED, self._device, reason=note)
         return verdict
-
-    def _not_simulated(self) -> str:
-        """What the program asked for and the simulated device cannot do, as its hooks noted it."""
-        notes = self._laboratory.base().account.notes
-        return next((note for note in notes if note.startswith(NOT_SIMULATED)), "")
 
     def _verdict(self, finding: Finding) -> Verdict | None:
         if finding.code in GROWTH:

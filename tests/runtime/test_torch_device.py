@@ -4,9 +4,11 @@ where it cannot be pretended."""
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import sys
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +73,7 @@ def test_what_does_not_fit_is_tried_again_without_the_cache(allocating: Any) -> 
     allocator.release(allocator.allocate(30 * MIB))
     allocator.allocate(36 * MIB)
     assert (allocator.retries, allocator.reserved) == (1, 36 * MIB)
-    with pytest.raises(allocating.OutOfDeviceMemoryError, match="Tried to allocate 8.00 MiB"):
+    with pytest.raises(allocating.OutOfDeviceMemoryError, match=r"allocate 8\.00 MiB"):
         allocator.allocate(8 * MIB)
     assert allocator.failures == 1
 
@@ -87,7 +89,7 @@ def test_blocks_never_overlap_and_all_come_back(
         if release:
             allocator.release(held.pop(0))
         places = sorted((one.address, one.address + one.size) for one in held)
-        assert all(a[1] <= b[0] for a, b in zip(places, places[1:], strict=False))
+        assert all(a[1] <= b[0] for a, b in itertools.pairwise(places))
         assert allocator.allocated == sum(one.size for one in held) <= allocator.reserved
         parts = [b for segment in allocator.segments() for b in segment["blocks"]]
         assert sum(part["size"] for part in parts) == allocator.reserved
@@ -165,7 +167,7 @@ def test_peaks_are_those_of_a_gpu() -> None:
     assert max(differences.values()) < 0.001, differences
 
 
-def verdict(folder: Path, code: str, text: str) -> Verdict:
+def verdict(folder: Path, code: str, text: str, **stand_ins: str) -> Verdict:
     """What a run says of a finding on the line that is marked."""
     file = folder / "program.py"
     file.write_text(textwrap.dedent(text))
@@ -175,7 +177,9 @@ def verdict(folder: Path, code: str, text: str) -> Verdict:
         Span(row, 1, row, 80), "work",
     )  # fmt: skip
     options = ConfirmOptions(Simulated(), seconds=30.0, limits=Limits(transfer=MIB))
-    found = confirm([finding], targets_of([file]), options).findings[0].runtime
+    environment = programs.stand_ins_environment(stand_ins)
+    targets = [replace(one, environment=environment) for one in targets_of([file])]
+    found = confirm([finding], targets, options).findings[0].runtime
     assert found is not None
     return found
 
@@ -258,3 +262,16 @@ def test_large_tensors_take_no_memory_of_the_host(tmp_path: Path) -> None:
     )
     assert found.outcome is Outcome.CONFIRMED, found.reason
     assert "16,000,000,000 bytes arrive" in found.evidence[0].message
+
+
+@needs_torch
+@pytest.mark.parametrize(("rows", "outcome"), [(9000, "confirmed"), (10, "not-reached")])
+def test_small_data_stands_in(tmp_path: Path, rows: int, outcome: str) -> None:
+    text = """
+        import torch
+        x = torch.load("data/train.pt").cuda()  # HERE
+        print(x.sum().item())
+    """
+    found = verdict(tmp_path, "GPU401", text, **{"data/*.pt": f"float32 {rows}x64"})
+    assert found.outcome.value == outcome, found.reason
+    assert outcome == "confirmed" or "small data stands in for data/train.pt" in found.reason
