@@ -192,12 +192,12 @@ def sabotaged(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("sabotaged")
 def test_crashes_hangs_and_bugs_cost_their_file_only() -> None:
     write(a_cu=LEAK, crash_cu=LEAK, hang_cu=LEAK, bug_cu=LEAK, z_py=PYTHON_LEAK)
-    report = run(time_limit=6, cache=False)
+    report = run(time_limit=4, cache=False)
     assert places(report) == ["a.cu:5 GPU101", "z.py:5 GPU101"]
     assert errors(report) == [
         "bug.cu: not read: internal error: ValueError: oops",
         "crash.cu: not read: the worker crashed (SIGSEGV)",
-        "hang.cu: not read: it took longer than 6 s of CPU time (`--time-limit`)",
+        "hang.cu: not read: it took longer than 4 s of CPU time (`--time-limit`)",
     ]
 
 
@@ -244,6 +244,70 @@ def test_alone_no_file_says_what_its_classes_never_release(monkeypatch: pytest.M
     assert [str(note) for note in report.notes] == [
         "a.cu: analysed without what belongs to it, 1 more: the worker crashed (SIGABRT)"
     ]
+
+
+POOL = {
+    "pool_h": "#pragma once\nstruct Pool { float* data; };\nextern float* d_table;\n",
+    "a_cu": """#include <cuda_runtime.h>
+#include "pool.h"
+void fill(Pool* pool) { cudaMalloc(&pool->data, 64); }
+float* d_table;
+bool renew(int n) { return cudaMalloc(&d_table, n) == cudaSuccess; }
+int main() {
+    Pool pool;
+    fill(&pool);
+    for (int i = 0; i < 3; ++i) if (!renew(i)) return 1;
+}
+""",
+}
+ACCUSED = {"a.cu:3 GPU105", "a.cu:5 GPU104"}
+
+
+def accused(report: Report) -> set[str]:
+    return {f"{one.filename}:{one.span.row} {one.code}" for one in report.active} & ACCUSED
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("void drop(Pool* pool) { cudaFree(pool->data); }", {"a.cu:5 GPU104"}),
+        ("void drop() { cudaFree(d_table); }", {"a.cu:3 GPU105"}),
+        ("void drop(Pools* pools) { cudaFree(d_tables); }", ACCUSED),  # no word of these
+    ],
+)
+def test_a_file_that_was_not_read_leaves_doubt_of_what_it_names(text: str, left: set[str]) -> None:
+    write(**POOL, large_cu=f"#include <cuda_runtime.h>\n{text}\n" + " \n" * 1000)
+    report = run(max_file_size="1KiB", supervised=False)
+    (error,) = errors(report)
+    assert error.startswith("large.cu: is enormous")
+    assert accused(report) == left
+    shown = run(max_file_size="1KiB", supervised=False, preview=True)
+    assert accused(shown) == ACCUSED
+    doubted = {one.rests_on: one for one in shown.active if one.confidence.value == "low"}
+    assert len(doubted) == len(ACCUSED - left)
+    for name, one in doubted.items():
+        step = one.steps[-1]
+        assert (step.filename, step.span.row) == ("large.cu", 2)
+        assert step.message == f"this file was not read, and names `{name}`"
+        what = f"names `{name}`: findings that this may prove wrong have low confidence"
+        assert f"large.cu: {what}" in map(str, report.notes)
+
+
+def test_no_comment_is_unused_where_a_finding_is_in_doubt() -> None:
+    body = POOL["a_cu"].replace("64); }", "64); }  // cudalint: ignore[GPU105]")
+    write(pool_h=POOL["pool_h"], a_cu=body, large_cu="cudaFree(pool.data) // Pool\n" * 100)
+    found = {one.code for one in run(max_file_size="1KiB", supervised=False).active}
+    assert "GPU104" in found and not found & {"GPU001", "GPU105"}
+    Path("large.cu").unlink()
+    write(a_cu=body.replace("64); }  //", "64); cudaFree(pool->data); }  //"))
+    assert "GPU001" in {one.code for one in run(supervised=False).active}
+
+
+@forks
+@pytest.mark.usefixtures("sabotaged")
+def test_so_does_one_that_took_too_long() -> None:
+    write(**POOL, hang_cu="#include <cuda_runtime.h>\nvoid drop() { cudaFree(d_table); }\n")
+    assert accused(run(time_limit=4, cache=False)) == {"a.cu:3 GPU105"}
 
 
 @forks
