@@ -1,5 +1,5 @@
-"""What files that were not read leave in doubt: what nothing in the run does with a class or a
-global, a file that names it may do."""
+"""What files that were not read leave in doubt: what nothing in the run does with a class, a global
+or a kernel, a file that names it may do."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORD = re.compile(r"(?:::)?(?:\w+::)*(\w+)")
 def doubts(
     names: Iterable[str], files: Iterable[SourceFile], contents: Mapping[Path, bytes]
 ) -> dict[str, list[Step]]:
-    """By the name of a class or global: where files that were not read mention it, each once.
+    """By what findings rest on: where files that were not read mention it, each once.
     ``contents`` stands for what is on the disk."""
     words = {name: match[1] for name in sorted(names) if (match := _WORD.match(name))}
     found: dict[str, list[Step]] = defaultdict(list)

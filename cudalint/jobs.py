@@ -60,7 +60,7 @@ class AnalysisJob(msgspec.Struct, array_like=True):
     """Whether the project's own allocators are wanted."""
     apart: bool = False
     """Whether other files belong to these that could not be analysed with them: what is done with a
-    class or a global is not seen whole."""
+    class, a global or a kernel is not seen whole."""
 
 
 class AnalysisResult(msgspec.Struct, array_like=True):

@@ -246,45 +246,49 @@ def test_alone_no_file_says_what_its_classes_never_release(monkeypatch: pytest.M
     ]
 
 
-POOL = {
+RESTING = {
     "pool_h": "#pragma once\nstruct Pool { float* data; };\nextern float* d_table;\n",
     "a_cu": """#include <cuda_runtime.h>
 #include "pool.h"
 void fill(Pool* pool) { cudaMalloc(&pool->data, 64); }
 float* d_table;
+__global__ void wide(float* out) { extern __shared__ float all[]; out[0] = all[threadIdx.x]; }
 bool renew(int n) { return cudaMalloc(&d_table, n) == cudaSuccess; }
 int main() {
     Pool pool;
     fill(&pool);
     for (int i = 0; i < 3; ++i) if (!renew(i)) return 1;
+    wide<<<1, 32, 65536>>>(d_table);
 }
 """,
 }
-ACCUSED = {"a.cu:3 GPU105", "a.cu:5 GPU104"}
+POOL, TABLE, KERNEL = "a.cu:3 GPU105", "a.cu:6 GPU104", "a.cu:11 GPU303"
+RESTS = {POOL, TABLE, KERNEL}
 
 
 def accused(report: Report) -> set[str]:
-    return {f"{one.filename}:{one.span.row} {one.code}" for one in report.active} & ACCUSED
+    return RESTS.intersection(places(report))
 
 
 @pytest.mark.parametrize(
     ("text", "left"),
     [
-        ("void drop(Pool* pool) { cudaFree(pool->data); }", {"a.cu:5 GPU104"}),
-        ("void drop() { cudaFree(d_table); }", {"a.cu:3 GPU105"}),
-        ("void drop(Pools* pools) { cudaFree(d_tables); }", ACCUSED),  # no word of these
+        ("void drop(Pool* pool) { cudaFree(pool->data); }", {TABLE, KERNEL}),
+        ("void drop() { cudaFree(d_table); }", {POOL, KERNEL}),
+        ("void allow() { cudaFuncSetAttribute(wide, LARGEST, 65536); }", {POOL, TABLE}),
+        ("void drop(Pools* pools) { cudaFree(d_tables); }", RESTS),  # other words
     ],
 )
 def test_a_file_that_was_not_read_leaves_doubt_of_what_it_names(text: str, left: set[str]) -> None:
-    write(**POOL, large_cu=f"#include <cuda_runtime.h>\n{text}\n" + " \n" * 1000)
+    write(**RESTING, large_cu=f"#include <cuda_runtime.h>\n{text}\n" + " \n" * 1000)
     report = run(max_file_size="1KiB", supervised=False)
     (error,) = errors(report)
     assert error.startswith("large.cu: is enormous")
     assert accused(report) == left
     shown = run(max_file_size="1KiB", supervised=False, preview=True)
-    assert accused(shown) == ACCUSED
+    assert accused(shown) == RESTS
     doubted = {one.rests_on: one for one in shown.active if one.confidence.value == "low"}
-    assert len(doubted) == len(ACCUSED - left)
+    assert len(doubted) == len(RESTS - left)
     for name, one in doubted.items():
         step = one.steps[-1]
         assert (step.filename, step.span.row) == ("large.cu", 2)
@@ -294,8 +298,8 @@ def test_a_file_that_was_not_read_leaves_doubt_of_what_it_names(text: str, left:
 
 
 def test_no_comment_is_unused_where_a_finding_is_in_doubt() -> None:
-    body = POOL["a_cu"].replace("64); }", "64); }  // cudalint: ignore[GPU105]")
-    write(pool_h=POOL["pool_h"], a_cu=body, large_cu="cudaFree(pool.data) // Pool\n" * 100)
+    body = RESTING["a_cu"].replace("64); }", "64); }  // cudalint: ignore[GPU105]")
+    write(pool_h=RESTING["pool_h"], a_cu=body, large_cu="cudaFree(pool.data) // Pool\n" * 100)
     found = {one.code for one in run(max_file_size="1KiB", supervised=False).active}
     assert "GPU104" in found and not found & {"GPU001", "GPU105"}
     Path("large.cu").unlink()
@@ -306,8 +310,8 @@ def test_no_comment_is_unused_where_a_finding_is_in_doubt() -> None:
 @forks
 @pytest.mark.usefixtures("sabotaged")
 def test_so_does_one_that_took_too_long() -> None:
-    write(**POOL, hang_cu="#include <cuda_runtime.h>\nvoid drop() { cudaFree(d_table); }\n")
-    assert accused(run(time_limit=4, cache=False)) == {"a.cu:3 GPU105"}
+    write(**RESTING, hang_cu="#include <cuda_runtime.h>\nvoid drop() { cudaFree(d_table); }\n")
+    assert accused(run(time_limit=4, cache=False)) == {POOL, KERNEL}
 
 
 @forks

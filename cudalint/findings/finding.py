@@ -128,8 +128,8 @@ class Finding:
     advice: str = ""
     """The last clause of the message, where it says what to do."""
     rests_on: str = ""
-    """The class or global of which it says what nothing in the run does: a file that was not read
-    might."""
+    """The class, global or kernel of which it says what nothing in the run does: a file that was
+    not read might."""
     missing: tuple[str, ...] = ()
     """Headers that were not found (GPU002): what many such findings have in common."""
 

@@ -91,7 +91,7 @@ class Rule(abc.ABC):
         """A finding of this rule, with its default severity and confidence unless given.
 
         ``advised``: behind the last semicolon, the message says what to do. ``rests_on``: the
-        global of which it says what nothing in the run does.
+        global or kernel of which it says what nothing in the run does.
         """
         return Finding(
             code=self.code,
