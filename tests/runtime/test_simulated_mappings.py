@@ -205,15 +205,14 @@ def test_shareable_handles(lab):
         """
         int main() {
             OK(cuInit(0));
+            auto BY_FILE = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
             int file = -1;
             OK(cuMemCreate(&first, PAGE, &properties, 0));
-            OK(cuMemExportToShareableHandle(&file, first, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-            OK(cuMemImportFromShareableHandle(&second, (void *)(long)file,
-                                              CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+            OK(cuMemExportToShareableHandle(&file, first, BY_FILE, 0));
+            OK(cuMemImportFromShareableHandle(&second, (void *)(long)file, BY_FILE));
             OK(cuMemRelease(first));
             CUmemGenericAllocationHandle lost = 0;
-            OK(cuMemImportFromShareableHandle(&lost, (void *)(long)file,
-                                              CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+            OK(cuMemImportFromShareableHandle(&lost, (void *)(long)file, BY_FILE));
             return cuMemRelease(second);
         }
         """,

@@ -29,6 +29,7 @@ struct Mapping {
     Address handle;
     std::shared_ptr<Physical> memory;
     std::map<int, CUmemAccess_flags> access;  // By device.
+    bool refused = false;                     // A call that was to unmap it was made to fail.
 
     bool usable() const {
         return std::any_of(access.begin(), access.end(), [](auto& one) { return one.second != 0; });
@@ -288,8 +289,15 @@ API_CU(cuMemAddressFree)(CUdeviceptr pointer, size_t bytes) {
     Handle* known = simulating() ? ledger::find_handle(pointer, "address-range") : nullptr;
     if (known && !call.refused()) {
         auto* reserved = (ledger::Reservation*)known->content.get();
+        auto& mappings = reserved->mappings;
+        bool tried = std::all_of(mappings.begin(), mappings.end(), [](auto& one) { return one.second.refused; });
         // "The size must match what was given to memAddressReserve"; what is mapped cannot be freed.
-        CU_CHECK(bytes == reserved->bytes && reserved->mappings.empty(), cudaErrorInvalidValue);
+        CU_CHECK(bytes == reserved->bytes && tried, cudaErrorInvalidValue);
+        if (!mappings.empty()) {
+            // The program has done what it could.
+            call.released("address-range", pointer, 0, 0, false, cudaErrorInvalidValue);
+            CU_DONE(cudaErrorInvalidValue);
+        }
         runtime().memory.ranges.give(pointer, bytes);
     }
     return ledger::given(ledger::destroy(call, pointer, "address-range", CU_REAL(cuMemAddressFree, (pointer, bytes))));
@@ -319,13 +327,19 @@ API_CU(cuMemMap)(CUdeviceptr pointer, size_t bytes, size_t offset, CUmemGenericA
 }
 
 API_CU(cuMemUnmap)(CUdeviceptr pointer, size_t bytes) {
-    CU_FORWARD(cuMemUnmap, pointer, bytes);
+    ledger::Call call("cuMemUnmap", __builtin_frame_address(0));
+    if (!simulating())
+        CU_DONE(call.refused() ? call.refusal() : CU_REAL(cuMemUnmap, (pointer, bytes))());
     Address start = 0;
     ledger::Reservation* reserved = ledger::reservation_of(pointer, bytes, &start);
     CU_CHECK(reserved, cudaErrorInvalidValue);
     // "cuMemUnmap cannot unmap a sub-range of an address range mapped by cuMemCreate / cuMemMap."
     auto [first, last] = ledger::mapped(*reserved, pointer, bytes);
     CU_CHECK(first != last, cudaErrorInvalidValue);
+    if (call.refused()) {
+        for (; first != last; ++first) first->second.refused = true;
+        CU_DONE(call.refusal());
+    }
     while (first != last) ledger::unmap(reserved->mappings, first++);
     ledger::show(start, *reserved);
     runtime().memory.gone[pointer] = {bytes, "physical-memory"};
