@@ -77,7 +77,8 @@ class MissingDynamicShared(FunctionRule):
                     other.kernel == launch.kernel and other.shared_bytes != 0
                     for other in facts.launches
                 )
-                unsure = Confidence.LOW if aware else None
+                # So does a trait that is 0 for one instance of many.
+                unsure = Confidence.LOW if aware or launch.shared_named else None
                 yield self.finding(
                     f"{quoted(launch.kernel_name)} reads the dynamic shared array {quoted(array)}, "
                     "but is launched with 0 bytes for it",

@@ -9,6 +9,7 @@ from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Finding, Severity
 from cudalint.findings.repair import InChunks
 from cudalint.project.units import size_text
+from cudalint.source import Span
 from cudalint_rules._wording import format_against, quoted, subject
 
 _HOST = ("host", "pinned")
@@ -113,12 +114,21 @@ class UnchunkedTransfer(FunctionRule):
                 steps=copy.steps,
                 severity=severity,
                 advised=True,
-                repair=InChunks(copy.span, facts.span, copy.api, limit) if copy.bytes else None,
+                repair=_in_chunks(copy, facts.span, limit),
             )
 
     def _weighed(self, size: int) -> Severity:
         asked = self.limits.max_transfer_text or size * _LARGE_PART >= self.limits.device_memory
         return Severity.WARNING if asked else Severity.INFO
+
+
+def _in_chunks(copy: Transfer, function: Span, limit: int) -> InChunks | None:
+    model = copy.model
+    if copy.bytes is None or model is None:
+        return None
+    numbers = tuple(i for i, path in enumerate((model.to, model.source)) if path in model.numbers)
+    new, fill = (model.in_parts.new, model.in_parts.fill) if model.in_parts else ("", "")
+    return InChunks(copy.span, function, copy.api, limit, copy.of_bytes, numbers, new, fill)
 
 
 def _to_device(copy: Transfer) -> bool:

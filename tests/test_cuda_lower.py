@@ -308,6 +308,21 @@ def test_code_of_a_macro_stands_at_its_use() -> None:
     assert {(span.row, span.column, span.end_row) for span in spans} == {(8, 5, 8)}
 
 
+def test_an_argument_that_a_macro_repeats_in_one_expression_is_called_once() -> None:
+    program = lower(
+        """
+        #include <glog/logging.h>
+        #define CHECK_CUDA(code) { CHECK_EQ((code), cudaSuccess) << cudaGetErrorString((code)); }
+        #define TWICE(p) cudaFree(p); cudaFree(p)
+        void f(float* p) { CHECK_CUDA(cudaFree(p)); }
+        void g(float* p) { CHECK_CUDA(cudaFree(p)); CHECK_CUDA(cudaFree(p)); }
+        void h(float* p) { TWICE(p); }
+        """
+    )
+    freed = {name: [c.name for c in calls(program, name)].count("cudaFree") for name in "fgh"}
+    assert freed == {"f": 1, "g": 2, "h": 2}
+
+
 def test_loops() -> None:
     text = body(
         """

@@ -80,6 +80,17 @@ class ReleaseEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     """Releasing twice does no harm (``close`` of a Python object)."""
 
 
+class CopyInParts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How a copy that makes what it copies to is made in parts (the fix of GPU401). In both,
+    ``{from}`` is what is copied, ``{module}`` what stands before the function's name."""
+
+    new: str
+    """The whole, not filled yet; ``{device}`` is what a method's only argument says, or "cuda"."""
+    fill: str
+    """A part of it filled: ``{to}`` of it with ``{part}`` of what is copied, which ``{call}``
+    copies."""
+
+
 class CopyEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Bytes that a call copies."""
 
@@ -100,6 +111,9 @@ class CopyEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     """2D copies: number of rows (``bytes`` is then the width of one)."""
     whole_data_set: bool = False
     """The argument is typically a whole data set of unknown size (``cudf.DataFrame(df)``)."""
+    numbers: tuple[str, ...] = ()
+    """Paths of addresses that C code passes as numbers (``CUdeviceptr``)."""
+    in_parts: CopyInParts | None = None
 
 
 class SetEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -331,6 +345,9 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     boxes: str = ""
     """Its receiver holds the first argument, or nothing where that is spelled so
     (``std::nullopt``)."""
+    makes_one: bool = False
+    """Its arguments are those of a constructor of what it makes: one alone may be copied, of
+    several none is."""
     literal: bool = False
     """A constructor: a temporary object made of a literal is as good as the literal."""
     unboxes: bool = False

@@ -197,6 +197,14 @@ class InChunks(msgspec.Struct, frozen=True, tag=True):
     function: Span
     api: str
     most: int
+    of_bytes: bool
+    """To, from and how many bytes are the first three arguments."""
+    numbers: tuple[int, ...] = ()
+    """Those of the first two that are numbers in C."""
+    new: str = ""
+    """What makes the whole that the call returns, not filled yet, and what fills a part of it
+    (``CopyInParts`` of the models)."""
+    fill: str = ""
 
 
 class AddCheck(msgspec.Struct, frozen=True, tag=True):

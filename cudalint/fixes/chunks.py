@@ -13,18 +13,8 @@ from cudalint.fixes.spelling import last_name, prefix_of
 from cudalint.fixes.text import GiveUp, demand, is_place
 from cudalint.project.units import size_text
 
-_RAW = re.compile(r"\w*[mM]emcpy(HtoD)?(Async)?")
-"""Copies from the second argument to the first, of as many bytes as the third says."""
+_CASTS = ("(char *)", "(const char *)")
 _SIGNS = frozenset("+-?:<>=!|^%/*&")
-_BUFFERS = {
-    "cupy.asarray": ("empty({0}.shape, {0}.dtype)", "{to} = {call}"),
-    "cupy.array": ("empty({0}.shape, {0}.dtype)", "{to} = {call}"),
-    "numba.cuda.to_device": ("device_array({0}.shape, {0}.dtype)", "{to}.copy_to_device({part})"),
-}
-"""What makes a device array of a host array's shape, and how a part of it is filled."""
-
-_MOVES = (".to", ".cuda")
-"""Methods of tensors."""
 
 
 def in_chunks(repair: InChunks, text: CppText) -> Fix:
@@ -32,7 +22,7 @@ def in_chunks(repair: InChunks, text: CppText) -> Fix:
     start, _ = text.bounds(repair.call)
     number = text.number(start)
     opening = text.callee_end(number)
-    demand(_RAW.fullmatch(last_name(text.word(opening - 1))))
+    demand(repair.of_bytes and last_name(text.word(opening - 1)) == last_name(repair.api))
     to, source, size, *rest = _arguments(opening, text)
     begin = text.statement_start(number)
     wrapper = [token.text for token in text.tokens[begin:number]]
@@ -41,9 +31,11 @@ def in_chunks(repair: InChunks, text: CppText) -> Fix:
     demand(text.text[text.tokens[text.other(opening)].end : end].strip(" \t);") == "")
     first = text.tokens[begin].start
     done, total, chunk, part = _names(("done", "total", "chunk", "part"), text.at(repair.function))
-    # A device pointer of the driver is a number.
-    to = _operand(to) if "HtoD" in repair.api else f"(char *){_operand(to)}"
-    given = (f"{to} + {done}", f"(const char *){_operand(source)} + {done}", part, *rest)
+    casts = ["" if i in repair.numbers else cast for i, cast in enumerate(_CASTS)]
+    ends = (
+        f"{cast}{_operand(one)} + {done}" for cast, one in zip(casts, (to, source), strict=True)
+    )
+    given = (*ends, part, *rest)
     before, behind = text.text[first : text.tokens[opening].end], ")" * len(wrapper[1:])
     outer = text.indentation(first)
     inner = outer + text.step_in(first)
@@ -100,7 +92,7 @@ def in_chunks_in_python(repair: InChunks, text: PythonText) -> Fix:
     start, end = text.start(statement), text.end(statement)
     demand("\n" not in text.text[start:end] and "#" not in text.text[start:end])
     function = text.at(repair.function)
-    if _RAW.fullmatch(last_name(repair.api)) and len(call.args) >= 3:
+    if repair.of_bytes:
         lines = _of_bytes(statement, call, repair, function, text)
     else:
         lines = _of_array(statement, call, repair, function, text)
@@ -141,26 +133,22 @@ def _of_array(
     assert isinstance(statement, ast.Assign)
     name, start, rows = text.of(statement.targets[0]), *_names(("start", "rows"), function)
     demand(name.isidentifier())
-    if repair.api in _BUFFERS:
-        demand(len(call.args) == 1 and not call.keywords)
-        host = text.of(call.args[0])
-        made, filled = _BUFFERS[repair.api]
-        module = prefix_of(repair.api, text.of(call))
-        made = module + made.format(host)
-    else:
-        # `table.to("cuda")`: whatever says where it goes says where an empty one is made.
-        demand(repair.api in _MOVES and isinstance(call.func, ast.Attribute))
+    demand(repair.fill and not call.keywords and len(call.args) <= 1)
+    is_method = repair.api.startswith(".")
+    if is_method:
+        demand(isinstance(call.func, ast.Attribute))
         assert isinstance(call.func, ast.Attribute)
-        host, filled = text.of(call.func.value), "{to} = {part}"
-        device = text.of(call.args[0]) if len(call.args) == 1 else '"cuda"'
-        demand(not call.keywords and len(call.args) <= 1)
-        demand(call.args or call.func.attr == "cuda")
-        made = f"torch.empty_like({host}, device={device})"
+        host, module = text.of(call.func.value), ""
         demand(re.search(r"^import torch$", text.text, re.MULTILINE))
+    else:
+        demand(call.args)
+        host, module = text.of(call.args[0]), prefix_of(repair.api, text.of(call))
+    device = text.of(call.args[0]) if call.args else '"cuda"'
+    made = repair.new.format(**{"from": host, "module": module, "device": device})
     demand(is_place(host) and host != name)
     part = f"{host}[{start} : {start} + {rows}]"
     again = text.of(call).replace(host, part)
-    stored = filled.format(to=f"{name}[{start} : {start} + {rows}]", call=again, part=part)
+    stored = repair.fill.format(to=f"{name}[{start} : {start} + {rows}]", call=again, part=part)
     return [
         f"{name} = {made}",
         f"{rows} = max(1, ({_shifted(repair.most)}) // {host}[0].nbytes)",

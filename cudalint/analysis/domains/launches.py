@@ -92,6 +92,7 @@ def _record(
             grid=grid,
             block=block,
             shared_bytes=integer(shared),
+            shared_named=isinstance(operation, Launch) and _is_named(operation.shared),
             settled=_is_settled(run, operation),
             given=_given(run, name, shared),
             kernel=kernel,
@@ -101,6 +102,10 @@ def _record(
             staged=staged,
         ),
     )
+
+
+def _is_named(shared: Expression | None) -> bool:
+    return isinstance(shared, Constant) and bool(shared.text)
 
 
 def _is_settled(run: FunctionRun, launch: Launch | Call) -> bool:

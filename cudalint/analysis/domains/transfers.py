@@ -104,8 +104,19 @@ def _copy(
             overflow=overflow_of(size),
             element_count=_counts_elements(run, binding, copy.bytes),
             to_itself=_is_one_place(binding, copy),
+            of_bytes=_is_of_bytes(binding, copy),
+            model=copy,
         )
     )
+
+
+def _is_of_bytes(binding: Binding, copy: CopyEffect) -> bool:
+    """Whether a copy is of bytes in a row, as ``memcpy`` has them."""
+    if copy.rows is not None:
+        return False
+    said = [binding.expression(copy.to), binding.expression(copy.source)]
+    said.append(binding.amount_expression(copy.bytes))
+    return None not in said and said == [one.value for one in binding.call.arguments[:3]]
 
 
 def _is_one_place(binding: Binding, copy: CopyEffect) -> bool:

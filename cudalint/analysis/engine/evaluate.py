@@ -10,7 +10,7 @@ from cudalint.analysis.shape.flow import Counter
 from cudalint.analysis.values.addresses import element_at, pointed_element
 from cudalint.analysis.values.arithmetic import apply, wrap
 from cudalint.analysis.values.element_types import item_bytes
-from cudalint.analysis.values.elements import element_part, only
+from cudalint.analysis.values.elements import element_part, is_index, only
 from cudalint.analysis.values.projection import project
 from cudalint.analysis.values.values import (
     NULL,
@@ -191,6 +191,9 @@ class Evaluator:
     def pointed(self, value: Value, below: Location = ()) -> Location:
         """What a pointer value points to; ``below``: the part of it that is meant."""
         table, part = pointed_element(value)
+        if isinstance(value, Pointer) and integer(value.offset) is None:
+            table, part = ("@", Pointer(value.resource, Const(0))), "[]"
+            below = below[1:] if below and is_index(below[0]) else below
         if table is None:
             return ("@", value, *below)
         if part is None and below and below[0].startswith("["):

@@ -31,6 +31,8 @@ class LaunchSite:
     block: tuple[int | None, int | None, int | None]
     shared_bytes: int | None
     """Dynamic shared memory; ``None`` unknown, 0 when not given."""
+    shared_named: bool = False
+    """It is a constant that has a name."""
     kernel: Kernel | None = None
     opted_in: int | None = None
     """Bytes of a ``cudaFuncSetAttribute`` for this kernel anywhere in the run; -1: unknown amount,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import final
 
 from cudalint.analysis.facts.resources import Resource, Site
+from cudalint.apis.model import CopyEffect
 from cudalint.findings.finding import Step
 from cudalint.source import Span
 
@@ -118,6 +119,10 @@ class Transfer:
     """The function takes the size argument for a number of elements elsewhere."""
     to_itself: bool = False
     """Its target is its source, on all paths."""
+    of_bytes: bool = False
+    """What it copies to, what from and how many bytes are its first three arguments."""
+    model: CopyEffect | None = None
+    """``None`` for an implicit copy."""
 
 
 @dataclass(frozen=True)

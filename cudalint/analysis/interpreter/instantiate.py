@@ -412,7 +412,7 @@ class _Application(Translation):
                 state.escape(state.reachable([translated]))
                 guard(self.run, translated, state)
                 if target is not None:
-                    state.values[target] = translated  # what it points to is looked after too
+                    state.write(target, translated)  # what it points to is looked after too
                     self.given = {}
         result = self._result(state)
         self.given = None

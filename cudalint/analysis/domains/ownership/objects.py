@@ -193,6 +193,8 @@ def released_before(
     acquired = run.log(Recorder).of(resource)
     if resource.older or acquired is None or earlier is None or resource in objects.copied:
         return  # of two copies GPU205 speaks
+    if acquired.info is not None and acquired.info.space == "host":
+        return  # not our affair
     own = next((one for one in objects.ended if one.resource == resource), None)
     where = earlier
     if own is not None and own.variable == _root(call):

@@ -384,8 +384,9 @@ def _in_its_loop(run: FunctionRun, resource: Symbol) -> bool:
 
 
 def _may_be_another(run: FunctionRun, location: Location) -> bool:
-    """Whether a place may be another one the next time: some element, what a call out of sight
-    tells, and in a loop what belongs to one iteration. Behind a null pointer there is none."""
+    """Whether a place may be another one the next time: some element, of one of several objects,
+    what a call out of sight tells, and in a loop what belongs to one iteration. Behind a null
+    pointer there is none."""
     repeated = bool(run.flow.enclosing.get(run.position.block))
     for value in inside(Input(location)):
         match value:
@@ -399,6 +400,8 @@ def _may_be_another(run: FunctionRun, location: Location) -> bool:
                 another = operator == "element" or operator.endswith("()")
             case Symbol(origin=origin):
                 another = repeated and origin.startswith("call:")
+            case Bag():
+                another = True
             case _:
                 another = False
         if another:

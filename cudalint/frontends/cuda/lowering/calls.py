@@ -29,7 +29,21 @@ from cudalint.program import THIS, Dereference, Expression, FunctionReference
 
 
 def call(context: Context, cursor: Cursor, wanted: bool = True) -> Expression:
-    """Lower a call, construction or launch."""
+    """Lower a call, construction or launch: once in a row where a macro repeats its argument.
+
+    ``CHECK_EQ((code), cudaSuccess) << text((code))`` comes to its second one after a failure only.
+    """
+    if not wanted or not context.positions.is_argument_of_macro(cursor):
+        return _call(context, cursor, wanted)
+    place = (context.graph.current, *context.positions.offsets(cursor))
+    value = context.expanded.get(place)
+    if value is None:
+        value = _call(context, cursor, wanted)
+        context.expanded[(context.graph.current, *place[1:])] = value
+    return value
+
+
+def _call(context: Context, cursor: Cursor, wanted: bool) -> Expression:
     operands = values_of(cursor)
     function = referenced(cursor)
     kind = function._kind_id if function is not None else 0

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from clang.cindex import Cursor
 
-from cudalint.frontends.cuda.lowering.graph import Graph, Scopes, Symbols
+from cudalint.frontends.cuda.lowering.graph import Graph, Node, Scopes, Symbols
 from cudalint.frontends.cuda.lowering.jumps import Jumps
 from cudalint.frontends.cuda.lowering.libclang import address, library, name_of
 from cudalint.frontends.cuda.lowering.unit import Unit
@@ -69,6 +69,8 @@ class Context:
         self.variables: dict[str, VariableInfo] = {}
         self.by_name: dict[str, Expression] = {}
         self.lambdas = 0
+        self.expanded: dict[tuple[Node, str, int, int], Expression] = {}
+        """What calls in arguments of macros gave: by block, file and byte offsets."""
         self.refers = False
         """Whether the function returns a reference."""
 

@@ -202,16 +202,21 @@ class Positions:
         """Whether the cursor starts in the expansion of a macro."""
         return bool(self._library.extent(cursor).begin_int_data & _MACRO_BIT)
 
+    def is_argument_of_macro(self, cursor: Cursor) -> bool:
+        """Whether the cursor starts in what a macro's use writes between its parentheses."""
+        return self.from_macro(cursor) and not self._is_of_body(cursor)
+
     def own_text(self, cursor: Cursor) -> str:
         """The text of the cursor itself; empty where the body of a macro writes it."""
-        extent = self._library.extent(cursor)
-        if extent.begin_int_data & _MACRO_BIT:
-            start = self._library.range_start(extent)
-            self._library.expansion_location(start, *self._places)
-            use = self._read()
-            if use == self._place(start):
-                return ""
+        if self.from_macro(cursor) and self._is_of_body(cursor):
+            return ""
         return self.text(cursor)
+
+    def _is_of_body(self, cursor: Cursor) -> bool:
+        start = self._library.range_start(self._library.extent(cursor))
+        self._library.expansion_location(start, *self._places)
+        use = self._read()
+        return use == self._place(start)
 
     def macro(self, cursor: Cursor) -> str | None:
         """The outermost macro whose expansion holds the start of the cursor."""
