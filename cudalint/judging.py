@@ -94,9 +94,10 @@ def _rows(findings: Sequence[Finding]) -> dict[str, dict[int, set[str]]]:
 
 
 def _ordered(findings: Sequence[Finding]) -> list[Finding]:
-    """By place, then by code. What several groups of files say of a header is said once."""
-    unique: dict[tuple[str, Span, str, str, str], Finding] = {}
-    for finding in findings:
-        key = (finding.filename, finding.span, finding.code, finding.function, finding.subject)
+    """By place, then by code. What several groups of files say of a header is said once, and so is
+    what is said of code that several functions are made of: instances, or lambdas in lambdas."""
+    unique: dict[tuple[str, Span, str, str], Finding] = {}
+    for finding in sorted(findings, key=lambda one: len(one.function)):
+        key = (finding.filename, finding.span, finding.code, finding.subject)
         unique.setdefault(key, finding)
     return [unique[key] for key in sorted(unique)]

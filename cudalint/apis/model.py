@@ -345,6 +345,9 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     boxes: str = ""
     """Its receiver holds the first argument, or nothing where that is spelled so
     (``std::nullopt``)."""
+    makes_one: bool = False
+    """Its arguments are those of a constructor of what it makes: one alone may be copied, of
+    several none is."""
     literal: bool = False
     """A constructor: a temporary object made of a literal is as good as the literal."""
     unboxes: bool = False

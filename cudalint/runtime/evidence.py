@@ -62,13 +62,13 @@ def judged(code: str) -> bool:
 
 def measurable(code: str) -> bool:
     """Whether only a measure shows findings of a rule: bytes, or growth by pass."""
-    return code in GROWTH | PEAKS or code in _MEASURES
+    return code in GROWTH | PEAKS or code in measures.SEARCHES
 
 
 def evidence_of(question: Question, seen: Observation) -> Evidence | None:
     """What a run shows of a finding; ``None`` where it shows nothing."""
     code = question.finding.code
-    search = _leaked if code in LEAKS else (_SEARCHES | _MEASURES).get(code, _violated)
+    search = _leaked if code in LEAKS else (_SEARCHES | measures.SEARCHES).get(code, _violated)
     for event, message in search(question, seen):
         return Evidence(
             message=message,
@@ -145,8 +145,9 @@ def _is_system(filename: str) -> bool:
 
 
 def amount(event: Event) -> str:
-    """How much was acquired: ``4,096 bytes``, ``a stream``."""
-    return f"{event.bytes:,} bytes" if event.bytes else f"a {event.family}"
+    """How much was acquired: ``4,096 bytes``, ``a stream``, ``an address-range``."""
+    article = "an" if event.family[:1] in "aeiou" else "a"
+    return f"{event.bytes:,} bytes" if event.bytes else f"{article} {event.family}"
 
 
 def leaked(seen: Observation) -> Iterator[Event]:
@@ -393,11 +394,4 @@ _SEARCHES: dict[str, Search] = {
     "GPU501": _over_budget,
     "GPU502": _over_peak,
     "GPU506": _unchecked,
-}
-_MEASURES: dict[str, Search] = {
-    "GPU401": measures.large_copy,
-    "GPU402": measures.used_in_parts,
-    "GPU503": measures.taken_again,
-    "GPU504": measures.flushed,
-    "GPU605": measures.on_device_after_load,
 }

@@ -39,6 +39,9 @@ _PATHLESS = frozenset({"GPU101", "GPU105"})
 """What every path would show."""
 _HOST_SIZES = frozenset({"GPU405"})
 NOT_SIMULATED = "not simulated: "
+"""So begins the note of a hook on what the program asked for and a pretended device cannot do."""
+STANDS_IN = "small data stands in for "
+"""The same of data: that nothing is wrong with so little of it says nothing."""
 NEVER_CALLED = "the program never made the call at this line"
 _DEPENDS = (
     "whether it happens depends on values that a kernel computes, and the simulated device computes"
@@ -78,15 +81,12 @@ class Judge:
         """The verdict on a finding; ``None`` where no run can show such a thing."""
         verdict = self._verdict(finding)
         if verdict is not None and verdict.outcome is Outcome.REFUTED:
-            missing = self._not_simulated()
-            if missing:
-                return Verdict(Outcome.NOT_RUNNABLE, self._device, reason=missing)
+            for note in self._laboratory.base().account.notes:
+                if note.startswith(NOT_SIMULATED):
+                    return Verdict(Outcome.NOT_RUNNABLE, self._device, reason=note)
+                if note.startswith(STANDS_IN):
+                    return Verdict(Outcome.NOT_REACHED, self._device, reason=note)
         return verdict
-
-    def _not_simulated(self) -> str:
-        """What the program asked for and the simulated device cannot do, as its hooks noted it."""
-        notes = self._laboratory.base().account.notes
-        return next((note for note in notes if note.startswith(NOT_SIMULATED)), "")
 
     def _verdict(self, finding: Finding) -> Verdict | None:
         if finding.code in GROWTH:
@@ -126,9 +126,11 @@ class Judge:
         last = (base.result.stderr.strip().splitlines() or [""])[-1]
         return self._laboratory.prepared.python and last.startswith(
             (
-                "ModuleNotFoundError", "ImportError", "AttributeError: cudalint simulates no",
-                f"NotSimulatedError: {NOT_SIMULATED}",
-            )  # fmt: skip
+                "ModuleNotFoundError",
+                "ImportError",
+                "AttributeError: cudalint simulates no",
+                "NotSimulatedError",
+            )
         )
 
     def _shown(self, question: Question, tried: _Tried) -> Evidence | None:
@@ -208,17 +210,17 @@ class Judge:
         owned = _lifetimes(question, self._laboratory.base().events)
         failing = question.failing
         steps = (*failing, *question.places)
-        chosen: dict[int, tuple[Event, bool]] = {}
+        chosen: dict[tuple[int, str], tuple[Event, bool]] = {}
         places: dict[tuple[Frame, ...], int] = {}
 
         def choose(event: Event, on_path: bool) -> None:
-            if event.call in chosen or event.call in owned.releases:
+            if event.identity in chosen or event.identity in owned.releases:
                 return
             # A loop makes the same call again and again: its first rounds tell enough.
             count = places.get(event.stack, 0)
             if count < _MOST_PER_PLACE:
                 places[event.stack] = count + 1
-                chosen[event.call] = (event, on_path)
+                chosen[event.identity] = (event, on_path)
 
         for event in calls:
             if any(step.index(event.stack) is not None for step in failing):
@@ -317,10 +319,10 @@ class Judge:
 
 def fallible_calls(events: Sequence[Event]) -> list[Event]:
     """The fallible calls of a run, one event for each."""
-    found: dict[int, Event] = {}
+    found: dict[tuple[int, str], Event] = {}
     for event in events:
         if event.call and event.api and not event.status:
-            found.setdefault(event.call, event)
+            found.setdefault(event.identity, event)
     return list(found.values())
 
 
@@ -329,13 +331,13 @@ class _Lifetimes:
     """The resources acquired at a finding's place: from when to when, and released by which."""
 
     spans: tuple[tuple[int, int], ...]
-    releases: frozenset[int]
+    releases: frozenset[tuple[int, str]]
 
 
 def _lifetimes(question: Question, events: Sequence[Event]) -> _Lifetimes:
     open_: dict[tuple[str, int], int] = {}
     spans: list[tuple[int, int]] = []
-    releases: set[int] = set()
+    releases: set[tuple[int, str]] = set()
     last = 0
     for event in events:
         last = event.sequence
@@ -344,6 +346,6 @@ def _lifetimes(question: Question, events: Sequence[Event]) -> _Lifetimes:
             open_[key] = event.sequence
         elif event.kind is EventKind.RELEASE and key in open_:
             spans.append((open_.pop(key), event.sequence))
-            releases.add(event.call)
+            releases.add(event.identity)
     spans += [(first, last) for first in open_.values()]
     return _Lifetimes(tuple(spans), frozenset(releases))

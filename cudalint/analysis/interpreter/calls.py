@@ -539,7 +539,9 @@ def _addressed(expression: Expression) -> Expression | None:
 def _copy(run: FunctionRun, operation: Call, state: State) -> list[Next]:
     record = run.symbols.record(operation.record, run.filename)
     source = operation.arguments[0].value if operation.arguments else None
-    if record is not None and record.copy_constructor in ("implicit", "defaulted"):
+    assigns = operation.name.endswith("operator=")
+    whole = record is None or run.symbols.copies_members(record, assigns)
+    if record is not None and whole and record.copy_constructor in ("implicit", "defaulted"):
         run.log(Recorder).copies.setdefault(
             operation.span,
             OwnerCopy(record, (), operation.span, operation.name or "copy construction"),
@@ -548,16 +550,18 @@ def _copy(run: FunctionRun, operation: Call, state: State) -> list[Next]:
         return [state]
     origin = run.evaluator.location(source, state)
     target = run.evaluator.location(operation.receiver, state)
-    if origin is not None and _is_out_of_sight(record, operation):
+    if origin is not None and record is not None and _says_how(record, assigns):
         escape_object(run, origin, state)
+    elif target is not None and not whole:
+        # Functions of its bases and members make it: what it holds now is its own.
+        escape_object(run, target, state)
+        state.forget(target)
+        return [state]
     if origin is not None and target is not None and origin != target:
         stores.copy(run, state, origin, target)
     return [state]
 
 
-def _is_out_of_sight(record: Record | None, operation: Call) -> bool:
-    """Whether a copy is made by a function of the class without a body in the run."""
-    if record is None:
-        return False
-    assigns = operation.name.endswith("operator=")
+def _says_how(record: Record, assigns: bool) -> bool:
+    """Whether a copy is made by a function of the class; it has no body in the run."""
     return (record.copy_assignment if assigns else record.copy_constructor) == "user"

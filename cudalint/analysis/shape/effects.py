@@ -218,9 +218,8 @@ class _Body:
         record = self._symbols.record(call.record, self._function.filename)
         if record is None or call.kind not in ("copy", "operator"):
             return False
-        if call.name.endswith("::operator="):
-            return record.copy_assignment in ("implicit", "defaulted")
-        return call.kind == "copy" and record.copy_constructor in ("implicit", "defaulted")
+        assigns = call.name.endswith("::operator=")
+        return (assigns or call.kind == "copy") and self._symbols.copies_members(record, assigns)
 
     def _modelled(self, call: Call, model: ApiFunction) -> None:
         for release in model.releases:

@@ -126,6 +126,22 @@ class Symbols:
         found = self.lineage(key, filename).values() if key else ()
         return [record for record in found if record is not None]
 
+    def copies_members(self, record: Record, assigns: bool) -> bool:
+        """Whether a copy of an object, or what ``assigns`` one, copies its members as they are: no
+        class that it derives from or contains says how, as far as they are in the run."""
+        for one in self.classes(record.key, record.filename):
+            how = one.copy_assignment if assigns else one.copy_constructor
+            if how not in ("implicit", "defaulted"):
+                return False
+            for field in one.fields:
+                kind = field.type
+                while kind.kind == "array" and kind.pointee is not None:
+                    kind = kind.pointee
+                inner = self.record(kind.record, one.filename) if kind.kind == "record" else None
+                if inner is not None and not self.copies_members(inner, assigns):
+                    return False
+        return True
+
     def fields(self, key: str | None, filename: str) -> dict[str, Type]:
         """The types of a class's data members, those of its bases too."""
         classes = self.classes(key, filename)[::-1]

@@ -18,7 +18,7 @@ from cudalint.runtime.sweep import BudgetSpentError, Laboratory
 from cudalint.runtime.trace import Mode
 
 WITNESS = "live memory"
-_FEWEST_PASSES = 5
+_FEWEST_PASSES = 4
 _WARM_UP = 2
 """Passes in which optimizers and libraries take what they keep."""
 _CACHES = frozenset({"GPU608"})
@@ -68,7 +68,10 @@ def not_measured(base: Observation) -> tuple[Outcome, str]:
     if missing or base.result.trace is None:
         return Outcome.NOT_RUNNABLE, last or base.result.ending
     never = "the program never came to this line"
-    return Outcome.NOT_REACHED, f"{never}: {last or base.result.ending}" if base.exit_text else never
+    return (
+        Outcome.NOT_REACHED,
+        f"{never}: {last or base.result.ending}" if base.exit_text else never,
+    )
 
 
 def fit(values: Sequence[int], fewest: int = _FEWEST_PASSES) -> Fit | None:

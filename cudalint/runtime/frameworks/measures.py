@@ -8,8 +8,6 @@ from cudalint.runtime.events import CopyDirection, Event, EventKind
 from cudalint.runtime.observation import Observation
 from cudalint.runtime.question import Question
 
-MEASURED = frozenset({"GPU401", "GPU402", "GPU503", "GPU504", "GPU605"})
-"""Rules that only a measure shows."""
 REFUTABLE = frozenset({"GPU401", "GPU501", "GPU502", "GPU605"})
 """What the hooks in frameworks see all of."""
 _PARTS = frozenset({"torch.parts", "cupy.parts"})
@@ -144,3 +142,13 @@ def flushed(question: Question, seen: Observation) -> Iterator[tuple[Event | Non
             f"{len(calls)} calls in one run give {total:,} bytes back to the driver, and {again:,}"
             " are asked of it again",
         )
+
+
+SEARCHES = {
+    "GPU401": large_copy,
+    "GPU402": used_in_parts,
+    "GPU503": taken_again,
+    "GPU504": flushed,
+    "GPU605": on_device_after_load,
+}
+"""Of the rules that only a measure shows."""

@@ -17,6 +17,7 @@ from cudalint.runtime.trace import Mode, Trace
 TRACE = "CUDALINT_FRAMEWORK_TRACE"
 HISTORY = "CUDALINT_HISTORY"
 """``0``: no history of each allocation, where only growth is asked for."""
+STAND_INS = "CUDALINT_STAND_INS"
 MODULES = Path(__file__).parent / "modules"
 _RUNNER = "_cudalint_frameworks"
 _IMPORT = re.compile(
@@ -105,6 +106,11 @@ def environment() -> dict[str, str]:
         # JAX would take three quarters of the device at once.
         "XLA_PYTHON_CLIENT_PREALLOCATE": os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE", "false"),
     }
+
+
+def stand_ins_environment(stand_ins: Mapping[str, str]) -> dict[str, str]:
+    """What tells the hooks which small data stands in for which absent files."""
+    return {STAND_INS: json.dumps(dict(stand_ins))} if stand_ins else {}
 
 
 def read_traces(path: Path) -> list[FrameworkTrace]:

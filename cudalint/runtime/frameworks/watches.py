@@ -72,9 +72,12 @@ def environment(watches: Iterable[Watch]) -> dict[str, str]:
     """For the program."""
     listed = [
         {
-            "number": one.number, "file": one.file, "row": one.row, "change": one.change or None,
+            "number": one.number,
+            "file": one.file,
+            "row": one.row,
+            "change": one.change or None,
             "peak": one.peak,
-        }  # fmt: skip
+        }
         for one in watches
     ]
     return {VARIABLE: json.dumps(listed)} if listed else {}

@@ -80,6 +80,8 @@ def kept_arguments(
     kept = {*model.takes, *model.inserts} if model is not None else set()
     if model is not None and model.boxes:
         kept.add("arg0")
+    if model is not None and model.makes_one and len(operands) > 1:
+        kept = set()
     return tuple(
         msgspec.structs.replace(
             argument,

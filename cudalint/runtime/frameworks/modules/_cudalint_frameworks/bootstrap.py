@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
-from _cudalint_frameworks import imports, recorder, rewriting
+from _cudalint_frameworks import imports, recorder, rewriting, stand_ins
 
 HOOKS = {
     "torch": "_cudalint_frameworks.on_torch:hook",
     "cupy": "_cudalint_frameworks.on_cupy:hook",
+    "numpy": "_cudalint_frameworks.stand_ins:hook_numpy",
     "numba.cuda.cudadrv.driver": "_cudalint_frameworks.on_numba:hook",
     "pycuda.driver": "_cudalint_frameworks.on_pycuda:hook",
     "cuda.bindings.runtime": "_cudalint_frameworks.on_bindings:hook",
@@ -30,7 +31,8 @@ def begin() -> None:
     if os.environ.get("CUDALINT_MODE") == "simulate":
         sys.path.insert(0, _STAND_INS)
     try:
-        imports.install(HOOKS)
+        absent = bool(os.environ.get(stand_ins.VARIABLE))
+        imports.install({name: HOOKS[name] for name in HOOKS if name != "numpy" or absent})
         rewriting.install()
     except Exception as error:
         recorder.failed("the program", error)

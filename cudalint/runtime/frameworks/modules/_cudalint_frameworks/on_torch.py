@@ -7,7 +7,7 @@ import os
 from types import ModuleType
 from typing import Any
 
-from _cudalint_frameworks import recorder
+from _cudalint_frameworks import recorder, stand_ins
 
 _MOST_EVENTS = 200_000
 _API = "torch"
@@ -23,6 +23,8 @@ def hook(torch: ModuleType) -> None:
         from _cudalint_frameworks.torch_device import pretend
 
         pretend.begin()
+    if os.environ.get(stand_ins.VARIABLE):
+        stand_ins.hook_torch(torch)
     if os.environ.get("CUDALINT_HISTORY") == "0":
         return
     _tell_flushes(torch.cuda)
@@ -42,7 +44,9 @@ def hook(torch: ModuleType) -> None:
 
 def _tell_flushes(cuda: Any) -> None:
     """Each call that gives the cache back, with how much that was."""
-    empty_cache = cuda.empty_cache
+    empty_cache = getattr(cuda, "empty_cache", None)
+    if empty_cache is None:
+        return
 
     @functools.wraps(empty_cache)
     def flush() -> None:

@@ -88,9 +88,7 @@ class Allocator:
         self._next = _FIRST_ADDRESS + device * (1 << 42)
         self._free: dict[tuple[str, int], list[tuple[int, int, Block]]] = {}
         self._segments: dict[int, Block] = {}
-        self._counts = {
-            name: {pool: _Count() for pool in ("all", *_POOLS)} for name in _STATISTICS
-        }
+        self._counts = {name: {pool: _Count() for pool in ("all", *_POOLS)} for name in _STATISTICS}
         self.retries = self.failures = 0
         self.fraction = 1.0
         self.history: list[dict[str, Any]] | None = None
@@ -127,7 +125,7 @@ class Allocator:
             self._tell("oom", 0, size, device_free=self.free)
             raise OutOfDeviceMemoryError(self._refusal(size))
         left = block.size - wanted
-        if left >= _LEAST_BLOCK and pool == "small_pool" or left > _SMALL:
+        if (left >= _LEAST_BLOCK and pool == "small_pool") or left > _SMALL:
             self._split(block, wanted)
         block.free, block.requested = False, size
         self._count(block, 1)

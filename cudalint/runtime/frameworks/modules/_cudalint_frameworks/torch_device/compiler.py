@@ -1,5 +1,4 @@
-"""PyTorch's compiler is left out: importing it takes seconds, and optimizers ask for little of it.
-"""
+"""PyTorch's compiler is left out: it takes seconds to import, and optimizers ask for little."""
 
 from __future__ import annotations
 

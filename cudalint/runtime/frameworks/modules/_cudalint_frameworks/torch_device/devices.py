@@ -5,17 +5,27 @@ from __future__ import annotations
 import os
 import threading
 
+import torch
+
 from _cudalint_frameworks import recorder
 from _cudalint_frameworks.torch_device.allocator import Allocator
 
 SIMULATED = "CUDALINT_DEVICE"
 _GIB = 1024**3
+_TORCH = os.path.dirname(torch.__file__) + os.sep  # noqa: PTH120
 
 
 def profile() -> dict[str, str]:
     """``name``, ``major``, ``minor``, ``count``, ``memory``, ..."""
     text = os.environ.get(SIMULATED, "")
     return dict(part.partition("=")[::2] for part in text.split(";") if part)
+
+
+def stack() -> list[tuple[str, int, str]]:
+    """The program's stack from where it calls PyTorch: how that gets here is our own doing."""
+    found = recorder.stack()
+    own = (at for at, (file, _, _) in enumerate(found) if not file.startswith(_TORCH))
+    return found[next(own, 0) :]
 
 
 class Devices:
@@ -28,7 +38,7 @@ class Devices:
         self.memory = int(given.get("memory", 16 * _GIB))
         self.all = [Allocator(n, self.memory) for n in range(int(given.get("count", "1")))]
         for one in self.all:
-            one.frames = recorder.stack
+            one.frames = stack
         self._thread = threading.local()
 
     @property

@@ -45,7 +45,8 @@ def shapes(
     if not (unknown or factory) and _elements(function, tensors) < _FEW:
         return None
     try:
-        result = function(*_meta(arguments), **_meta(named), **({"device": "meta"} if factory else {}))
+        there = {"device": "meta"} if factory else {}
+        result = function(*_meta(arguments), **_meta(named), **there)
     except Exception as error:
         if unknown and not isinstance(error, NotSimulatedError):
             _refuse(function, error)
@@ -67,7 +68,8 @@ def _elements(function: Any, tensors: list[Any]) -> int:
         return max(most, math.prod(torch.broadcast_shapes(*shapes)))
     if _name(function).startswith(_PRODUCTS):
         # Each side of a product is no longer than its elements are.
-        return max(most, *(one[0] * other[-1] for one in shapes for other in shapes if one and other))
+        sides = [one for one in shapes if one]
+        return max(most, *(one[0] * other[-1] for one in sides for other in sides))
     return most
 
 

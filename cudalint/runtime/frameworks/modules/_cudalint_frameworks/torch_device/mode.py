@@ -110,7 +110,8 @@ def _where(asked: int | None, known: list[Any], tensors: list[Any]) -> int:
 
 
 def _check(kind: _Kind, tensors: list[Any], known: list[Any]) -> None:
-    if not kind.together or len(tensors) == len(known) or placement.wanted_destination() is not None:
+    moving = placement.wanted_destination() is not None
+    if moving or not kind.together or len(tensors) == len(known):
         return
     if any(one.dim() and placement.placed(one) is None for one in tensors):
         raise RuntimeError(

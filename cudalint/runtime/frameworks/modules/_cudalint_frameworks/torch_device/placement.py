@@ -12,7 +12,7 @@ import torch
 
 from _cudalint_frameworks import recorder
 from _cudalint_frameworks.torch_device.allocator import Block, OutOfDeviceMemoryError
-from _cudalint_frameworks.torch_device.devices import DEVICES
+from _cudalint_frameworks.torch_device.devices import DEVICES, stack
 
 HOST = -1
 """In place of the number of a device."""
@@ -29,7 +29,7 @@ class Placed:
     def __init__(self, device: int, size: int, block: Block | None, watch: Any) -> None:
         self.device, self.size, self.block, self.watch = device, size, block, watch
         self.uses = self.largest = 0
-        self.stack = recorder.stack() if size and DEVICES.all[device].history is not None else None
+        self.stack = stack() if size and DEVICES.all[device].history is not None else None
 
 
 _lock = threading.RLock()

@@ -19,7 +19,7 @@ _LIKE = (
 _Tensor = torch.Tensor
 _raw_to, _raw_type = _Tensor.to, _Tensor.type
 _raw_numpy, _raw_array = _Tensor.numpy, _Tensor.__array__
-_raw_device = _Tensor.device
+_raw_device, _raw_as_tensor = _Tensor.device, torch.as_tensor
 
 
 def index_of(device: Any) -> int:
@@ -65,7 +65,8 @@ def moved(
     """The tensor there; itself where it is there already."""
     dtype = dtype or tensor.dtype
     here = placement.device_of(tensor) == device
-    if here and dtype == tensor.dtype and not copy and memory_format in (None, torch.preserve_format):
+    as_it_is = dtype == tensor.dtype and memory_format in (None, torch.preserve_format)
+    if here and as_it_is and not copy:
         return tensor
     options = {"dtype": dtype}
     if memory_format is not None:
@@ -172,13 +173,21 @@ def _on_named_device(function: Any) -> Any:
     return make
 
 
-def _as_tensor(function: Any) -> Any:
+def _from_data(function: Any) -> Any:
+    """A function that makes a tensor of data: on the host, and from there it moves."""
+
     @functools.wraps(function)
-    def make(data: Any, dtype: Any = None, device: Any = None) -> Any:
-        if not isinstance(data, _Tensor):
-            return function(data, dtype=dtype, device=device)
-        where = placement.device_of(data) if device is None else index_of(device)
-        return moved(data, where, dtype)
+    def make(data: Any, *arguments: Any, device: Any = None, **named: Any) -> Any:
+        if device is None and isinstance(data, _Tensor):
+            device = data.device
+        if device is None or torch.device(device).type != "cuda":
+            return function(data, *arguments, device=device, **named)
+        graph = named.pop("requires_grad", False)
+        named.pop("pin_memory", None)
+        if isinstance(data, _Tensor) and function is _raw_as_tensor:
+            return moved(data, index_of(device), *arguments, **named)
+        made = function(data, *arguments, **named)
+        return moved(made, index_of(device)).requires_grad_(graph)
 
     return make
 
@@ -214,6 +223,6 @@ def install() -> None:
         setattr(_Tensor, name, _on_named_device(getattr(_Tensor, name)))
     for name in _LIKE:
         setattr(torch, name, _on_named_device(getattr(torch, name)))
-    torch.as_tensor = _as_tensor(torch.as_tensor)
+    torch.as_tensor, torch.tensor = _from_data(torch.as_tensor), _from_data(torch.tensor)
     torch.UntypedStorage.clone = _cloned_storage(torch.UntypedStorage.clone)
     torch.UntypedStorage.cuda = _moved_storage
