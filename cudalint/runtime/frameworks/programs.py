@@ -36,6 +36,7 @@ _KINDS = {
     "acquire": EventKind.ACQUIRE,
     "release": EventKind.RELEASE,
     "copy": EventKind.COPY,
+    "fill": EventKind.FILL,
     "call": EventKind.CALL,
     "note": EventKind.NOTE,
     "raised": EventKind.VIOLATION,

@@ -341,7 +341,7 @@ class ndarray:  # noqa: N801 - CuPy's name
         if problem:
             recorder.write(
                 "call", at=recorder.stack(), api=api, status=_device.INVALID_VALUE,
-                bytes=arr.nbytes,
+                bytes=arr.nbytes, call=_device.called(api),
             )  # fmt: skip
             raise (TypeError if arr.dtype != self.dtype else ValueError)(problem)
         recorder.write("copy", at=recorder.stack(), api=api, bytes=arr.nbytes, detail=1)

@@ -61,8 +61,8 @@ class RawKernel:
 
 def _dimensions(given: Any) -> tuple[int, int, int]:
     sides = (given,) if isinstance(given, int) else tuple(int(one) for one in given)
-    found = (*sides, 1, 1, 1)[:3]
-    return found[0], found[1], found[2]
+    first, second, third = (max(1, one) for one in (*sides, 1, 1, 1)[:3])  # As CuPy raises zeros.
+    return first, second, third
 
 
 class RawModule:

@@ -16,12 +16,12 @@ from cupy._memory import (
     get_allocator,
     set_allocator,
 )
-from cupy.cuda import memory, memory_hook, memory_hooks, pinned_memory, runtime
+from cupy.cuda import cublas, memory, memory_hook, memory_hooks, pinned_memory, runtime
 from cupy.cuda.pinned_memory import PinnedMemoryPool, alloc_pinned_memory, set_pinned_memory_allocator
 
 __all__ = [
     "Device", "Event", "ExternalStream", "MemoryHook", "MemoryPointer", "MemoryPool",
-    "PinnedMemoryPool", "Stream", "UnownedMemory", "alloc", "alloc_pinned_memory",
+    "PinnedMemoryPool", "Stream", "UnownedMemory", "alloc", "alloc_pinned_memory", "cublas",
     "get_allocator", "get_current_stream", "get_elapsed_time", "is_available", "memory",
     "memory_hook", "memory_hooks", "pinned_memory", "runtime", "set_allocator",
     "set_pinned_memory_allocator",

@@ -142,7 +142,10 @@ def _fill(api: str, ptr: int, value: Any, size: int) -> None:
     _, where, enough = _side(int(ptr), int(size))
     if not enough:
         _device.refuse(api, _device.INVALID_VALUE, number, bytes=int(size))
-    recorder.write("call", at=recorder.stack(), api=api, bytes=int(size), call=number)
+    recorder.write(
+        "fill", at=recorder.stack(), api=api, address=int(ptr), bytes=int(size), detail=int(value),
+        call=number,
+    )  # fmt: skip
     if where is not None:
         ctypes.memset(where, int(value) & 0xFF, int(size))
 
