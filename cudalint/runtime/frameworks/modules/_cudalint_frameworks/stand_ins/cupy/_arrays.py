@@ -316,15 +316,20 @@ class ndarray:  # noqa: N801 - CuPy's name
 
     def get(self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True) -> Any:
         """A copy on the host."""
-        self._storage.used(self._a.nbytes)
-        recorder.write(
-            "copy", at=recorder.stack(), api="cupy.ndarray.get", bytes=self.nbytes, detail=2
-        )
-        found = on_host(self._a)
+        found = self._fetched("cupy.ndarray.get")
         if out is None:
             return found
         out[...] = found
         return out
+
+    def _fetched(self, api: str) -> Any:
+        """The contents on the host, by a copy that can fail."""
+        self._storage.used(self._a.nbytes)
+        number = _device.called(api)
+        recorder.write(
+            "copy", at=recorder.stack(), api=api, bytes=self.nbytes, detail=2, call=number
+        )
+        return on_host(self._a)
 
     def set(self, arr: Any, stream: Any = None) -> None:
         """Fill it from the host."""
@@ -349,8 +354,7 @@ class ndarray:  # noqa: N801 - CuPy's name
 
     def item(self, *place: Any) -> Any:
         """One element, on the host."""
-        self._storage.used(self._a.nbytes)
-        return on_host(self._a).item(*place)
+        return self._fetched("cupy.ndarray.item").item(*place)
 
     def tolist(self) -> Any:
         """Lists of the host."""

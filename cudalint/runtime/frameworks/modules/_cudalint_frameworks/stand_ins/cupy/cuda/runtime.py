@@ -143,7 +143,7 @@ def _fill(api: str, ptr: int, value: Any, size: int) -> None:
     if not enough:
         _device.refuse(api, _device.INVALID_VALUE, number, bytes=int(size))
     recorder.write(
-        "fill", at=recorder.stack(), api=api, address=int(ptr), bytes=int(size), detail=int(value),
+        "fill", at=recorder.stack(), api=api, address=int(ptr), bytes=int(size), source=int(value),
         call=number,
     )  # fmt: skip
     if where is not None:
