@@ -16,7 +16,7 @@ HOOKS = {
     "cuda.bindings.runtime": "_cudalint_frameworks.on_bindings:hook",
     "cuda.bindings.driver": "_cudalint_frameworks.on_bindings:hook",
 }
-_STAND_INS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stand_ins")  # noqa: PTH
+_STAND_INS = f"{recorder.OWN}{os.sep}stand_ins"
 """Libraries that need a device, for where it is simulated."""
 _begun = False
 

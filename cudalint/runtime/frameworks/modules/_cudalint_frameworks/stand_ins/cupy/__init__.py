@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
-
 from _cudalint_frameworks import recorder
-from cupy import _arrays, _functions, _kernels, cuda, fft, linalg, random
+
+from cupy import _functions, _storages, cuda, fft, linalg, random
 from cupy._arrays import ndarray
 from cupy._functions import (
     arange,
@@ -45,7 +45,7 @@ __all__ = [
     "fft", "full", "full_like", "fuse", "get_array_module", "linalg", "linspace", "load",
     "ndarray", "ones", "ones_like", "random", "save", "squeeze", "zeros", "zeros_like",
 ]  # fmt: skip
-recorder.at_end(_arrays.tell_all)
+recorder.at_end(_storages.tell_all)
 
 
 def get_default_memory_pool() -> Any:

@@ -2,92 +2,16 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 import numpy
-
 from _cudalint_frameworks import recorder
-from _cudalint_frameworks.torch_device.errors import PREFIX, not_simulated
+from _cudalint_frameworks.torch_device.errors import not_simulated
+
 from cupy import _device, _memory
+from cupy._storages import Storage, bytes_of, corner_of, hollow, is_hollow, on_host, root_of
 
-PARTS = "cupy.parts"
-"""The call that tells how a storage was used: its largest part that one operation took."""
-_STORAGES: weakref.WeakSet[Any] = weakref.WeakSet()
 _SUMS = {"sum": lambda value, count: value * count, "prod": lambda value, count: value**count}
-_hollow = False
-
-
-class Storage:
-    """The memory of an array and of its views."""
-
-    def __init__(self, size: int, pointer: Any = None) -> None:
-        self.pointer = _memory.alloc(size) if pointer is None else pointer
-        self.size = size
-        self.uses = self.largest = 0
-        self.root: Any = None
-        self.stack = recorder.stack()
-        _STORAGES.add(self)
-
-    def hold(self, root: Any) -> None:
-        """NumPy's array of all of it."""
-        self.root = root
-        if self.size and _device.holds(self.pointer.ptr):
-            hollow = root is None or 0 in root.strides
-            _device.place(self.pointer.ptr, self.size, None if hollow else root)
-
-    def used(self, size: int) -> None:
-        """An operation takes a part of it."""
-        self.uses += 1
-        self.largest = max(self.largest, size)
-
-    def tell(self) -> None:
-        """How it was used."""
-        if self.uses:
-            recorder.write(
-                "call", at=self.stack, api=PARTS, family="device", address=self.pointer.ptr,
-                bytes=self.largest, source=self.size, detail=self.uses,
-            )  # fmt: skip
-            self.uses = 0
-
-    def __del__(self) -> None:
-        if hasattr(self, "stack"):
-            self.tell()
-
-
-def tell_all() -> None:
-    """How what still lives was used."""
-    for storage in list(_STORAGES):
-        storage.tell()
-
-
-def root_of(array: Any) -> Any:
-    """The array that owns the memory of a view."""
-    while isinstance(array.base, numpy.ndarray):
-        array = array.base
-    return array
-
-
-def is_hollow(array: Any) -> bool:
-    """Whether one element stands for all."""
-    return 0 in array.strides and array.size > 1
-
-
-def hollow(shape: Any, dtype: Any, value: Any = 0) -> Any:
-    """An array with a size, and one element."""
-    global _hollow
-    _hollow = True
-    cell = numpy.empty(1, dtype)
-    cell[0] = value
-    return numpy.lib.stride_tricks.as_strided(cell, shape, (0,) * len(shape))
-
-
-def bytes_of(shape: Any, dtype: Any) -> int:
-    """What an array takes."""
-    count = 1
-    for side in shape:
-        count *= int(side)
-    return count * numpy.dtype(dtype).itemsize
 
 
 def made(array: Any) -> ndarray:
@@ -123,15 +47,6 @@ def view(array: Any, storage: Storage) -> ndarray:
     found = ndarray.__new__(ndarray)
     found._a, found._storage = array, storage
     return found
-
-
-def on_host(array: Any) -> Any:
-    """The contents, for the host."""
-    if _hollow:
-        recorder.note(f"{PREFIX}the contents of arrays above {_device.HOLLOW:,} bytes")
-    if is_hollow(array) and bytes_of(array.shape, array.dtype) > _device.HOLLOW:
-        return numpy.zeros(array.shape, array.dtype)
-    return array.copy()
 
 
 def plain(value: Any, storages: list[Storage]) -> Any:
@@ -190,16 +105,12 @@ def apply(name: str, function: Any, given: tuple[Any, ...], named: dict[str, Any
     return out if isinstance(out, ndarray) else wrapped(result, storages)
 
 
-def _corner(value: Any) -> Any:
-    return value[(slice(0, 1),) * value.ndim] if isinstance(value, numpy.ndarray) else value
-
-
 def _large(function: Any, given: Any, named: Any, storages: Any, out: Any) -> Any:
     """A function of each element, of one of them."""
     out = out[0] if isinstance(out, tuple) else out
     shape = numpy.broadcast_shapes(*(numpy.shape(one) for one in given))
-    cut = {key: _corner(one) for key, one in named.items() if key != "out"}
-    result = function(*(_corner(one) for one in given), **cut)
+    cut = {key: corner_of(one) for key, one in named.items() if key != "out"}
+    result = function(*(corner_of(one) for one in given), **cut)
     if isinstance(result, tuple):
         not_simulated(f"cupy.{function.__name__} of arrays this large")
     value = result.flat[0] if numpy.size(result) else 0
@@ -215,7 +126,7 @@ def _reduced(name: str, function: Any, given: Any, named: Any) -> Any:
     axis = named.get("axis", given[1] if len(given) > 1 else None)
     keep = bool(named.get("keepdims", False))
     axes = tuple(range(array.ndim)) if axis is None else numpy.atleast_1d(axis) % array.ndim
-    corner = function(_corner(array), *given[1:], **named)
+    corner = function(corner_of(array), *given[1:], **named)
     count = int(numpy.prod([array.shape[one] for one in axes], dtype=float))
     cell = numpy.asarray(corner).flat[0]
     with numpy.errstate(all="ignore"):
@@ -314,7 +225,9 @@ class ndarray:  # noqa: N801 - CuPy's name
 
     # To and from the host -------------------------------------------------------------------------
 
-    def get(self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True) -> Any:
+    def get(
+        self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True
+    ) -> Any:
         """A copy on the host."""
         found = self._fetched("cupy.ndarray.get")
         if out is None:
@@ -350,7 +263,7 @@ class ndarray:  # noqa: N801 - CuPy's name
             )  # fmt: skip
             raise (TypeError if arr.dtype != self.dtype else ValueError)(problem)
         recorder.write("copy", at=recorder.stack(), api=api, bytes=arr.nbytes, detail=1)
-        self._a[...] = _corner(arr) if is_hollow(self._a) else arr
+        self._a[...] = corner_of(arr) if is_hollow(self._a) else arr
 
     def item(self, *place: Any) -> Any:
         """One element, on the host."""
@@ -426,7 +339,7 @@ class ndarray:  # noqa: N801 - CuPy's name
             return self
         if bytes_of(self.shape, dtype) > _device.HOLLOW:
             self._storage.used(self.nbytes)
-            return filled(self.shape, dtype, _corner(self._a).astype(dtype).flat[0])
+            return filled(self.shape, dtype, corner_of(self._a).astype(dtype).flat[0])
         return apply("astype", lambda one: one.astype(dtype), (self,), {})
 
     def copy(self, order: str = "C") -> Any:
@@ -445,7 +358,7 @@ class ndarray:  # noqa: N801 - CuPy's name
         """Hand it to another library."""
         not_simulated("cupy.ndarray.toDlpack")
 
-    # NumPy's functions ------------------------------------------------------------------------------
+    # NumPy's functions ----------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, **named: Any) -> Any:
         if method == "__call__":

@@ -7,7 +7,6 @@ import os
 from typing import Any
 
 import numpy
-
 from _cudalint_frameworks import on_bindings, recorder
 
 HOLLOW = 256 * 1024**2
@@ -16,9 +15,7 @@ INVALID_VALUE, OUT_OF_MEMORY = 1, 2
 _NAMES = {1: "cudaErrorInvalidValue", 2: "cudaErrorMemoryAllocation", 17: "cudaErrorInvalidDevice"}
 _PAGE = 512
 _FIRST = 0x7F00_0000_0000
-_given = dict(
-    part.partition("=")[::2] for part in os.environ.get("CUDALINT_DEVICE", "").split(";")
-)
+_given = dict(part.partition("=")[::2] for part in os.environ.get("CUDALINT_DEVICE", "").split(";"))
 
 
 class CUDARuntimeError(RuntimeError):
@@ -129,7 +126,5 @@ def called(api: str, **values: Any) -> int:
 
 def refuse(api: str, status: int, number: int, **values: Any) -> None:
     """The call is wrong by itself."""
-    recorder.write(
-        "call", at=recorder.stack(), api=api, status=status, call=number, **values
-    )
+    recorder.write("call", at=recorder.stack(), api=api, status=status, call=number, **values)
     raise CUDARuntimeError(status)

@@ -6,6 +6,7 @@ from typing import Any
 
 from _cudalint_frameworks import recorder
 from _cudalint_frameworks.torch_device.errors import PREFIX
+
 from cupy import _device
 from cupy._arrays import ndarray
 

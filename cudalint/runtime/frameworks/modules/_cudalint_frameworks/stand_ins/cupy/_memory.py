@@ -1,7 +1,7 @@
 """CuPy's memory pool, by the rules of ``cupy/cuda/memory.pyx``.
 
-Sizes are rounded to 512 bytes (``_round_size``). Each stream has an arena: free chunks in a list for
-each size, the smallest that fits is taken and split where at least one unit is left
+Sizes are rounded to 512 bytes (``_round_size``). Each stream has an arena: free chunks in a list
+for each size, the smallest that fits is taken and split where at least one unit is left
 (``SingleDeviceMemoryPool._malloc``), neighbours that are free are joined (``_Chunk``,
 ``SingleDeviceMemoryPool.free``). Where the device has not enough, all free blocks go back, then
 garbage is collected, and then ``OutOfMemoryError`` is raised.
@@ -14,6 +14,7 @@ import threading
 from typing import Any
 
 from _cudalint_frameworks import recorder
+
 from cupy import _device
 
 UNIT = 512

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
-
 from _cudalint_frameworks.torch_device.errors import not_simulated
+
 from cupy import _device
 from cupy._arrays import apply, bytes_of, filled
 

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from _cudalint_frameworks.torch_device.errors import not_simulated
+
 from cupy import _device, _memory
 from cupy._memory import (
     MemoryHook,
@@ -17,7 +18,11 @@ from cupy._memory import (
     set_allocator,
 )
 from cupy.cuda import cublas, memory, memory_hook, memory_hooks, pinned_memory, runtime
-from cupy.cuda.pinned_memory import PinnedMemoryPool, alloc_pinned_memory, set_pinned_memory_allocator
+from cupy.cuda.pinned_memory import (
+    PinnedMemoryPool,
+    alloc_pinned_memory,
+    set_pinned_memory_allocator,
+)
 
 __all__ = [
     "Device", "Event", "ExternalStream", "MemoryHook", "MemoryPointer", "MemoryPool",

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from _cudalint_frameworks.torch_device.errors import not_simulated
+
 from cupy._memory import MemoryHook
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
-
 from _cudalint_frameworks import recorder
 
 

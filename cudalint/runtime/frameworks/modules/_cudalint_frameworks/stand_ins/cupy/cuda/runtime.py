@@ -6,9 +6,9 @@ import ctypes
 from typing import Any
 
 import numpy
-
 from _cudalint_frameworks import recorder
 from _cudalint_frameworks.torch_device.errors import PREFIX, not_simulated
+
 from cupy import _device
 from cupy._device import CUDARuntimeError
 
@@ -37,9 +37,7 @@ def _acquire(api: str, family: str, size: int) -> int:
         array = numpy.zeros(size, numpy.uint8) if size <= _device.HOLLOW else None
         _device.place(address, size, array)
     _held[address] = family, size, array
-    recorder.acquired(
-        family, address, size, api, owned=False, call=number, device=_device.current
-    )
+    recorder.acquired(family, address, size, api, owned=False, call=number, device=_device.current)
     return address
 
 
