@@ -55,6 +55,8 @@ def is_program(unit: Unit) -> bool:
 
 
 def can_run(unit: Unit, row: Row) -> bool:
+    if row.outcome == Outcome.CONFIRMED.value:
+        return True  # The misuse itself may have ended it.
     return is_program(unit) and row.outcome != Outcome.NOT_RUNNABLE.value and not row.endings
 
 

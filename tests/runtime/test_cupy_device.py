@@ -249,8 +249,20 @@ def test_raw_memory_leaks(tmp_path: Path) -> None:
     assert judged(tmp_path, released, "GPU101", 4).outcome is not Outcome.CONFIRMED
 
 
+def test_what_a_module_keeps_is_not_lost(tmp_path: Path) -> None:
+    text = """
+        known = {}
+        def block():
+            if "block" not in known:
+                known["block"] = cp.cuda.runtime.malloc(4096)
+            return known["block"]
+        block()
+    """
+    assert judged(tmp_path, text, "GPU101", 6).outcome is Outcome.KEPT
+
+
 @pytest.mark.parametrize(
-    ("threads", "outcome"), [(1024, Outcome.NOT_REACHED), (1025, Outcome.CONFIRMED)]
+    ("threads", "outcome"), [(1024, Outcome.NOT_RUNNABLE), (1025, Outcome.CONFIRMED)]
 )
 def test_a_launch_that_no_device_takes(tmp_path: Path, threads: int, outcome: Outcome) -> None:
     text = f"""

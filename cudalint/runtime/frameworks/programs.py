@@ -38,6 +38,7 @@ _KINDS = {
     "copy": EventKind.COPY,
     "fill": EventKind.FILL,
     "call": EventKind.CALL,
+    "kept": EventKind.KEPT,
     "note": EventKind.NOTE,
     "raised": EventKind.VIOLATION,
     "end": EventKind.END,
