@@ -91,15 +91,15 @@ def _without_unreleased(seen: Any, base: Sequence[Event], failed: Event) -> Any:
     before = _held([event for event in base if event.call < failed.call])
     after = _held([event for event in base if event.call <= failed.call])
     spared = before - after
-    leaks = tuple(event for event in seen.account.leaks if event.call not in spared)
+    leaks = tuple(event for event in seen.account.leaks if event.identity not in spared)
     return dataclasses.replace(seen, account=dataclasses.replace(seen.account, leaks=leaks))
 
 
-def _held(events: Sequence[Event]) -> set[int]:
+def _held(events: Sequence[Event]) -> set[tuple[int, str]]:
     """The calls whose acquisitions are still held."""
     from cudalint.runtime.account import account
 
-    return {event.call for event in account(events).leaks}
+    return {event.identity for event in account(events).leaks}
 
 
 def _key(finding: Any) -> tuple[str, str, int]:

@@ -35,7 +35,7 @@ class Account:
 
 
 _OUTLIVES = frozenset({"context", "host-registered"})
-_DEVICE = frozenset({"device", "array", "mipmapped-array"})
+_DEVICE = frozenset({"device", "array", "mipmapped-array", "physical-memory"})
 
 
 class _Usage:

@@ -56,9 +56,11 @@ def generate(include: Path, written: frozenset[str]) -> str:
 
 def _renamed(include: Path) -> dict[str, str]:
     """The names that the header of the runtime itself gives to functions: CUDA 12 makes
-    ``cudaGetDeviceProperties_v2`` of ``cudaGetDeviceProperties``, in our sources as well."""
+    ``cudaGetDeviceProperties_v2`` of ``cudaGetDeviceProperties``, in our sources as well.
+    What has another name for default streams per thread stands in a macro there."""
     text = (include / HEADER).read_text("utf-8", "replace")
-    return {new: old for old, new in re.findall(r"#\s*define\s+(cuda\w+)\s+(\1_v\d+)\b", text)}
+    renaming = re.compile(r"#\s*define\s+(cuda\w+)\s+(?:\w+\()?(\1_v\d+)\b")
+    return {new: old for old, new in renaming.findall(text)}
 
 
 def _per_thread(include: Path) -> set[tuple[str, str]]:

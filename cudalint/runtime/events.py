@@ -149,3 +149,9 @@ class Event(msgspec.Struct, frozen=True):
     def violation(self) -> Violation | None:
         """Which misuse a VIOLATION is."""
         return Violation(self.detail) if self.kind is EventKind.VIOLATION else None
+
+    @property
+    def identity(self) -> tuple[int, str]:
+        """The number and the function of its call: each process numbers its own, and a fault names
+        both."""
+        return self.call, self.api

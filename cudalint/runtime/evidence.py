@@ -145,8 +145,9 @@ def _is_system(filename: str) -> bool:
 
 
 def amount(event: Event) -> str:
-    """How much was acquired: ``4,096 bytes``, ``a stream``."""
-    return f"{event.bytes:,} bytes" if event.bytes else f"a {event.family}"
+    """How much was acquired: ``4,096 bytes``, ``a stream``, ``an address-range``."""
+    article = "an" if event.family[:1] in "aeiou" else "a"
+    return f"{event.bytes:,} bytes" if event.bytes else f"{article} {event.family}"
 
 
 def leaked(seen: Observation) -> Iterator[Event]:

@@ -187,17 +187,17 @@ class Judge:
         owned = _lifetimes(question, self._laboratory.base().events)
         failing = question.failing
         steps = (*failing, *question.places)
-        chosen: dict[int, tuple[Event, bool]] = {}
+        chosen: dict[tuple[int, str], tuple[Event, bool]] = {}
         places: dict[tuple[Frame, ...], int] = {}
 
         def choose(event: Event, on_path: bool) -> None:
-            if event.call in chosen or event.call in owned.releases:
+            if event.identity in chosen or event.identity in owned.releases:
                 return
             # A loop makes the same call again and again: its first rounds tell enough.
             count = places.get(event.stack, 0)
             if count < _MOST_PER_PLACE:
                 places[event.stack] = count + 1
-                chosen[event.call] = (event, on_path)
+                chosen[event.identity] = (event, on_path)
 
         for event in calls:
             if any(step.index(event.stack) is not None for step in failing):
@@ -296,10 +296,10 @@ class Judge:
 
 def fallible_calls(events: Sequence[Event]) -> list[Event]:
     """The fallible calls of a run, one event for each."""
-    found: dict[int, Event] = {}
+    found: dict[tuple[int, str], Event] = {}
     for event in events:
         if event.call and event.api and not event.status:
-            found.setdefault(event.call, event)
+            found.setdefault(event.identity, event)
     return list(found.values())
 
 
@@ -308,13 +308,13 @@ class _Lifetimes:
     """The resources acquired at a finding's place: from when to when, and released by which."""
 
     spans: tuple[tuple[int, int], ...]
-    releases: frozenset[int]
+    releases: frozenset[tuple[int, str]]
 
 
 def _lifetimes(question: Question, events: Sequence[Event]) -> _Lifetimes:
     open_: dict[tuple[str, int], int] = {}
     spans: list[tuple[int, int]] = []
-    releases: set[int] = set()
+    releases: set[tuple[int, str]] = set()
     last = 0
     for event in events:
         last = event.sequence
@@ -323,6 +323,6 @@ def _lifetimes(question: Question, events: Sequence[Event]) -> _Lifetimes:
             open_[key] = event.sequence
         elif event.kind is EventKind.RELEASE and key in open_:
             spans.append((open_.pop(key), event.sequence))
-            releases.add(event.call)
+            releases.add(event.identity)
     spans += [(first, last) for first in open_.values()]
     return _Lifetimes(tuple(spans), frozenset(releases))

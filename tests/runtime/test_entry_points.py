@@ -10,6 +10,9 @@ HEADER = """
 typedef int cudaError_t;
 struct cudaDeviceProp {};
 #define cudaGetDeviceProperties cudaGetDeviceProperties_v2
+#define __CUDART_API_PTSZ(name) name
+#define cudaSignal __CUDART_API_PTSZ(cudaSignal_v2)
+extern "C" cudaError_t cudaSignal(int what);
 extern "C" cudaError_t cudaGetDeviceProperties(cudaDeviceProp* what, int device);
 extern "C" cudaError_t cudaOther(int device);
 """
@@ -18,7 +21,11 @@ extern "C" cudaError_t cudaOther(int device);
 def test_what_a_header_renames_is_written_once(tmp_path: Path) -> None:
     (tmp_path / "cuda_runtime_api.h").write_text(HEADER)
     (tmp_path / "cuda.h").write_text("")
-    text = generate(tmp_path, frozenset({"cudaGetDeviceProperties"}))
+    written = frozenset({"cudaGetDeviceProperties", "cudaSignal"})
+    text = generate(tmp_path, written)
     assert "cudaOther" in text
     assert "cudaGetDeviceProperties" not in text
-    assert "cudaGetDeviceProperties_v2" in generate(tmp_path, frozenset())
+    assert "GENERATED(cudaSignal_v2" not in text
+    everything = generate(tmp_path, frozenset())
+    assert "cudaGetDeviceProperties_v2" in everything
+    assert "GENERATED(cudaSignal_v2" in everything

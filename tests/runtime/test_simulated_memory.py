@@ -302,16 +302,19 @@ def test_unsupported_says_so_once(lab):
     result = lab.run(
         """
         int main() {
-            cudaExternalMemory_t m;
-            cudaExternalMemoryHandleDesc d{};
+            cudaMipmappedArray_t m;
+            cudaExternalMemoryMipmappedArrayDesc d{};
             for (int i = 0; i < 3; i++)
-                if (cudaImportExternalMemory(&m, &d) != cudaErrorNotSupported) return 1;
+                if (cudaExternalMemoryGetMappedMipmappedArray(&m, nullptr, &d) !=
+                    cudaErrorNotSupported) return 1;
             return 0;
         }
         """
     )
     assert result.exit_status == 0
-    assert account(result.trace.events).notes == ("unsupported: cudaImportExternalMemory",)
+    assert account(result.trace.events).notes == (
+        "unsupported: cudaExternalMemoryGetMappedMipmappedArray",
+    )
 
 
 def test_arrays_textures_and_handles(lab):

@@ -101,6 +101,9 @@ inline int attribute(cudaDeviceAttr which, int device) {
         case cudaDevAttrConcurrentManagedAccess: case cudaDevAttrComputePreemptionSupported:
         case cudaDevAttrCanUseHostPointerForRegisteredMem: case cudaDevAttrCooperativeLaunch:
         case cudaDevAttrHostRegisterSupported: case cudaDevAttrMemoryPoolsSupported:
+        case cudaDevAttrIpcEventSupport:
+        case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+        case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
             return 1;
         default: return 0;
     }

@@ -9,10 +9,20 @@ struct Node {
     Address handle;
 };
 
+struct GraphBlock;
+
 struct Graph {
     std::vector<Node> nodes;
     Address handle = 0;
+    std::vector<std::shared_ptr<GraphBlock>> blocks;  // What its nodes allocate.
+    std::set<Address> released;                       // What its nodes release.
+    bool frees_on_launch = false;                     // Instantiated so: what is still allocated.
+    std::weak_ptr<Graph> instance;
+
+    bool has_memory() const { return !blocks.empty() || !released.empty(); }
 };
+
+cudaError_t free_before_launch(Call& call, const Graph& graph);
 
 inline Graph* graph_content(Address handle, const char* family = "graph") {
     Handle* h = find_handle(handle, family);
@@ -98,18 +108,25 @@ API(cudaGraphDestroy)(cudaGraph_t graph) { DESTROY(cudaGraphDestroy, graph, "gra
 API(cudaGraphClone)(cudaGraph_t* clone, cudaGraph_t graph) {
     CALL_ENTRY(cudaGraphClone);
     ledger::Graph* g = simulating() ? ledger::graph_content(Address(graph)) : nullptr;
-    if (simulating() && !g) return call.done(cudaErrorInvalidValue);
+    // With memory nodes "the graph cannot be cloned".
+    if (simulating() && (!g || g->has_memory())) return call.done(cudaErrorInvalidValue);
     CREATE(cudaGraphClone, clone, "graph", (clone, graph), h.content = std::make_shared<ledger::Graph>(*g));
 }
 
 namespace ledger {
 
 inline cudaError_t instantiate(Call& call, cudaGraphExec_t* executable, cudaGraph_t graph,
-                               const std::function<cudaError_t()>& real) {
+                               unsigned long long flags, const std::function<cudaError_t()>& real) {
     Graph* g = simulating() ? graph_content(Address(graph)) : nullptr;
     if (simulating() && !g) return call.done(cudaErrorInvalidValue);
-    return create(call, executable, "graph-exec", real,
-                  [&](Handle& h) { h.content = std::make_shared<Graph>(*g); });
+    // With memory nodes "only one instantiation of the graph may exist at any point in time".
+    if (g && g->has_memory() && !g->instance.expired()) return call.done(cudaErrorInvalidValue);
+    return create(call, executable, "graph-exec", real, [&](Handle& h) {
+        auto instance = std::make_shared<Graph>(*g);
+        instance->frees_on_launch = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
+        g->instance = instance;
+        h.content = instance;
+    });
 }
 
 }  // namespace ledger
@@ -117,7 +134,7 @@ inline cudaError_t instantiate(Call& call, cudaGraphExec_t* executable, cudaGrap
 #if CUDART_VERSION >= 12000
 API(cudaGraphInstantiate)(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags) {
     CALL_ENTRY(cudaGraphInstantiate);
-    return ledger::instantiate(call, executable, graph,
+    return ledger::instantiate(call, executable, graph, flags,
                                [&] { return REAL(cudaGraphInstantiate)(executable, graph, flags); });
 }
 #endif
@@ -125,7 +142,7 @@ API(cudaGraphInstantiate)(cudaGraphExec_t* executable, cudaGraph_t graph, unsign
 API(cudaGraphInstantiateWithFlags)(cudaGraphExec_t* executable, cudaGraph_t graph,
                                    unsigned long long flags) {
     CALL_ENTRY(cudaGraphInstantiateWithFlags);
-    return ledger::instantiate(call, executable, graph, [&] {
+    return ledger::instantiate(call, executable, graph, flags, [&] {
         return REAL(cudaGraphInstantiateWithFlags)(executable, graph, flags);
     });
 }
@@ -146,7 +163,8 @@ API(cudaGraphLaunch)(cudaGraphExec_t executable, cudaStream_t stream) {
     if (!ledger::usable(call, Address(executable), "graph-exec"))
         return call.done(cudaErrorInvalidResourceHandle);
     ledger::Graph graph = *ledger::graph_content(Address(executable), "graph-exec");
-    cudaError_t status = cudaSuccess;
+    cudaError_t status = ledger::free_before_launch(call, graph);
+    if (status != cudaSuccess) return call.done(status);
     for (auto& node : graph.nodes) {
         cudaError_t one = node.work(call);
         if (one != cudaSuccess) status = one;

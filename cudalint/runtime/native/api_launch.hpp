@@ -197,6 +197,10 @@ inline void taint_arguments(Call& call, const Kernel* kernel, void** arguments) 
     runtime().launched = true;
     auto give = [&](Address value, size_t index) {
         if (Allocation* a = memory.find(value)) {
+            if (a->barred)
+                call.misuse(USE_AFTER_FREE, a->family, value, a->bytes,
+                            "argument " + std::to_string(index + 1) + " of kernel " + kernel->name +
+                                " " + a->barred);
             a->tainted.add(0, a->bytes);
             if (simulating()) memory.guard(*a);
             return;

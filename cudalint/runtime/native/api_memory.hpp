@@ -72,13 +72,21 @@ cudaError_t take_host(Call& call, void** pointer, uint64_t bytes, const char* fa
     return call.done(cudaSuccess);
 }
 
+// "device memory", "physical memory".
+inline std::string memory_text(const char* family) {
+    std::string text = family;
+    std::replace(text.begin(), text.end(), '-', ' ');
+    bool ends = text.size() > 6 && text.compare(text.size() - 6, 6, "memory") == 0;
+    return ends ? text : text + " memory";
+}
+
 // What is wrong with releasing this pointer as one of these families.
 inline void tell_bad_release(Call& call, Address address, const char* wanted) {
     Memory& memory = runtime().memory;
     if (Allocation* inside = memory.find(address)) {
         if (inside->start == address)
             call.misuse(WRONG_DEALLOCATOR, inside->family, address, inside->bytes,
-                        std::string(inside->family) + " memory is released by " + call.api());
+                        memory_text(inside->family) + " is released by " + call.api());
         else
             call.misuse(INVALID_POINTER, inside->family, address, inside->bytes,
                         std::string("released ") + size_text(address - inside->start) +

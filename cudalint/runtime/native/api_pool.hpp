@@ -48,7 +48,8 @@ inline void settle_pools() {
             trim(part.second, std::max(part.second.threshold, part.second.used));
 }
 
-inline cudaError_t take_from(Handle& pool, uint64_t bytes, Address handle, Address* out) {
+// A block of a pool's, out of what it keeps or new; 0 when there is none left.
+inline Address take_block(Handle& pool, uint64_t bytes) {
     Runtime& r = runtime();
     uint64_t size = r.memory.devices[size_t(pool.device)].round(bytes);
     Address start = 0;
@@ -62,28 +63,34 @@ inline cudaError_t take_from(Handle& pool, uint64_t bytes, Address handle, Addre
     }
     if (!start) start = r.memory.take_device(bytes, pool.device);
     if (!start && trim_pools(pool.device)) start = r.memory.take_device(bytes, pool.device);
-    if (!start) return cudaErrorMemoryAllocation;
-    r.memory.add(start, bytes, "device", pool.device).pool = handle;
+    if (!start) return 0;
     pool.used += size;
     pool.used_high = std::max(pool.used_high, pool.used);
     pool.reserved_high = std::max(pool.reserved_high, pool.used + pool.cached_bytes);
-    *out = start;
+    return start;
+}
+
+inline cudaError_t take_from(Handle& pool, uint64_t bytes, Address handle, Address* out) {
+    *out = take_block(pool, bytes);
+    if (!*out) return cudaErrorMemoryAllocation;
+    runtime().memory.add(*out, bytes, "device", pool.device).pool = handle;
     return cudaSuccess;
 }
 
+inline void give_block(Handle& pool, Address start, uint64_t bytes) {
+    uint64_t size = runtime().memory.devices[size_t(pool.device)].round(bytes);
+    pool.used -= std::min(pool.used, size);
+    pool.cached.emplace_back(start, size);
+    pool.cached_bytes += size;
+}
+
 inline void give_pool(Allocation& a) {
-    Runtime& r = runtime();
-    Space& space = r.memory.devices[size_t(a.device)];
-    r.memory.forget_bytes(a);
-    Handle* pool = find_handle(a.pool, "mempool");
-    uint64_t size = space.round(a.bytes);
-    if (!pool) {
-        space.give(a.start, a.bytes);
-        return;
-    }
-    pool->used -= std::min(pool->used, size);
-    pool->cached.emplace_back(a.start, size);
-    pool->cached_bytes += size;
+    Memory& memory = runtime().memory;
+    memory.forget_bytes(a);
+    if (Handle* pool = find_handle(a.pool, "mempool"))
+        give_block(*pool, a.start, a.bytes);
+    else
+        memory.devices[size_t(a.device)].give(a.start, a.bytes);
 }
 
 template <class Real>

@@ -7,8 +7,10 @@ namespace ledger {
 inline cudaError_t usual_failure(const char* api) {
     auto has = [&](const char* part) { return strstr(api, part) != nullptr; };
     if (has("Launch")) return cudaErrorLaunchOutOfResources;
+    if (has("Get") || has("Retain")) return cudaErrorInvalidValue;
     if (has("Synchronize")) return cudaErrorLaunchFailure;
-    if (has("Malloc") || has("Alloc") || has("Create") || has("Instantiate"))
+    if (has("Malloc") || has("Alloc") || has("Create") || has("Instantiate") ||
+        has("Reserve"))
         return cudaErrorMemoryAllocation;
     if (has("HostRegister")) return cudaErrorMemoryAllocation;
     return cudaErrorInvalidValue;

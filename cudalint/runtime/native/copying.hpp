@@ -48,6 +48,10 @@ inline bool locate(Call& call, Address at, uint64_t span, const char* role, Plac
                     std::string("the ") + role + " lies in no allocation");
         return false;
     }
+    if (a->barred) {
+        call.misuse(USE_AFTER_FREE, a->family, at, span, std::string("the ") + role + " " + a->barred);
+        return false;
+    }
     if (!strcmp(a->family, "managed"))
         place.side = Side::Managed;
     else if (!strcmp(a->family, "pinned") || !strcmp(a->family, "host-registered"))

@@ -2,7 +2,8 @@
 //
 // Device addresses are only reserved, so that the host crashes on them as on a real device; the
 // bytes are in a second mapping, at a fixed distance. Memory that the host may read (pinned,
-// managed) lies in its own range, at its own addresses.
+// managed) lies in its own range, at its own addresses. Behind the devices lie the addresses that are
+// handed out apart from memory: reserved, shared with others, of graphs.
 #pragma once
 
 namespace ledger {
@@ -19,6 +20,8 @@ struct Allocation {
     const void* symbol = nullptr;
     bool guarded = false;  // Read-protected until the host looks at what a kernel may have written.
     bool ours = true;      // Its bytes are in our mappings (not registered or mapped host memory).
+    const char* barred = nullptr;   // Why nothing may use it, although nobody has released it.
+    std::shared_ptr<void> backing;  // Whose memory it is, where that is apart from its addresses.
 };
 
 struct Gone {
@@ -31,13 +34,14 @@ public:
     std::map<Address, Allocation> live;
     std::map<Address, Gone> gone;
     std::vector<Space> devices;
-    Space host;
+    Space host, ranges;
     uint64_t touched = 0;
+    static constexpr uint64_t large_page = 2 << 20;  // What physical memory is made and mapped by.
 
     void prepare() {
         const Profile& profile = configuration().profile;
         uint64_t size = (profile.memory + page - 1) / page * page;
-        uint64_t all = size * uint64_t(profile.count);
+        uint64_t devices_end = size * uint64_t(profile.count), all = devices_end + ranges_size;
         void* reserved = mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         void* bytes = mmap(nullptr, all, PROT_READ | PROT_WRITE,
                            MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -51,6 +55,7 @@ public:
         for (int i = 0; i < profile.count; i++)
             devices.emplace_back(base_ + size * uint64_t(i), profile.memory / 512 * 512, 512);
         host = Space(Address(seen), host_size, page);
+        ranges = Space(base_ + devices_end, ranges_size, large_page);
     }
 
     bool in_device_range(Address a) const { return a - base_ < all_ && base_; }
@@ -103,7 +108,21 @@ public:
 
     void give_device(const Allocation& a) {
         forget_bytes(a);
-        devices[size_t(a.device)].give(a.start, a.bytes);
+        if (a.backing) return;
+        Space& space = ranges.contains(a.start) ? ranges : devices[size_t(a.device)];
+        space.give(a.start, a.bytes);
+    }
+
+    // The same bytes at another address as well; they must lie at whole pages.
+    bool map(Address at, Address from, uint64_t bytes) {
+        // A length of 0 copies a shared mapping and leaves the old one.
+        return mremap(bytes_at(from), 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, bytes_at(at)) !=
+               MAP_FAILED;
+    }
+
+    void unmap(Address at, uint64_t bytes) {
+        mmap(bytes_at(at), bytes, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     }
 
     Address take_host(uint64_t bytes) {
@@ -159,7 +178,7 @@ public:
 
 private:
     static constexpr uint64_t page = 4096;
-    static constexpr uint64_t host_size = 64ull << 30;
+    static constexpr uint64_t host_size = 64ull << 30, ranges_size = 1ull << 40;
     Address base_ = 0, distance_ = 0;
     uint64_t all_ = 0;
 };
