@@ -453,6 +453,67 @@ def test_a_graph_that_frees_on_launch(lab):
     assert (told(summary), summary.leaks) == ([], ())
 
 
+def test_nodes_of_every_kind_by_one_function(lab):
+    summary = run(
+        lab,
+        """
+        static int called;
+        static void count(void *) { called++; }
+        static cudaGraph_t graph;
+        static bool put(cudaGraphNodeParams &p) {
+        #if CUDART_VERSION >= 13000
+            return cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p) == cudaSuccess;
+        #else
+            return cudaGraphAddNode(&node, graph, nullptr, 0, &p) == cudaSuccess;
+        #endif
+        }
+        int main() {
+            OK(cudaGraphCreate(&graph, 0));
+            cudaGraphNodeParams p{};
+            p.type = cudaGraphNodeTypeMemAlloc;
+            p.alloc.poolProps.allocType = cudaMemAllocationTypePinned;
+            p.alloc.poolProps.location = {cudaMemLocationTypeDevice, 0};
+            p.alloc.bytesize = 4096;
+            if (!put(p)) return __LINE__;
+            void *at = p.alloc.dptr;
+            p = {};
+            p.type = cudaGraphNodeTypeMemset;
+            p.memset.dst = at, p.memset.value = 6, p.memset.elementSize = 1;
+            p.memset.width = 4096, p.memset.height = 1;
+            if (!put(p)) return __LINE__;
+            char first = 0;
+            p = {};
+            p.type = cudaGraphNodeTypeMemcpy;
+            p.memcpy.copyParams.srcPtr = {at, 1, 1, 1};
+            p.memcpy.copyParams.dstPtr = {&first, 1, 1, 1};
+            p.memcpy.copyParams.extent = {1, 1, 1};
+            p.memcpy.copyParams.kind = cudaMemcpyDeviceToHost;
+            if (!put(p)) return __LINE__;
+            p = {};
+            p.type = cudaGraphNodeTypeHost;
+            p.host.fn = count;
+            if (!put(p)) return __LINE__;
+            p = {};
+            p.type = cudaGraphNodeTypeMemFree;
+            p.free.dptr = at;
+            if (!put(p)) return __LINE__;
+            p = {};
+            p.type = cudaGraphNodeTypeConditional;
+            if (put(p)) return __LINE__;
+            cudaGraphExec_t exec;
+            OK(cudaGraphInstantiate(&exec, graph, 0));
+            OK(cudaGraphLaunch(exec, 0));
+            OK(cudaGraphExecDestroy(exec));
+            if (called != 1 || first != 6) return __LINE__;
+            return cudaGraphDestroy(graph);
+        }
+        """,
+        RUNTIME + GRAPH,
+    )
+    assert (told(summary), summary.leaks, summary.peak) == ([], (), 4096)
+    assert summary.notes == ("unsupported: cudaGraphAddNode of another kind",)
+
+
 def test_misuses_of_memory_of_graphs(lab):
     summary = run(
         lab,
