@@ -3,6 +3,10 @@
 Jobs and results are bytes (MessagePack by convention); nothing is pickled on the way. On Linux the
 children are forked, so that what the parent has imported is there at once; elsewhere they are
 spawned. What ``multiprocessing.set_start_method`` says wins: a process with threads cannot fork.
+
+The time limit counts what a job computes (CPU seconds), so that a busy machine loses nothing that
+an idle one reads: the system ends the worker (``ITIMER_PROF``). A wall limit stands behind it, for
+jobs that wait for ever; where the system cannot count, as on Windows, the limit is wall time.
 """
 
 from __future__ import annotations
@@ -27,6 +31,9 @@ Handler = Callable[[bytes], bytes]
 
 _DONE, _SPENT, _FAILED, _BROKEN = b"d", b"s", b"f", b"b"
 _LIMIT = struct.Struct("<d")
+_COUNTS_CPU = hasattr(signal, "setitimer")
+_PATIENCE = 10 if _COUNTS_CPU else 1
+"""So many times its limit a job may last, however little it computes."""
 _GRACE_SECONDS = 5.0
 _PR_SET_PDEATHSIG = 1
 _STACK_BYTES = 256 * 1024**2
@@ -50,6 +57,7 @@ class Outcome:
     result: bytes | None
     failure: str = ""
     timed_out: bool = False
+    """It came to its limit, as it would again."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,7 @@ class Bounds:
     """What one job may take."""
 
     seconds: float = 30.0
+    """CPU seconds."""
     memory: int = 4 * 1024**3
 
 
@@ -109,7 +118,7 @@ class Executor:
     ) -> Iterator[tuple[int, Outcome]]:
         """The outcome of each job with its position, in the order in which they are done.
 
-        ``seconds`` gives each job its own time limit.
+        ``seconds`` gives each job its own time limit, in CPU seconds.
         """
         self._seconds = seconds or [self._bounds.seconds] * len(jobs)
         pending = deque(range(len(jobs)))
@@ -132,7 +141,7 @@ class Executor:
             if worker is None:
                 return
             worker.job = pending[0]
-            worker.deadline = time.monotonic() + self._seconds[worker.job]
+            worker.deadline = time.monotonic() + _PATIENCE * self._seconds[worker.job]
             # A worker that died meanwhile is noticed when its answer is awaited:
             with contextlib.suppress(OSError):
                 limit = _LIMIT.pack(self._seconds[worker.job])
@@ -188,12 +197,12 @@ class Executor:
         try:
             if not worker.connection.poll():
                 self._replace(worker)
-                return Outcome(None, took_longer(self._seconds[job]), timed_out=True), False
+                return _waited(self._seconds[job]), False
             message = worker.connection.recv_bytes()
         except (EOFError, OSError):
-            reason = self._death(worker)
+            outcome = self._death(worker)
             self._replace(worker)
-            return Outcome(None, reason), True
+            return outcome, not outcome.timed_out
         worker.job = -1
         worker.finished += 1
         kind, payload = message[:1], message[1:]
@@ -203,13 +212,15 @@ class Executor:
             return Outcome(payload), False
         return Outcome(None, payload.decode("utf-8", "replace")), kind == _BROKEN
 
-    def _death(self, worker: _Worker) -> str:
+    def _death(self, worker: _Worker) -> Outcome:
         worker.process.join(1)
         code = worker.process.exitcode
         if code is not None and code < 0:
+            if _COUNTS_CPU and -code == signal.SIGPROF:
+                return Outcome(None, took_longer(self._seconds[worker.job]), timed_out=True)
             with contextlib.suppress(ValueError):
-                return f"the worker crashed ({signal.Signals(-code).name})"
-        return f"the worker died (exit status {code})"
+                return Outcome(None, f"the worker crashed ({signal.Signals(-code).name})")
+        return Outcome(None, f"the worker died (exit status {code})")
 
     def _replace(self, worker: _Worker) -> None:
         self._stop(worker)
@@ -223,7 +234,18 @@ class Executor:
 
 def took_longer(seconds: float) -> str:
     """What is said of a job that came to its time limit."""
-    return f"it took longer than {seconds:g} s (`--time-limit`)"
+    what = " of CPU time" if _COUNTS_CPU else ""
+    return f"it took longer than {seconds:g} s{what} (`--time-limit`)"
+
+
+def _waited(seconds: float) -> Outcome:
+    """The outcome of a job that came to the wall limit: on a machine that lets it compute, it may
+    end well."""
+    if not _COUNTS_CPU:
+        return Outcome(None, took_longer(seconds), timed_out=True)
+    lasted = f"it lasted longer than {_PATIENCE * seconds:g} s"
+    may = f"{_PATIENCE} times the CPU time that it may take (`--time-limit`)"
+    return Outcome(None, f"{lasted}, {may}")
 
 
 def run_here(handler: Handler, jobs: Sequence[bytes]) -> Iterator[tuple[int, Outcome]]:
@@ -256,9 +278,10 @@ def _serve(
         except (EOFError, OSError):
             return
         _limit_time(*_LIMIT.unpack_from(message))
-        with contextlib.suppress(BrokenPipeError):
-            connection.send_bytes(_answer(handler, message[_LIMIT.size :], bounds, most))
+        answer = _answer(handler, message[_LIMIT.size :], bounds, most)
         _limit_time(0)
+        with contextlib.suppress(BrokenPipeError):
+            connection.send_bytes(answer)
 
 
 def _die_with(parent: int | None) -> None:
@@ -273,9 +296,11 @@ def _die_with(parent: int | None) -> None:
 
 
 def _limit_time(seconds: float) -> None:
-    """Ends a job that hangs even where the parent is no longer there to do so."""
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, seconds and seconds + _GRACE_SECONDS)
+    """Ends a job that computes for so long; and one that hangs, even where the parent is no longer
+    there to do so."""
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.setitimer(signal.ITIMER_REAL, seconds and _PATIENCE * seconds + _GRACE_SECONDS)
 
 
 def _answer(handler: Handler, job: bytes, bounds: Bounds, most: int) -> bytes:
@@ -318,6 +343,7 @@ def _isolate(bounds: Bounds) -> None:
     sys.setrecursionlimit(5000)
     if sys.platform == "win32":
         return
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
     import resource
 
     # What is writable and private counts; on other systems the nearest there is.

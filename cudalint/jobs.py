@@ -12,7 +12,7 @@ from cudalint import registry
 from cudalint.analysis.facts.capacity import Footprint
 from cudalint.analysis.facts.wrappers import Wrapper
 from cudalint.executor import JobError
-from cudalint.findings.finding import Confidence, Finding
+from cudalint.findings.finding import Finding
 from cudalint.findings.rule import Limits
 from cudalint.grouping.groups import Links, links_of
 from cudalint.program import MISSING_HEADER, Program
@@ -59,8 +59,8 @@ class AnalysisJob(msgspec.Struct, array_like=True):
     wrappers: bool = False
     """Whether the project's own allocators are wanted."""
     apart: bool = False
-    """Whether other files belong to these that could not be analysed with them: what a class does
-    is not seen whole."""
+    """Whether other files belong to these that could not be analysed with them: what is done with a
+    class, a global or a kernel is not seen whole."""
 
 
 class AnalysisResult(msgspec.Struct, array_like=True):
@@ -157,8 +157,7 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
         if isinstance(rule, FileRule):
             asked.extend(facts.files)
         for fact in asked:
-            found = rule.check(fact)
-            findings.extend(map(_doubted, found) if order.apart and _is_whole(fact) else found)
+            findings += [_resting(finding, fact, order.apart) for finding in rule.check(fact)]
     elsewhere = set(order.context)
     unread: dict[str, list[Span]] = {}
     for program in programs:
@@ -169,6 +168,9 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
         for one in file.unfinished:
             if one.filename not in elsewhere:
                 unread.setdefault(one.filename, []).append(one.span)
+    for finding in findings if order.apart else ():
+        if finding.rests_on:  # nobody knows whether a comment there is needed
+            unread.setdefault(finding.filename, []).append(finding.span)
     footprint = _footprints(facts) if order.footprint else []
     return AnalysisResult(
         [finding for finding in findings if finding.filename not in elsewhere],
@@ -179,15 +181,13 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
     )
 
 
-def _is_whole(fact: object) -> bool:
-    """Whether it is a fact of all files that belong together."""
+def _resting(finding: Finding, fact: object, apart: bool) -> Finding:
+    """A finding with what it rests on: what is said of a class holds if all of it is seen."""
     from cudalint.analysis.facts import ClassFacts
 
-    return isinstance(fact, ClassFacts)
-
-
-def _doubted(finding: Finding) -> Finding:
-    return dataclasses.replace(finding, confidence=Confidence.LOW)
+    if isinstance(fact, ClassFacts):
+        finding = dataclasses.replace(finding, rests_on=fact.record.name)
+    return finding.doubted() if apart and finding.rests_on else finding
 
 
 def _is_blank(program: Program) -> bool:

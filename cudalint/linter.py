@@ -198,6 +198,8 @@ def lint(
         lowered |= _lowered(beside, run, unsaved)
         run.unread, run.footprints, run.blank = {}, [], set()
         findings = _found(_analysed(lowered, told, run), run)
+    known = [*files, *context, *others]
+    findings = _with_doubts(findings, known, contents, run)
     _forget({file.filename for file in (*others, *run.passed_over)}, findings, run)
     if run.cache:
         run.cache.trim()
@@ -330,6 +332,30 @@ def _neighbours(
         and (one.file.filename in accused or b"cudalint" in one.data or b"NOLINT" in one.data)
     ]
     return (near or Neighbours()).of(asking, files, plan, contents) if asking else []
+
+
+def _with_doubts(
+    findings: Sequence[Finding],
+    known: Sequence[SourceFile],
+    contents: Mapping[Path, bytes],
+    run: _Run,
+) -> list[Finding]:
+    """The findings; of low confidence where a file that was not read may prove them wrong."""
+    from cudalint.doubts import doubts
+
+    lost = {one.filename for one in run.errors if not one.message.startswith(_NOT_ANALYSED)}
+    unread = {file.filename: file for file in known if file.filename in lost}
+    found = doubts({one.rests_on for one in findings}, unread.values(), contents)
+    for name, steps in found.items():
+        what = f"names `{name}`: findings that this may prove wrong have low confidence"
+        run.notes += [FileError(step.filename, what) for step in steps]
+    kept = []
+    for finding in findings:
+        steps = found.get(finding.rests_on, [])
+        kept.append(finding.doubted(*steps) if steps else finding)
+        if steps:  # nobody knows whether a comment there is needed
+            run.unread.setdefault(finding.filename, []).append(finding.span)
+    return kept
 
 
 def _forget(untold: set[str], findings: list[Finding], run: _Run) -> None:

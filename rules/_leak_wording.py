@@ -37,6 +37,7 @@ def leak_finding(
     is the last that leaks of the same defect have."""
     exits, resource = verdict.exits, leak.resource
     about = subject(resource.name, resource.api)
+    is_kept = any(way.overwritten_by == "run" for way in exits)
     finding = rule.finding(
         say(exits) + _unless_owned(exits),
         filename=resource.filename,
@@ -47,6 +48,7 @@ def leak_finding(
         severity=verdict.severity,
         confidence=verdict.confidence,
         repair=_repair(leak, verdict, facts),
+        rests_on=resource.name if is_kept else "",
         defect=Defect(f"{facts.function}: {last.kind.value}, {clause(last)}", last.span, about),
     )
     ways = [

@@ -90,6 +90,7 @@ class MissingSharedOptIn(FunctionRule):
                 span=launch.span,
                 function=facts.function,
                 subject=launch.kernel_name,
+                rests_on=launch.kernel_name,
                 steps=(*launch.steps, *kernel_step(launch, "the kernel is defined here")),
                 # A kernel that is not in the run may opt in where we cannot see it.
                 confidence=None if launch.kernel else Confidence.MEDIUM,

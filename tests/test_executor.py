@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from cudalint import executor
 from cudalint.executor import Bounds, Executor, JobError, Outcome
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills itself with signals")
@@ -36,6 +37,19 @@ def work(job: bytes) -> bytes:
             return b"%d" % os.getpid()
         case [b"hang"]:
             time.sleep(60)
+        case [b"sleep", seconds]:
+            time.sleep(float(seconds))
+            return b"slept"
+        case [b"spin"]:
+            while True:
+                pass
+        case [b"compute", seconds]:
+            until = time.process_time() + float(seconds)
+            while time.process_time() < until:
+                pass
+            return b"%d" % os.getpid()
+        case [b"stop"]:
+            os.kill(os.getpid(), signal.SIGSTOP)
         case [b"hoard"]:
             return b"".join(bytes([1]) * 2**28 for _ in range(64))
         case [b"fail"]:
@@ -79,13 +93,47 @@ def test_a_crash_is_reported_and_the_rest_goes_on() -> None:
     assert "exit status 3" in found[2].failure
 
 
-def test_a_hang_is_killed_after_the_limit() -> None:
-    before = time.monotonic()
-    found = outcomes(b"hang", b"echo a", b"echo b", seconds=1, workers=1)
+def test_a_job_that_spins_is_killed_after_its_cpu_seconds() -> None:
+    found = outcomes(b"spin", b"echo a", b"echo b", seconds=0.3, workers=1)
     assert [outcome.result for outcome in found] == [None, b"a", b"b"]
-    assert found[0].failure == "it took longer than 1 s (`--time-limit`)"
+    assert found[0].failure == "it took longer than 0.3 s of CPU time (`--time-limit`)"
     assert [outcome.timed_out for outcome in found] == [True, False, False]
-    assert time.monotonic() - before < 10
+
+
+def test_time_in_which_a_job_waits_does_not_count() -> None:
+    found = outcomes(b"sleep 1", b"echo a", seconds=0.4, workers=1)
+    assert [outcome.result for outcome in found] == [b"slept", b"a"]
+
+
+def test_the_cpu_seconds_of_each_job_are_counted_anew() -> None:
+    jobs = [b"compute 0.15"] * 5
+    found = outcomes(*jobs, seconds=0.5, workers=1)
+    assert len({outcome.result for outcome in found}) == 1  # one process did all
+
+
+def test_a_job_that_sleeps_for_ever_is_killed_by_the_wall_limit() -> None:
+    before = time.monotonic()
+    found = outcomes(b"hang", b"echo a", seconds=0.2, workers=1)
+    assert [outcome.result for outcome in found] == [None, b"a"]
+    what = "it lasted longer than 2 s, 10 times the CPU time that it may take (`--time-limit`)"
+    assert found[0].failure == what
+    # With another load it might have come to its end: nothing that is worth remembering.
+    assert not found[0].timed_out
+    assert 2 <= time.monotonic() - before < 30
+
+
+def test_a_stopped_worker_is_killed_by_the_wall_limit() -> None:
+    (stopped,) = outcomes(b"stop", seconds=0.2, workers=1)
+    assert stopped.failure.startswith("it lasted longer than 2 s")
+
+
+def test_where_nobody_counts_cpu_seconds_wall_time_is_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(executor, "_COUNTS_CPU", False)
+    monkeypatch.setattr(executor, "_PATIENCE", 1)
+    (found,) = outcomes(b"hang", seconds=0.3, workers=1)
+    assert found == Outcome(None, "it took longer than 0.3 s (`--time-limit`)", timed_out=True)
 
 
 def test_failures_and_bugs_are_told_apart() -> None:

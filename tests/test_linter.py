@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -165,6 +164,11 @@ def test_contents_stand_for_the_disk() -> None:
 forks = pytest.mark.skipif(sys.platform != "linux", reason="replaces what forked workers do")
 
 
+def spin(job: bytes = b"") -> bytes:
+    while True:
+        pass
+
+
 @pytest.fixture
 def sabotaged(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Files named after a mishap suffer it while they are read."""
@@ -175,7 +179,7 @@ def sabotaged(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         if name.startswith("crash"):
             os.kill(os.getpid(), signal.SIGSEGV)
         if name.startswith("hang"):
-            time.sleep(60)
+            spin()
         if name.startswith("bug"):
             raise ValueError("oops")
         return lower(job)
@@ -188,12 +192,12 @@ def sabotaged(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("sabotaged")
 def test_crashes_hangs_and_bugs_cost_their_file_only() -> None:
     write(a_cu=LEAK, crash_cu=LEAK, hang_cu=LEAK, bug_cu=LEAK, z_py=PYTHON_LEAK)
-    report = run(time_limit=10, cache=False)
+    report = run(time_limit=4, cache=False)
     assert places(report) == ["a.cu:5 GPU101", "z.py:5 GPU101"]
     assert errors(report) == [
         "bug.cu: not read: internal error: ValueError: oops",
         "crash.cu: not read: the worker crashed (SIGSEGV)",
-        "hang.cu: not read: it took longer than 10 s (`--time-limit`)",
+        "hang.cu: not read: it took longer than 4 s of CPU time (`--time-limit`)",
     ]
 
 
@@ -242,6 +246,74 @@ def test_alone_no_file_says_what_its_classes_never_release(monkeypatch: pytest.M
     ]
 
 
+RESTING = {
+    "pool_h": "#pragma once\nstruct Pool { float* data; };\nextern float* d_table;\n",
+    "a_cu": """#include <cuda_runtime.h>
+#include "pool.h"
+void fill(Pool* pool) { cudaMalloc(&pool->data, 64); }
+float* d_table;
+__global__ void wide(float* out) { extern __shared__ float all[]; out[0] = all[threadIdx.x]; }
+bool renew(int n) { return cudaMalloc(&d_table, n) == cudaSuccess; }
+int main() {
+    Pool pool;
+    fill(&pool);
+    for (int i = 0; i < 3; ++i) if (!renew(i)) return 1;
+    wide<<<1, 32, 65536>>>(d_table);
+}
+""",
+}
+POOL, TABLE, KERNEL = "a.cu:3 GPU105", "a.cu:6 GPU104", "a.cu:11 GPU303"
+RESTS = {POOL, TABLE, KERNEL}
+
+
+def accused(report: Report) -> set[str]:
+    return RESTS.intersection(places(report))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("void drop(Pool* pool) { cudaFree(pool->data); }", {TABLE, KERNEL}),
+        ("void drop() { cudaFree(d_table); }", {POOL, KERNEL}),
+        ("void allow() { cudaFuncSetAttribute(wide, LARGEST, 65536); }", {POOL, TABLE}),
+        ("void drop(Pools* pools) { cudaFree(d_tables); }", RESTS),  # other words
+    ],
+)
+def test_a_file_that_was_not_read_leaves_doubt_of_what_it_names(text: str, left: set[str]) -> None:
+    write(**RESTING, large_cu=f"#include <cuda_runtime.h>\n{text}\n" + " \n" * 1000)
+    report = run(max_file_size="1KiB", supervised=False)
+    (error,) = errors(report)
+    assert error.startswith("large.cu: is enormous")
+    assert accused(report) == left
+    shown = run(max_file_size="1KiB", supervised=False, preview=True)
+    assert accused(shown) == RESTS
+    doubted = {one.rests_on: one for one in shown.active if one.confidence.value == "low"}
+    assert len(doubted) == len(RESTS - left)
+    for name, one in doubted.items():
+        step = one.steps[-1]
+        assert (step.filename, step.span.row) == ("large.cu", 2)
+        assert step.message == f"this file was not read, and names `{name}`"
+        what = f"names `{name}`: findings that this may prove wrong have low confidence"
+        assert f"large.cu: {what}" in map(str, report.notes)
+
+
+def test_no_comment_is_unused_where_a_finding_is_in_doubt() -> None:
+    body = RESTING["a_cu"].replace("64); }", "64); }  // cudalint: ignore[GPU105]")
+    write(pool_h=RESTING["pool_h"], a_cu=body, large_cu="cudaFree(pool.data) // Pool\n" * 100)
+    found = {one.code for one in run(max_file_size="1KiB", supervised=False).active}
+    assert "GPU104" in found and not found & {"GPU001", "GPU105"}
+    Path("large.cu").unlink()
+    write(a_cu=body.replace("64); }  //", "64); cudaFree(pool->data); }  //"))
+    assert "GPU001" in {one.code for one in run(supervised=False).active}
+
+
+@forks
+@pytest.mark.usefixtures("sabotaged")
+def test_so_does_one_that_took_too_long() -> None:
+    write(**RESTING, hang_cu="#include <cuda_runtime.h>\nvoid drop() { cudaFree(d_table); }\n")
+    assert accused(run(time_limit=4, cache=False)) == {POOL, KERNEL}
+
+
 @forks
 @pytest.mark.parametrize(("stage", "verb"), [("lower", "read"), ("analyze", "analysed")])
 def test_a_time_out_is_remembered_for_its_limit(
@@ -249,13 +321,12 @@ def test_a_time_out_is_remembered_for_its_limit(
 ) -> None:
     write(a_cu=LEAK)
     with monkeypatch.context() as patch:
-        patch.setattr(jobs, stage, lambda job: time.sleep(60))
+        patch.setattr(jobs, stage, spin)
         assert errors(run(time_limit=1)) == [
-            f"a.cu: not {verb}: it took longer than 1 s (`--time-limit`)"
+            f"a.cu: not {verb}: it took longer than 1 s of CPU time (`--time-limit`)"
         ]
-    remembered = (
-        f"a.cu: not {verb}: it took longer than 1 s (`--time-limit`), when it was last tried"
-    )
+    what = "it took longer than 1 s of CPU time (`--time-limit`), when it was last tried"
+    remembered = f"a.cu: not {verb}: {what}"
     assert errors(run(time_limit=1)) == [remembered]
     assert errors(run(time_limit=0.5)) == [remembered]
     # More time, no cache or another text: another try.

@@ -203,7 +203,8 @@ setting_options = _options(
     click.option("--cache-size", metavar="SIZE", help="How much of it [default: 1GiB]."),
     click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes."),
     click.option(
-        "--time-limit", type=float, metavar="SECONDS", help="Limit for one file [default: 30]."
+        "--time-limit", type=float, metavar="SECONDS",
+        help="CPU seconds for one file [default: 30].",
     ),
     click.option("--max-file-size", metavar="SIZE", help="Larger files are not read."),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import itertools
 from collections.abc import Iterable
@@ -126,6 +127,9 @@ class Finding:
     """What its rule says of that; the linter makes ``fix`` of it."""
     advice: str = ""
     """The last clause of the message, where it says what to do."""
+    rests_on: str = ""
+    """The class, global or kernel of which it says what nothing in the run does: a file that was
+    not read might."""
     missing: tuple[str, ...] = ()
     """Headers that were not found (GPU002): what many such findings have in common."""
 
@@ -133,6 +137,11 @@ class Finding:
     def brief(self) -> str:
         """The message without what it advises."""
         return self.message.removesuffix(f"; {self.advice}")
+
+    def doubted(self, *reasons: Step) -> Finding:
+        """The finding, where what it rests on was not seen whole."""
+        steps = (*self.steps, *reasons)
+        return dataclasses.replace(self, confidence=Confidence.LOW, steps=steps)
 
     @property
     def refuted(self) -> bool:

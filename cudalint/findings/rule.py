@@ -86,10 +86,12 @@ class Rule(abc.ABC):
         defect: Defect | None = None,
         repair: Repair | None = None,
         advised: bool = False,
+        rests_on: str = "",
     ) -> Finding:
         """A finding of this rule, with its default severity and confidence unless given.
 
-        ``advised``: behind the last semicolon, the message says what to do.
+        ``advised``: behind the last semicolon, the message says what to do. ``rests_on``: the
+        global or kernel of which it says what nothing in the run does.
         """
         return Finding(
             code=self.code,
@@ -105,4 +107,5 @@ class Rule(abc.ABC):
             defect=defect,
             repair=repair,
             advice=message.rpartition("; ")[2] if advised else "",
+            rests_on=rests_on,
         )

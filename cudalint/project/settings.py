@@ -160,7 +160,7 @@ class Settings(
     jobs: Count | None = None
     """Worker processes; by default one per processor."""
     time_limit: Seconds = 30.0
-    """Seconds that one file may take."""
+    """CPU seconds that one file may take."""
     memory_limit: str | int = "4GiB"
     """Memory that one worker may use."""
 
