@@ -3,10 +3,12 @@ processes' memory, external memory, memory nodes of graphs."""
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from cudalint.runtime.account import account
-from cudalint.runtime.devices import Simulated
+from cudalint.runtime.devices import Gpu, Simulated
 from cudalint.runtime.events import Violation
 
 MIB = 1024 * 1024
@@ -280,6 +282,38 @@ def test_memory_of_another_process(lab):
     ]
     # What the other process wrote there is not known.
     assert len(child.tainted) == 1
+
+
+def test_what_a_runtime_opens_twice_is_closed_twice(lab, compiler, tmp_path):
+    source, library = tmp_path / "runtime.c", tmp_path / "runtime.so"
+    source.write_text(
+        """
+        int cudaIpcOpenMemHandle(void **pointer, ...) { *pointer = (void *)0x700000; return 0; }
+        int cudaIpcCloseMemHandle(void *pointer) { return 0; }
+        """
+    )
+    subprocess.run(
+        [str(compiler), "-x", "c", "-shared", "-fPIC", str(source), "-o", str(library)], check=True
+    )
+    summary = run(
+        lab,
+        """
+        int main() {
+            cudaIpcMemHandle_t handle{};
+            void *first, *second;
+            OK(cudaIpcOpenMemHandle(&first, handle, cudaIpcMemLazyEnablePeerAccess));
+            OK(cudaIpcOpenMemHandle(&second, handle, cudaIpcMemLazyEnablePeerAccess));
+            OK(cudaIpcCloseMemHandle(first));
+            OK(cudaIpcCloseMemHandle(second));
+            cudaIpcCloseMemHandle(second);  // Once too often.
+            return 0;
+        }
+        """,
+        RUNTIME,
+        Gpu("a runtime of two functions", "sm_90", 1 << 30, library),
+    )
+    assert told(summary) == [(Violation.DOUBLE_FREE, "ipc-memory")]
+    assert summary.leaks == ()
 
 
 def test_external_memory(lab):
