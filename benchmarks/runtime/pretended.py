@@ -55,9 +55,9 @@ def is_program(unit: Unit) -> bool:
 
 
 def can_run(unit: Unit, row: Row) -> bool:
-    if row.outcome == Outcome.CONFIRMED.value:
-        return True  # The misuse itself may have ended it.
-    return is_program(unit) and row.outcome != Outcome.NOT_RUNNABLE.value and not row.endings
+    """What is confirmed has run, however it ended: out of memory is an end."""
+    ended = row.outcome != Outcome.NOT_RUNNABLE.value and not row.endings
+    return is_program(unit) and (ended or row.outcome == Outcome.CONFIRMED.value)
 
 
 def lines(units: Sequence[Unit], rows: Sequence[Row]) -> Iterator[str]:
