@@ -40,6 +40,8 @@ class Row:
     hooked: bool = False
     """Whether only hooks in a Python framework saw it, which make few calls fail."""
     reasons: list[str] = field(default_factory=list)
+    endings: list[str] = field(default_factory=list)
+    """What each of its programs said last, where it did not end well."""
     known: list[str] = field(default_factory=list)
     """What a run shows of a good one and its comments explain: ``// seen: GPU101: reason``."""
     seconds: float = 0.0
@@ -110,6 +112,7 @@ def judge_unit(unit: Unit, static: Sequence[Finding], device: str, seconds: floa
             if verdict.outcome is not Outcome.CONFIRMED
         ]
     row.ran = bool(result.bases)
+    row.endings += filter(None, (base.exit_text for base in result.bases.values()))
     row.hooked = any(base.hooked for base in result.bases.values())
     for base in result.bases.values():
         if not base.ended and row.outcome != Outcome.CONFIRMED.value:

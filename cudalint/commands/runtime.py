@@ -53,6 +53,7 @@ def confirm_report(
     reaches, which ``keep_harness`` keeps."""
     from cudalint.runtime.compile_flags import ProjectFlags
     from cudalint.runtime.confirm import ConfirmOptions, confirm
+    from cudalint.runtime.frameworks.programs import stand_ins_environment
     from cudalint.runtime.harness.making import HarnessOptions
     from cudalint.runtime.observation import Limits
     from cudalint.runtime.sweep import Budget
@@ -67,7 +68,7 @@ def confirm_report(
             dataclasses.replace(
                 target,
                 arguments=settings.arguments,
-                environment=settings.environment,
+                environment={**stand_ins_environment(settings.stand_ins), **settings.environment},
                 flags=project.of(target.sources),
             )
             for target in targets_of([file.path for file in files], project.include_folders)

@@ -70,6 +70,9 @@ class TargetSettings(
     """Patterns of the files whose findings it can show; empty: all."""
 
 
+StandIn = Annotated[str, msgspec.Meta(pattern=r"^[a-z]+[0-9]+ [0-9]+(x[0-9]+)*$")]
+
+
 class RuntimeSettings(
     msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fields=True
 ):
@@ -85,6 +88,9 @@ class RuntimeSettings(
     """What is added to their environment."""
     build_arguments: tuple[str, ...] = ()
     """What the compiler is given besides: ``-lfoo``."""
+    stand_ins: dict[str, StandIn] = {}
+    """Small data in place of files that are absent, by name: ``"data/*.npy" = "float32 100x784"``.
+    """
     targets: tuple[TargetSettings, ...] = ()
     """Programs of one's own: tests, tools. Where there are any, no others are looked for."""
 

@@ -13,7 +13,7 @@ from cudalint.findings.verdict import Evidence
 from cudalint.runtime.events import Event, EventKind, Frame, Violation
 from cudalint.runtime.faults import SETTING
 from cudalint.runtime.frameworks import measures
-from cudalint.runtime.frameworks.watches import GROWTH
+from cudalint.runtime.frameworks.watches import GROWTH, PEAKS
 from cudalint.runtime.observation import Observation
 from cudalint.runtime.question import Question
 from cudalint.runtime.sites import same_call
@@ -62,13 +62,13 @@ def judged(code: str) -> bool:
 
 def measurable(code: str) -> bool:
     """Whether only a measure shows findings of a rule: bytes, or growth by pass."""
-    return code in GROWTH or code in _MEASURES
+    return code in GROWTH | PEAKS or code in measures.SEARCHES
 
 
 def evidence_of(question: Question, seen: Observation) -> Evidence | None:
     """What a run shows of a finding; ``None`` where it shows nothing."""
     code = question.finding.code
-    search = _leaked if code in LEAKS else (_SEARCHES | _MEASURES).get(code, _violated)
+    search = _leaked if code in LEAKS else (_SEARCHES | measures.SEARCHES).get(code, _violated)
     for event, message in search(question, seen):
         return Evidence(
             message=message,
@@ -394,8 +394,4 @@ _SEARCHES: dict[str, Search] = {
     "GPU501": _over_budget,
     "GPU502": _over_peak,
     "GPU506": _unchecked,
-}
-_MEASURES: dict[str, Search] = {
-    "GPU401": measures.large_copy,
-    "GPU605": measures.on_device_after_load,
 }

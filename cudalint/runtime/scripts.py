@@ -24,8 +24,10 @@ def prepared_script(
 ) -> Prepared:
     """A script, ready to run: ``sources`` lie in the program's own folders, and ``imports`` may
     import a framework. ``ToolkitError`` where the ledger cannot be compiled."""
-    # On a real GPU, a script that imports a framework is seen by hooks in that, not by the ledger.
-    hooked = device.mode is Mode.OBSERVE and frameworks.uses_framework(imports or sources)
+    # A script that imports a framework is seen by hooks in that, not by the ledger: on a real GPU,
+    # and where the framework can be simulated.
+    simulated = device.mode is Mode.SIMULATE
+    hooked = frameworks.uses_framework(imports or sources, simulated=simulated)
     command = frameworks.script_command if hooked else script_command
     own = frameworks.environment() if hooked else script_environment()
     return Prepared(

@@ -20,7 +20,8 @@ from cudalint.runtime.evidence import (
 from cudalint.runtime.faults import HOST_APIS, SETTING, Fault
 from cudalint.runtime.frameworks.growth import GrowthJudge
 from cudalint.runtime.frameworks.measures import REFUTABLE
-from cudalint.runtime.frameworks.watches import GROWTH
+from cudalint.runtime.frameworks.peaks import PeakJudge
+from cudalint.runtime.frameworks.watches import GROWTH, PEAKS
 from cudalint.runtime.observation import Observation
 from cudalint.runtime.question import Question
 from cudalint.runtime.second_witness import SecondWitness
@@ -37,6 +38,10 @@ _SWEEP_ALONE = frozenset({"GPU506"})
 _PATHLESS = frozenset({"GPU101", "GPU105"})
 """What every path would show."""
 _HOST_SIZES = frozenset({"GPU405"})
+NOT_SIMULATED = "not simulated: "
+"""So begins the note of a hook on what the program asked for and a pretended device cannot do."""
+STANDS_IN = "small data stands in for "
+"""The same of data: that nothing is wrong with so little of it says nothing."""
 NEVER_CALLED = "the program never made the call at this line"
 _DEPENDS = (
     "whether it happens depends on values that a kernel computes, and the simulated device computes"
@@ -68,13 +73,26 @@ class Judge:
         """``findings``: all of the target, which may hide each other's growth."""
         self._laboratory = laboratory
         self._growth = GrowthJudge(laboratory, findings)
+        self._peaks = PeakJudge(laboratory, findings)
         self._device = laboratory.device.name
         self._second = SecondWitness(laboratory.prepared, laboratory.device)
 
     def verdict(self, finding: Finding) -> Verdict | None:
         """The verdict on a finding; ``None`` where no run can show such a thing."""
+        verdict = self._verdict(finding)
+        if verdict is not None and verdict.outcome is Outcome.REFUTED:
+            for note in self._laboratory.base().account.notes:
+                if note.startswith(NOT_SIMULATED):
+                    return Verdict(Outcome.NOT_RUNNABLE, self._device, reason=note)
+                if note.startswith(STANDS_IN):
+                    return Verdict(Outcome.NOT_REACHED, self._device, reason=note)
+        return verdict
+
+    def _verdict(self, finding: Finding) -> Verdict | None:
         if finding.code in GROWTH:
             return self._growth.verdict(finding)
+        if finding.code in PEAKS:
+            return self._peaks.verdict(finding)
         if not (judged(finding.code) or measurable(finding.code)):
             return None
         question = Question.of(finding)
@@ -107,7 +125,12 @@ class Judge:
     def _missing_module(self, base: Observation) -> bool:
         last = (base.result.stderr.strip().splitlines() or [""])[-1]
         return self._laboratory.prepared.python and last.startswith(
-            ("ModuleNotFoundError", "ImportError", "AttributeError: cudalint simulates no")
+            (
+                "ModuleNotFoundError",
+                "ImportError",
+                "AttributeError: cudalint simulates no",
+                "NotSimulatedError",
+            )
         )
 
     def _shown(self, question: Question, tried: _Tried) -> Evidence | None:

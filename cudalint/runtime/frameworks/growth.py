@@ -18,9 +18,12 @@ from cudalint.runtime.sweep import BudgetSpentError, Laboratory
 from cudalint.runtime.trace import Mode
 
 WITNESS = "live memory"
-_FEWEST_PASSES = 5
+_FEWEST_PASSES = 4
 _WARM_UP = 2
 """Passes in which optimizers and libraries take what they keep."""
+_CACHES = frozenset({"GPU608"})
+_FEWEST_OF_A_CACHE = 3
+"""Each pass is an entry: there is nothing to warm up."""
 _SHARE = 0.8
 """Of the passes, how many must grow; and how few, for it not to be called growth."""
 _REMAINS = 0.25
@@ -51,19 +54,39 @@ class Fit:
         return self.rising >= _SHARE and self.per_pass > 0 and self.total > 0
 
 
-def fit(values: Sequence[int]) -> Fit | None:
+def unmeasured(mode: Mode) -> str:
+    """Why a program that no hook sees is not measured."""
+    if mode is Mode.SIMULATE:
+        return "not simulated: Python frameworks other than PyTorch"
+    return "only scripts that import a framework are measured"
+
+
+def not_measured(base: Observation) -> tuple[Outcome, str]:
+    """What to say where a program never came to a watched line."""
+    last = (base.result.stderr.strip().splitlines() or [""])[-1]
+    missing = last.startswith(("ModuleNotFoundError", "ImportError", "NotSimulatedError"))
+    if missing or base.result.trace is None:
+        return Outcome.NOT_RUNNABLE, last or base.result.ending
+    never = "the program never came to this line"
+    return (
+        Outcome.NOT_REACHED,
+        f"{never}: {last or base.result.ending}" if base.exit_text else never,
+    )
+
+
+def fit(values: Sequence[int], fewest: int = _FEWEST_PASSES) -> Fit | None:
     """The growth of a series; ``None`` where it is too short to tell."""
-    if len(values) < _FEWEST_PASSES:
+    if len(values) < fewest:
         return None
-    tail = values[min(_WARM_UP, len(values) - 4) :]
+    tail = values[max(0, min(_WARM_UP, len(values) - 4)) :]
     steps = [after - before for before, after in itertools.pairwise(tail)]
     rising = sum(step > 0 for step in steps) / len(steps)
     return Fit(len(values), rising, int(statistics.median(steps)), tail[-1] - tail[0])
 
 
-def device_fit(samples: Sequence[Sample]) -> Fit | None:
+def device_fit(samples: Sequence[Sample], fewest: int = _FEWEST_PASSES) -> Fit | None:
     """Of memory on the device."""
-    return fit([sample.device for sample in samples])
+    return fit([sample.device for sample in samples], fewest)
 
 
 def host_fit(samples: Sequence[Sample]) -> Fit | None:
@@ -79,23 +102,18 @@ class GrowthJudge:
     def __init__(self, laboratory: Laboratory, findings: Sequence[Finding]) -> None:
         self._laboratory = laboratory
         self._findings = [one for one in findings if one.code in GROWTH]
-        self._watches = watches_of(findings)
+        self._watches = tuple(one for one in watches_of(findings) if not one.peak)
         self._device = laboratory.device.name
 
     def verdict(self, finding: Finding) -> Verdict:
         """The verdict on a growth finding."""
-        if self._laboratory.device.mode is Mode.SIMULATE:
-            reason = "the simulated device runs no Python framework: growth is measured on a GPU"
-            return self._other(Outcome.NOT_RUNNABLE, reason)
         if not self._laboratory.prepared.frameworks:
-            return self._other(
-                Outcome.NOT_RUNNABLE, "only scripts that import a framework are measured"
-            )
+            return self._other(Outcome.NOT_RUNNABLE, unmeasured(self._laboratory.device.mode))
         watch = next(one for one in self._watches if (one.file, one.row) == place_of(finding))
         try:
             base = self._laboratory.base()
             if base.result.trace is None or not base.passes:
-                return self._not_run(base)
+                return self._other(*not_measured(base))
             return self._measured(finding, watch, base)
         except BudgetSpentError:
             return self._other(Outcome.NOT_REACHED, "no time was left to run it")
@@ -103,10 +121,11 @@ class GrowthJudge:
     def _measured(self, finding: Finding, watch: Watch, base: Observation) -> Verdict:
         """Compares the run in which only this line is as it was with one where all are changed."""
         plain = base.passes.get(watch.number, ())
-        device = device_fit(plain)
+        fewest = _FEWEST_OF_A_CACHE if finding.code in _CACHES else _FEWEST_PASSES
+        device = device_fit(plain, fewest)
         if device is None:
             ending = "" if base.exit_text == "" else f" ({base.exit_text})"
-            reason = f"{len(plain)} passes over this line{ending}: {_FEWEST_PASSES} are needed"
+            reason = f"{len(plain)} passes over this line{ending}: {fewest} are needed"
             return self._other(Outcome.NOT_REACHED, reason)
         mended, left = self._with_changes(watch)
         if left is not None:
@@ -181,18 +200,6 @@ class GrowthJudge:
         if others is None:
             return samples, None
         return samples, self._laboratory.measure(others).passes.get(watch.number)
-
-    def _not_run(self, base: Observation) -> Verdict:
-        last = (base.result.stderr.strip().splitlines() or [""])[-1]
-        missing = last.startswith(("ModuleNotFoundError", "ImportError"))
-        if missing or base.result.trace is None:
-            return self._other(Outcome.NOT_RUNNABLE, last or base.result.ending)
-        return self._other(
-            Outcome.NOT_REACHED,
-            f"the program never came to this line: {last or base.result.ending}"
-            if base.exit_text
-            else "the program never came to this line",
-        )
 
     def _other(self, outcome: Outcome, reason: str) -> Verdict:
         return Verdict(outcome, self._device, reason=reason)

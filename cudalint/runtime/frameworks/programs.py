@@ -17,6 +17,7 @@ from cudalint.runtime.trace import Mode, Trace
 TRACE = "CUDALINT_FRAMEWORK_TRACE"
 HISTORY = "CUDALINT_HISTORY"
 """``0``: no history of each allocation, where only growth is asked for."""
+STAND_INS = "CUDALINT_STAND_INS"
 MODULES = Path(__file__).parent / "modules"
 _RUNNER = "_cudalint_frameworks"
 _IMPORT = re.compile(
@@ -25,6 +26,12 @@ _IMPORT = re.compile(
     r"|cuda\.core|cuda\.bindings[^\n]*\bnvrtc)\b",
     re.MULTILINE,
 )
+_SIMULATED = re.compile(
+    r"^[ \t]*(?:from|import)[ \t]+"
+    r"(torch|torchvision|torchaudio|lightning|pytorch_lightning|transformers|timm)\b",
+    re.MULTILINE,
+)
+"""Those whose device can be pretended."""
 _KINDS = {
     "acquire": EventKind.ACQUIRE,
     "release": EventKind.RELEASE,
@@ -71,11 +78,13 @@ class FrameworkTrace:
     exits: tuple[tuple[Frame, ...], ...] = ()
 
 
-def uses_framework(files: Iterable[Path]) -> bool:
-    """Whether any of these imports a framework that has an allocator of its own."""
+def uses_framework(files: Iterable[Path], *, simulated: bool = False) -> bool:
+    """Whether any of these imports a framework that has an allocator of its own; ``simulated``: and
+    whose device can be pretended."""
+    imports = _SIMULATED if simulated else _IMPORT
     for file in files:
         try:
-            if _IMPORT.search(file.read_text("utf-8", "replace")):
+            if imports.search(file.read_text("utf-8", "replace")):
                 return True
         except OSError:
             continue
@@ -97,6 +106,11 @@ def environment() -> dict[str, str]:
         # JAX would take three quarters of the device at once.
         "XLA_PYTHON_CLIENT_PREALLOCATE": os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE", "false"),
     }
+
+
+def stand_ins_environment(stand_ins: Mapping[str, str]) -> dict[str, str]:
+    """What tells the hooks which small data stands in for which absent files."""
+    return {STAND_INS: json.dumps(dict(stand_ins))} if stand_ins else {}
 
 
 def read_traces(path: Path) -> list[FrameworkTrace]:

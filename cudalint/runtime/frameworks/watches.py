@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from cudalint.findings.finding import Finding
 
 VARIABLE = "CUDALINT_WATCH"
-GROWTH = frozenset({"GPU601", "GPU603", "GPU606"})
+GROWTH = frozenset({"GPU601", "GPU603", "GPU606", "GPU608"})
 """Rules on what grows by each pass over a line."""
+PEAKS = frozenset({"GPU602"})
+"""Rules on how much a line takes at most."""
 _CHANGES = {"GPU601": "detached", "GPU603": "on_host"}
+UNRECORDED = "unrecorded"
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,10 @@ class Watch:
     file: str
     row: int
     change: str = ""
-    """What is done to the values in this line: ``detached``, ``on_host``; empty: nothing."""
+    """What is done to the values in this line: ``detached``, ``on_host``; or to all of it:
+    ``unrecorded``; empty: nothing."""
+    peak: bool = False
+    """Whether the most that the line takes is sampled, in place of what was there before it."""
 
 
 def place_of(finding: Finding) -> tuple[str, int]:
@@ -33,9 +39,16 @@ def place_of(finding: Finding) -> tuple[str, int]:
 
 
 def watches_of(findings: Iterable[Finding]) -> tuple[Watch, ...]:
-    """A watch for each line that growth findings stand on, nothing changed."""
-    places = dict.fromkeys(place_of(finding) for finding in findings if finding.code in GROWTH)
-    return tuple(Watch(number, file, row) for number, (file, row) in enumerate(places, 1))
+    """A watch for each line that growth findings stand on, and for each of peaks, nothing
+    changed."""
+    places = dict.fromkeys(
+        (*place_of(finding), finding.code in PEAKS)
+        for finding in findings
+        if finding.code in GROWTH | PEAKS
+    )
+    return tuple(
+        Watch(number, file, row, peak=peak) for number, (file, row, peak) in enumerate(places, 1)
+    )
 
 
 def changed(
@@ -58,7 +71,13 @@ def changed(
 def environment(watches: Iterable[Watch]) -> dict[str, str]:
     """For the program."""
     listed = [
-        {"number": one.number, "file": one.file, "row": one.row, "change": one.change or None}
+        {
+            "number": one.number,
+            "file": one.file,
+            "row": one.row,
+            "change": one.change or None,
+            "peak": one.peak,
+        }
         for one in watches
     ]
     return {VARIABLE: json.dumps(listed)} if listed else {}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 
-from _cudalint_frameworks import imports, recorder, rewriting
+from _cudalint_frameworks import imports, recorder, rewriting, stand_ins
 
 HOOKS = {
     "torch": "_cudalint_frameworks.on_torch:hook",
     "cupy": "_cudalint_frameworks.on_cupy:hook",
+    "numpy": "_cudalint_frameworks.stand_ins:hook_numpy",
     "numba.cuda.cudadrv.driver": "_cudalint_frameworks.on_numba:hook",
     "pycuda.driver": "_cudalint_frameworks.on_pycuda:hook",
     "cuda.bindings.runtime": "_cudalint_frameworks.on_bindings:hook",
@@ -25,7 +26,8 @@ def begin() -> None:
     _begun = True
     recorder.start()
     try:
-        imports.install(HOOKS)
+        absent = bool(os.environ.get(stand_ins.VARIABLE))
+        imports.install({name: HOOKS[name] for name in HOOKS if name != "numpy" or absent})
         rewriting.install()
     except Exception as error:
         recorder.failed("the program", error)

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from types import ModuleType
 from typing import Any
 
-from _cudalint_frameworks import recorder
+from _cudalint_frameworks import recorder, stand_ins
 
 _MOST_EVENTS = 200_000
 _API = "torch"
+FLUSH = "torch.cuda.empty_cache"
 SEGMENT = "segment"
 """The family of what the allocator itself takes, to hand it out in blocks."""
 
 
 def hook(torch: ModuleType) -> None:
-    """Record the history from when CUDA is initialised."""
+    """Record the history from when CUDA is initialised, of a device that is pretended where none is
+    to be used."""
+    if os.environ.get("CUDALINT_MODE") == "simulate":
+        _pretend(torch)
+    if os.environ.get(stand_ins.VARIABLE):
+        stand_ins.hook_torch(torch)
     if os.environ.get("CUDALINT_HISTORY") == "0":
         return
+    _tell_flushes(torch.cuda)
 
     def begin() -> None:
         try:
@@ -30,6 +38,34 @@ def hook(torch: ModuleType) -> None:
 
     # Queued until the program itself initialises CUDA.
     torch.cuda._lazy_call(begin)
+
+
+def _pretend(torch: ModuleType) -> None:
+    """Where that fails, no verdict may come of a run without a device."""
+    try:
+        from _cudalint_frameworks.torch_device import pretend
+
+        pretend.begin()
+    except Exception as error:
+        version = getattr(torch, "__version__", "")
+        recorder.note(f"not simulated: PyTorch {version}: {type(error).__name__}: {error}")
+        raise
+
+
+def _tell_flushes(cuda: Any) -> None:
+    """Each call that gives the cache back, with how much that was."""
+    empty_cache = getattr(cuda, "empty_cache", None)
+    if empty_cache is None:
+        return
+
+    @functools.wraps(empty_cache)
+    def flush() -> None:
+        before = cuda.memory_reserved() if cuda.is_initialized() else 0
+        empty_cache()
+        given = before - cuda.memory_reserved() if before else 0
+        recorder.write("call", at=recorder.stack(), api=FLUSH, family=SEGMENT, bytes=given)
+
+    cuda.empty_cache = cuda.memory.empty_cache = flush
 
 
 def write_history(torch: Any) -> None:
@@ -56,7 +92,7 @@ def write_history(torch: Any) -> None:
                 recorder.write("release", at=_frames(entry), **values)
             elif action in ("segment_alloc", "segment_map"):
                 segments[device, address] = size
-                recorder.write("acquire", at=[], **values | {"family": SEGMENT})
+                recorder.write("acquire", at=_frames(entry), **values | {"family": SEGMENT})
             elif action in ("segment_free", "segment_unmap"):
                 if segments.pop((device, address), None):
                     recorder.write("release", at=[], **values | {"family": SEGMENT})
@@ -88,3 +124,18 @@ def live(torch: Any) -> int:
     if not torch.cuda.is_initialized():
         return 0
     return sum(torch.cuda.memory_allocated(device) for device in range(torch.cuda.device_count()))
+
+
+def peak(torch: Any) -> int:
+    """The most bytes that tensors held on one device since ``forget_peak``."""
+    if torch is None or not torch.cuda.is_initialized():
+        return 0
+    every = range(torch.cuda.device_count())
+    return max(torch.cuda.max_memory_allocated(device) for device in every)
+
+
+def forget_peak(torch: Any) -> None:
+    """Begin anew with what is there now."""
+    if torch is not None and torch.cuda.is_initialized():
+        for device in range(torch.cuda.device_count()):
+            torch.cuda.reset_peak_memory_stats(device)

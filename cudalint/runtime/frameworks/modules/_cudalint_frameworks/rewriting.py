@@ -16,7 +16,7 @@ from typing import Any
 from _cudalint_frameworks import recorder
 
 VARIABLE = "CUDALINT_WATCH"
-_PASS, _CHANGE = "__cudalint_passed__", "__cudalint_{}__"
+_PASS, _PEAK, _CHANGE = "__cudalint_passed__", "__cudalint_peak__", "__cudalint_{}__"
 CHANGES = ("detached", "on_host")
 
 
@@ -31,10 +31,13 @@ def watches() -> dict[str, list[dict[str, Any]]]:
 def compiled(source: bytes, filename: str, own: list[dict[str, Any]]) -> CodeType:
     """The code of a file with its watches."""
     tree = ast.parse(source, filename)
-    for one in own:
-        target = _statement(tree, one["row"])
+    targets = [_statement(tree, one["row"]) for one in own]
+    for one, target in zip(own, targets, strict=True):
         if target is None:
             recorder.note(f"no statement at {filename}:{one['row']}")
+            continue
+        if one.get("peak"):
+            _wrap(tree, target, one["number"], one.get("change"))
             continue
         change = one.get("change")
         if change is not None and not _change(target, _CHANGE.format(change)):
@@ -48,9 +51,15 @@ def _statement(tree: ast.Module, row: int) -> ast.stmt | None:
     fitting = [
         node
         for node in ast.walk(tree)
-        if isinstance(node, ast.stmt) and node.lineno <= row <= (node.end_lineno or node.lineno)
+        if isinstance(node, ast.stmt) and _first(node) <= row <= (node.end_lineno or node.lineno)
     ]
     return max(fitting, key=lambda node: (node.lineno, -(node.end_lineno or 0)), default=None)
+
+
+def _first(node: ast.stmt) -> int:
+    """The row that a statement begins in, with its decorators."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(one.lineno for one in decorators)])
 
 
 def _change(statement: ast.stmt, function: str) -> bool:
@@ -74,11 +83,26 @@ def _change(statement: ast.stmt, function: str) -> bool:
 
 
 def _insert_before(tree: ast.Module, target: ast.stmt, number: int) -> None:
+    """Of a function, what comes by is a call of it that its decorators do not answer."""
+    if isinstance(target, ast.FunctionDef | ast.AsyncFunctionDef):
+        documented = ast.get_docstring(target, clean=False) is not None
+        target = target.body[documented and len(target.body) > 1]
     for body in _bodies(tree):
         for at, statement in enumerate(body):
             if statement is target:
                 call = ast.Call(ast.Name(_PASS, ast.Load()), [ast.Constant(number)], [])
                 body.insert(at, ast.copy_location(ast.Expr(call), target))
+                return
+
+
+def _wrap(tree: ast.Module, target: ast.stmt, number: int, change: str | None) -> None:
+    """Put the statement into a ``with`` that measures it."""
+    for body in _bodies(tree):
+        for at, statement in enumerate(body):
+            if statement is target:
+                given = [ast.Constant(number), ast.Constant(change)]
+                call = ast.Call(ast.Name(_PEAK, ast.Load()), given, [])  # type: ignore[arg-type]
+                body[at] = ast.copy_location(ast.With([ast.withitem(call)], [target]), target)
                 return
 
 
@@ -116,6 +140,7 @@ def provide() -> None:
     from _cudalint_frameworks import sampling
 
     setattr(builtins, _PASS, sampling.passed)
+    setattr(builtins, _PEAK, sampling.Peak)
     for name in CHANGES:
         setattr(builtins, _CHANGE.format(name), getattr(sampling, name))
 

@@ -52,6 +52,34 @@ def passed(watch: int) -> None:
         recorder.failed("memory", error)
 
 
+class Peak:
+    """Samples the most that PyTorch's tensors take of a device while a statement runs, and what it
+    leaves in the C heap; ``unrecorded``: without a graph being recorded."""
+
+    def __init__(self, watch: int, change: str | None) -> None:
+        self._watch, self._count = watch, _counts.get(watch, 0) + 1
+        _counts[watch] = self._count
+        self._before = 0
+        torch = sys.modules.get("torch")
+        self._mode = torch.no_grad() if torch is not None and change == "unrecorded" else None
+
+    def __enter__(self) -> None:
+        if self._count <= _MOST_PASSES:
+            gc.collect()
+            self._before = host_bytes()
+            on_torch.forget_peak(sys.modules.get("torch"))
+        if self._mode is not None:
+            self._mode.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        if self._mode is not None:
+            self._mode.__exit__(*error)
+        if self._count <= _MOST_PASSES:
+            most = on_torch.peak(sys.modules.get("torch"))
+            kept = max(0, host_bytes() - self._before)
+            recorder.write("pass", watch=self._watch, device_bytes=most, host_bytes=kept)
+
+
 def device_bytes() -> int:
     """Bytes on the device that objects of Python hold, whatever the framework."""
     total = 0
@@ -85,7 +113,7 @@ def on_host(value: Any) -> Any:
     """The same on the host."""
     kind = type(value).__module__.partition(".")[0]
     if kind == "torch" and hasattr(value, "cpu"):
-        return value.cpu()
+        return value.detach().cpu()
     if kind == "cupy" and hasattr(value, "get"):
         return value.get()
     if kind in ("jax", "jaxlib") and "jax" in sys.modules:
