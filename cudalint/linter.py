@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from cudalint import __version__
+from cudalint.doubts import doubts
 from cudalint.executor import Executor, Handler, Outcome, run_here, took_longer
 from cudalint.findings.cells import in_cells
-from cudalint.findings.finding import Finding
+from cudalint.findings.finding import Confidence, Finding
 from cudalint.findings.fingerprint import fingerprinted
 from cudalint.judging import judged
 from cudalint.loading import text_of
@@ -341,11 +342,10 @@ def _with_doubts(
     run: _Run,
 ) -> list[Finding]:
     """The findings; of low confidence where a file that was not read may prove them wrong."""
-    from cudalint.doubts import doubts
-
     lost = {one.filename for one in run.errors if not one.message.startswith(_NOT_ANALYSED)}
     unread = {file.filename: file for file in known if file.filename in lost}
-    found = doubts({one.rests_on for one in findings}, unread.values(), contents)
+    sure = (one for one in findings if one.confidence is not Confidence.LOW)
+    found = doubts({one.rests_on for one in sure}, unread.values(), contents)
     for name, steps in found.items():
         what = f"names `{name}`: findings that this may prove wrong have low confidence"
         run.notes += [FileError(step.filename, what) for step in steps]

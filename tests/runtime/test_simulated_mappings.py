@@ -3,10 +3,12 @@ processes' memory, external memory, memory nodes of graphs."""
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from cudalint.runtime.account import account
-from cudalint.runtime.devices import Simulated
+from cudalint.runtime.devices import Gpu, Simulated
 from cudalint.runtime.events import Violation
 
 MIB = 1024 * 1024
@@ -282,6 +284,38 @@ def test_memory_of_another_process(lab):
     assert len(child.tainted) == 1
 
 
+def test_what_a_runtime_opens_twice_is_closed_twice(lab, compiler, tmp_path):
+    source, library = tmp_path / "runtime.c", tmp_path / "runtime.so"
+    source.write_text(
+        """
+        int cudaIpcOpenMemHandle(void **pointer, ...) { *pointer = (void *)0x700000; return 0; }
+        int cudaIpcCloseMemHandle(void *pointer) { return 0; }
+        """
+    )
+    subprocess.run(
+        [str(compiler), "-x", "c", "-shared", "-fPIC", str(source), "-o", str(library)], check=True
+    )
+    summary = run(
+        lab,
+        """
+        int main() {
+            cudaIpcMemHandle_t handle{};
+            void *first, *second;
+            OK(cudaIpcOpenMemHandle(&first, handle, cudaIpcMemLazyEnablePeerAccess));
+            OK(cudaIpcOpenMemHandle(&second, handle, cudaIpcMemLazyEnablePeerAccess));
+            OK(cudaIpcCloseMemHandle(first));
+            OK(cudaIpcCloseMemHandle(second));
+            cudaIpcCloseMemHandle(second);  // Once too often.
+            return 0;
+        }
+        """,
+        RUNTIME,
+        Gpu("a runtime of two functions", "sm_90", 1 << 30, library),
+    )
+    assert told(summary) == [(Violation.DOUBLE_FREE, "ipc-memory")]
+    assert summary.leaks == ()
+
+
 def test_external_memory(lab):
     summary = run(
         lab,
@@ -451,6 +485,67 @@ def test_a_graph_that_frees_on_launch(lab):
         RUNTIME + GRAPH,
     )
     assert (told(summary), summary.leaks) == ([], ())
+
+
+def test_nodes_of_every_kind_by_one_function(lab):
+    summary = run(
+        lab,
+        """
+        static int called;
+        static void count(void *) { called++; }
+        static cudaGraph_t graph;
+        static bool put(cudaGraphNodeParams &p) {
+        #if CUDART_VERSION >= 13000
+            return cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p) == cudaSuccess;
+        #else
+            return cudaGraphAddNode(&node, graph, nullptr, 0, &p) == cudaSuccess;
+        #endif
+        }
+        int main() {
+            OK(cudaGraphCreate(&graph, 0));
+            cudaGraphNodeParams p{};
+            p.type = cudaGraphNodeTypeMemAlloc;
+            p.alloc.poolProps.allocType = cudaMemAllocationTypePinned;
+            p.alloc.poolProps.location = {cudaMemLocationTypeDevice, 0};
+            p.alloc.bytesize = 4096;
+            if (!put(p)) return __LINE__;
+            void *at = p.alloc.dptr;
+            p = {};
+            p.type = cudaGraphNodeTypeMemset;
+            p.memset.dst = at, p.memset.value = 6, p.memset.elementSize = 1;
+            p.memset.width = 4096, p.memset.height = 1;
+            if (!put(p)) return __LINE__;
+            char first = 0;
+            p = {};
+            p.type = cudaGraphNodeTypeMemcpy;
+            p.memcpy.copyParams.srcPtr = {at, 1, 1, 1};
+            p.memcpy.copyParams.dstPtr = {&first, 1, 1, 1};
+            p.memcpy.copyParams.extent = {1, 1, 1};
+            p.memcpy.copyParams.kind = cudaMemcpyDeviceToHost;
+            if (!put(p)) return __LINE__;
+            p = {};
+            p.type = cudaGraphNodeTypeHost;
+            p.host.fn = count;
+            if (!put(p)) return __LINE__;
+            p = {};
+            p.type = cudaGraphNodeTypeMemFree;
+            p.free.dptr = at;
+            if (!put(p)) return __LINE__;
+            p = {};
+            p.type = cudaGraphNodeTypeConditional;
+            if (put(p)) return __LINE__;
+            cudaGraphExec_t exec;
+            OK(cudaGraphInstantiate(&exec, graph, 0));
+            OK(cudaGraphLaunch(exec, 0));
+            OK(cudaGraphExecDestroy(exec));
+            if (called != 1 || first != 6) return __LINE__;
+            return cudaGraphDestroy(graph);
+        }
+        """,
+        RUNTIME + GRAPH,
+    )
+    assert (told(summary), summary.leaks, summary.peak) == ([], (), 4096)
+    assert summary.notes == ("unsupported: cudaGraphAddNode of another kind",)
 
 
 def test_misuses_of_memory_of_graphs(lab):

@@ -249,6 +249,17 @@ def test_what_is_not_simulated_is_never_clean(tmp_path: Path, caught: bool) -> N
     assert "not simulated: torch.cuda.CUDAGraph" in found.reason
 
 
+def test_what_cannot_be_pretended_is_never_clean(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("__version__ = '0.1'\nclass cuda: ...\n")
+    found = verdict(tmp_path, "GPU401", "import torch\nx = 1  # HERE\n")
+    assert found.outcome is not Outcome.REFUTED
+    trace = run(tmp_path, "import torch\n")
+    assert trace.exit_status == 0
+    (hooks,) = programs.read_traces(tmp_path / "trace")
+    notes = [event.text for event in hooks.trace.events]
+    assert any(note.startswith("not simulated: PyTorch 0.1") for note in notes)
+
+
 @needs_torch
 def test_large_tensors_take_no_memory_of_the_host(tmp_path: Path) -> None:
     found = verdict(

@@ -184,34 +184,28 @@ API(cudaGraphGetNodes)(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count)
     return call.done(cudaSuccess);
 }
 
-API(cudaGraphAddEmptyNode)(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
-                           size_t count) {
-    CALL_FORWARD(cudaGraphAddEmptyNode, node, graph, after, count);
-    return ledger::add_node(call, node, graph, cudaGraphNodeTypeEmpty, [](Call&) { return cudaSuccess; });
-}
+namespace ledger {
 
-API(cudaGraphAddHostNode)(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
-                          size_t count, const struct cudaHostNodeParams* p) {
-    CALL_FORWARD(cudaGraphAddHostNode, node, graph, after, count, p);
+template <class Parameters>
+cudaError_t add_host(Call& call, cudaGraphNode_t* node, cudaGraph_t graph, const Parameters* p) {
     if (!p) return call.done(cudaErrorInvalidValue);
-    cudaHostNodeParams copy = *p;
-    return ledger::add_node(call, node, graph, cudaGraphNodeTypeHost, [copy](Call&) {
+    Parameters copy = *p;
+    return add_node(call, node, graph, cudaGraphNodeTypeHost, [copy](Call&) {
         copy.fn(copy.userData);
         return cudaSuccess;
     });
 }
 
-API(cudaGraphAddKernelNode)(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
-                            size_t count, const struct cudaKernelNodeParams* p) {
-    CALL_FORWARD(cudaGraphAddKernelNode, node, graph, after, count, p);
+template <class Parameters>
+cudaError_t add_kernel(Call& call, cudaGraphNode_t* node, cudaGraph_t graph, const Parameters* p) {
     if (!p) return call.done(cudaErrorInvalidValue);
-    ledger::Kernel* kernel = runtime().program.find(p->func);
+    Kernel* kernel = runtime().program.find(p->func);
     if (!kernel) return call.done(cudaErrorInvalidDeviceFunction);
     cudaError_t why;
-    std::string reason = ledger::refusal(
+    std::string reason = refusal(
         kernel, {p->gridDim, p->blockDim, p->kernelParams, p->sharedMemBytes, nullptr}, &why);
     if (!reason.empty()) {
-        call.misuse(ledger::LAUNCH_REFUSED, "", 0, 0, kernel->name + ": " + reason);
+        call.misuse(LAUNCH_REFUSED, "", 0, 0, kernel->name + ": " + reason);
         return call.done(why);
     }
     std::vector<std::vector<char>> values;
@@ -220,30 +214,27 @@ API(cudaGraphAddKernelNode)(cudaGraphNode_t* node, cudaGraph_t graph, const cuda
             const char* at = (const char*)p->kernelParams[i];
             values.emplace_back(at, at + (at ? kernel->facts.parameters[i].size : 0));
         }
-    return ledger::add_node(call, node, graph, cudaGraphNodeTypeKernel, [kernel, values](Call& inner) mutable {
+    return add_node(call, node, graph, cudaGraphNodeTypeKernel, [kernel, values](Call& inner) mutable {
         std::vector<void*> arguments;
         for (auto& value : values) arguments.push_back(value.data());
-        ledger::taint_arguments(inner, kernel, arguments.empty() ? nullptr : arguments.data());
+        taint_arguments(inner, kernel, arguments.empty() ? nullptr : arguments.data());
         return cudaSuccess;
     });
 }
 
-API(cudaGraphAddMemsetNode)(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
-                            size_t count, const struct cudaMemsetParams* p) {
-    CALL_FORWARD(cudaGraphAddMemsetNode, node, graph, after, count, p);
+template <class Parameters>
+cudaError_t add_fill(Call& call, cudaGraphNode_t* node, cudaGraph_t graph, const Parameters* p) {
     if (!p) return call.done(cudaErrorInvalidValue);
-    cudaMemsetParams m = *p;
-    return ledger::add_node(call, node, graph, cudaGraphNodeTypeMemset, [m](Call& inner) {
-        ledger::Place place;
-        ledger::Block block{Address(m.dst), m.pitch, 0};
-        ledger::Extent extent{m.width * m.elementSize, std::max<size_t>(m.height, 1), 1};
-        if (!ledger::locate(inner, block.at, extent.span(block), "memory to set", place))
+    Parameters m = *p;
+    return add_node(call, node, graph, cudaGraphNodeTypeMemset, [m](Call& inner) {
+        Place place;
+        Block block{Address(m.dst), m.pitch, 0};
+        Extent extent{m.width * m.elementSize, std::max<size_t>(m.height, 1), 1};
+        if (!locate(inner, block.at, extent.span(block), "memory to set", place))
             return cudaErrorInvalidValue;
-        return ledger::perform_fill(inner, place, block, extent, m.value, m.elementSize);
+        return perform_fill(inner, place, block, extent, m.value, m.elementSize);
     });
 }
-
-namespace ledger {
 
 inline cudaError_t replay_copy(Call& call, Block to, Block from, Extent extent) {
     Place a, b;
@@ -254,7 +245,50 @@ inline cudaError_t replay_copy(Call& call, Block to, Block from, Extent extent) 
     return perform_copy(call, a, to, b, from, extent);
 }
 
+inline cudaError_t add_copy(Call& call, cudaGraphNode_t* node, cudaGraph_t graph, const cudaMemcpy3DParms* p) {
+    if (!p) return call.done(cudaErrorInvalidValue);
+    if (p->srcArray || p->dstArray) {
+        call.note(std::string("unsupported: ") + call.api() + " with arrays");
+        return call.done(cudaErrorNotSupported);
+    }
+    cudaMemcpy3DParms m = *p;
+    auto block = [](const cudaPitchedPtr& ptr, const cudaPos& pos) {
+        Block b{0, ptr.pitch, ptr.pitch * ptr.ysize};
+        b.at = Address(ptr.ptr) + pos.x + pos.y * b.pitch + pos.z * b.slice;
+        return b;
+    };
+    Block to = block(m.dstPtr, m.dstPos), from = block(m.srcPtr, m.srcPos);
+    Extent extent{m.extent.width, m.extent.height, m.extent.depth};
+    return add_node(call, node, graph, cudaGraphNodeTypeMemcpy, [=](Call& inner) {
+        return replay_copy(inner, to, from, extent);
+    });
+}
+
 }  // namespace ledger
+
+API(cudaGraphAddEmptyNode)(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                           size_t count) {
+    CALL_FORWARD(cudaGraphAddEmptyNode, node, graph, after, count);
+    return ledger::add_node(call, node, graph, cudaGraphNodeTypeEmpty, [](Call&) { return cudaSuccess; });
+}
+
+API(cudaGraphAddHostNode)(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                          size_t count, const struct cudaHostNodeParams* p) {
+    CALL_FORWARD(cudaGraphAddHostNode, node, graph, after, count, p);
+    return ledger::add_host(call, node, graph, p);
+}
+
+API(cudaGraphAddKernelNode)(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                            size_t count, const struct cudaKernelNodeParams* p) {
+    CALL_FORWARD(cudaGraphAddKernelNode, node, graph, after, count, p);
+    return ledger::add_kernel(call, node, graph, p);
+}
+
+API(cudaGraphAddMemsetNode)(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                            size_t count, const struct cudaMemsetParams* p) {
+    CALL_FORWARD(cudaGraphAddMemsetNode, node, graph, after, count, p);
+    return ledger::add_fill(call, node, graph, p);
+}
 
 API(cudaGraphAddMemcpyNode1D)(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                               size_t count, void* to, const void* from, size_t bytes,
@@ -269,22 +303,7 @@ API(cudaGraphAddMemcpyNode1D)(cudaGraphNode_t* node, cudaGraph_t graph, const cu
 API(cudaGraphAddMemcpyNode)(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                             size_t count, const struct cudaMemcpy3DParms* p) {
     CALL_FORWARD(cudaGraphAddMemcpyNode, node, graph, after, count, p);
-    if (!p) return call.done(cudaErrorInvalidValue);
-    if (p->srcArray || p->dstArray) {
-        call.note("unsupported: cudaGraphAddMemcpyNode with arrays");
-        return call.done(cudaErrorNotSupported);
-    }
-    cudaMemcpy3DParms m = *p;
-    auto block = [](const cudaPitchedPtr& ptr, const cudaPos& pos) {
-        ledger::Block b{0, ptr.pitch, ptr.pitch * ptr.ysize};
-        b.at = Address(ptr.ptr) + pos.x + pos.y * b.pitch + pos.z * b.slice;
-        return b;
-    };
-    ledger::Block to = block(m.dstPtr, m.dstPos), from = block(m.srcPtr, m.srcPos);
-    ledger::Extent extent{m.extent.width, m.extent.height, m.extent.depth};
-    return ledger::add_node(call, node, graph, cudaGraphNodeTypeMemcpy, [=](Call& inner) {
-        return ledger::replay_copy(inner, to, from, extent);
-    });
+    return ledger::add_copy(call, node, graph, p);
 }
 
 API(cudaGraphAddDependencies)(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,

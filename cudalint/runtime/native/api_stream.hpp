@@ -66,7 +66,7 @@ cudaError_t destroy(Call& call, Address handle, const char* family, Real real) {
         // Before the call: a real driver crashes on some of these.
         if (gone != r.destroyed.end() && !strcmp(gone->second, family))
             call.misuse(DOUBLE_FREE, family, handle, 0, "destroyed a second time");
-        else
+        else if (r.held.count(handle) <= 1)  // What was acquired twice is released twice.
             r.destroyed[handle] = family;
         guard.unlock();
         cudaError_t status = real();

@@ -26,6 +26,7 @@
 #include "api_launch.hpp"
 #include "api_graph.hpp"
 #include "api_graph_memory.hpp"
+#include "api_graph_nodes.hpp"
 #include "api_library.hpp"
 #include "api_driver.hpp"
 #include "api_virtual.hpp"

@@ -20,9 +20,7 @@ def hook(torch: ModuleType) -> None:
     """Record the history from when CUDA is initialised, of a device that is pretended where none is
     to be used."""
     if os.environ.get("CUDALINT_MODE") == "simulate":
-        from _cudalint_frameworks.torch_device import pretend
-
-        pretend.begin()
+        _pretend(torch)
     if os.environ.get(stand_ins.VARIABLE):
         stand_ins.hook_torch(torch)
     if os.environ.get("CUDALINT_HISTORY") == "0":
@@ -40,6 +38,18 @@ def hook(torch: ModuleType) -> None:
 
     # Queued until the program itself initialises CUDA.
     torch.cuda._lazy_call(begin)
+
+
+def _pretend(torch: ModuleType) -> None:
+    """Where that fails, no verdict may come of a run without a device."""
+    try:
+        from _cudalint_frameworks.torch_device import pretend
+
+        pretend.begin()
+    except Exception as error:
+        version = getattr(torch, "__version__", "")
+        recorder.note(f"not simulated: PyTorch {version}: {type(error).__name__}: {error}")
+        raise
 
 
 def _tell_flushes(cuda: Any) -> None:
