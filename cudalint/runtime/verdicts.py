@@ -80,11 +80,12 @@ class Judge:
     def verdict(self, finding: Finding) -> Verdict | None:
         """The verdict on a finding; ``None`` where no run can show such a thing."""
         verdict = self._verdict(finding)
-        if verdict is not None and verdict.outcome is Outcome.REFUTED:
+        unshown = (Outcome.REFUTED, Outcome.NOT_REACHED)
+        if verdict is not None and verdict.outcome in unshown and self._laboratory.runs:
             for note in self._laboratory.base().account.notes:
                 if note.startswith(NOT_SIMULATED):
                     return Verdict(Outcome.NOT_RUNNABLE, self._device, reason=note)
-                if note.startswith(STANDS_IN):
+                if note.startswith(STANDS_IN) and verdict.outcome is Outcome.REFUTED:
                     return Verdict(Outcome.NOT_REACHED, self._device, reason=note)
         return verdict
 

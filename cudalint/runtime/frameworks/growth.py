@@ -57,7 +57,7 @@ class Fit:
 def unmeasured(mode: Mode) -> str:
     """Why a program that no hook sees is not measured."""
     if mode is Mode.SIMULATE:
-        return "not simulated: Python frameworks other than PyTorch"
+        return "not simulated: Python frameworks other than PyTorch and CuPy"
     return "only scripts that import a framework are measured"
 
 

@@ -10,7 +10,9 @@ from cudalint.runtime.question import Question
 
 REFUTABLE = frozenset({"GPU401", "GPU501", "GPU502", "GPU605"})
 """What the hooks in frameworks see all of."""
-_PARTS, _FLUSH, _SEGMENT = "torch.parts", "torch.cuda.empty_cache", "segment"
+_PARTS = frozenset({"torch.parts", "cupy.parts"})
+_FLUSHES = frozenset({"torch.cuda.empty_cache", "cupy.cuda.MemoryPool.free_all_blocks"})
+_SEGMENT = "segment"
 """As the hooks call them."""
 _FEWEST_USES = 2
 _FEWEST_ROUNDS = 2
@@ -94,7 +96,7 @@ def used_in_parts(question: Question, seen: Observation) -> Iterator[tuple[Event
             used += event.bytes
             if used > most:
                 most, reached = used, event
-        elif event.api == _PARTS:
+        elif event.api in _PARTS:
             uses += event.detail
             largest = max(largest, event.bytes)
     several = reached is not None and most > reached.bytes
@@ -129,7 +131,7 @@ def flushed(question: Question, seen: Observation) -> Iterator[tuple[Event | Non
     calls: list[Event] = []
     again = 0
     for event in seen.events:
-        if event.api == _FLUSH and question.place.index(event.stack) is not None:
+        if event.api in _FLUSHES and question.place.index(event.stack) is not None:
             calls.append(event)
         elif calls and event.family == _SEGMENT and event.kind is EventKind.ACQUIRE:
             again += event.bytes

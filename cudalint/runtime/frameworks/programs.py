@@ -28,7 +28,7 @@ _IMPORT = re.compile(
 )
 _SIMULATED = re.compile(
     r"^[ \t]*(?:from|import)[ \t]+"
-    r"(torch|torchvision|torchaudio|lightning|pytorch_lightning|transformers|timm)\b",
+    r"(torch|torchvision|torchaudio|lightning|pytorch_lightning|transformers|timm|cupy)\b",
     re.MULTILINE,
 )
 """Those whose device can be pretended."""
@@ -36,7 +36,9 @@ _KINDS = {
     "acquire": EventKind.ACQUIRE,
     "release": EventKind.RELEASE,
     "copy": EventKind.COPY,
+    "fill": EventKind.FILL,
     "call": EventKind.CALL,
+    "kept": EventKind.KEPT,
     "note": EventKind.NOTE,
     "raised": EventKind.VIOLATION,
     "end": EventKind.END,

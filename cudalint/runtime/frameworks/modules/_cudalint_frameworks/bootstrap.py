@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from _cudalint_frameworks import imports, recorder, rewriting, stand_ins
 
@@ -15,6 +16,8 @@ HOOKS = {
     "cuda.bindings.runtime": "_cudalint_frameworks.on_bindings:hook",
     "cuda.bindings.driver": "_cudalint_frameworks.on_bindings:hook",
 }
+_STAND_INS = f"{recorder.OWN}{os.sep}stand_ins"
+"""Libraries that need a device, for where it is simulated."""
 _begun = False
 
 
@@ -25,6 +28,8 @@ def begin() -> None:
         return
     _begun = True
     recorder.start()
+    if os.environ.get("CUDALINT_MODE") == "simulate":
+        sys.path.insert(0, _STAND_INS)
     try:
         absent = bool(os.environ.get(stand_ins.VARIABLE))
         imports.install({name: HOOKS[name] for name in HOOKS if name != "numpy" or absent})

@@ -61,10 +61,7 @@ def _wrapped(module: ModuleType, function: Any, name: str) -> Any:
         caller = str(sys._getframe(1).f_globals.get("__name__", "")).partition(".")[0]
         if caller in _LIBRARIES:
             return function(*arguments, **named)
-        global _calls
-        _calls += 1
-        number = _calls
-        status = _fault(name, number)
+        number, status = next_call(name)
         if status:
             recorder.write(
                 "call", at=recorder.stack(), api=name, status=status, call=number, injected=True
@@ -78,6 +75,13 @@ def _wrapped(module: ModuleType, function: Any, name: str) -> Any:
         return result
 
     return call
+
+
+def next_call(name: str) -> tuple[int, int]:
+    """The number of a call, and the status that it is to fail with; 0 where it is not."""
+    global _calls
+    _calls += 1
+    return _calls, _fault(name, _calls)
 
 
 def _fault(name: str, number: int) -> int:

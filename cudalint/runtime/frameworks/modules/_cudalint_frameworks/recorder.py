@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any, TextIO
 
 VARIABLE = "CUDALINT_FRAMEWORK_TRACE"
-_OWN = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
+OWN = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
 _MOST_FRAMES = 48
 _MOST_TEXT = 2000
 _lock = threading.RLock()
@@ -37,7 +37,7 @@ def stack() -> list[tuple[str, int, str]]:
 
 def add_frame(found: list[tuple[str, int, str]], filename: str, line: int, function: str) -> None:
     """Add a frame unless it is ours or the interpreter's."""
-    if not filename.startswith((_OWN, "<frozen")) and os.sep + "runpy.py" not in filename:
+    if not filename.startswith((OWN, "<frozen")) and os.sep + "runpy.py" not in filename:
         found.append((os.path.abspath(filename), line, function))  # noqa: PTH100
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 _MOST_OBJECTS = 200_000
 _LEAST_ADDRESS = 4096
+_NOT_THE_PROGRAM = ("site-packages", "_cudalint_simulated", "_cudalint_frameworks")
 _CONSTANT = (str, bytes, float, complex, bool, type(None), types.ModuleType, types.CodeType)
 
 
@@ -23,23 +24,27 @@ def tell(script: Mapping[str, Any]) -> None:
     simulated = sys.modules.get("_cudalint_simulated.library")
     if simulated is None:
         return
+    for address in addresses(script):
+        simulated.ledger.cudalint_keep(ctypes.c_void_p(address))
+
+
+def addresses(script: Mapping[str, Any]) -> Iterator[int]:
+    """All numbers that the program's modules hold and that may be addresses or handles."""
     roots: list[object] = []
     for module in list(sys.modules.values()):
         if _own(module) and getattr(module, "__name__", "") != "__main__":
             roots += vars(module).values()
     shared = _shared(script)
     roots += (value for name, value in script.items() if name in shared)
-    for address in _addresses(roots):
-        simulated.ledger.cudalint_keep(ctypes.c_void_p(address))
+    yield from _addresses(roots)
 
 
 def _own(module: object) -> bool:
     file = getattr(module, "__file__", None)
     if not isinstance(module, types.ModuleType) or not isinstance(file, str):
         return False
-    ours = __file__.rpartition("_cudalint_simulated")[0]
     library = types.__file__.rpartition("types.py")[0]
-    return not file.startswith((ours, library)) and "site-packages" not in file
+    return not file.startswith(library) and not any(part in file for part in _NOT_THE_PROGRAM)
 
 
 def _shared(script: Mapping[str, Any]) -> set[str]:

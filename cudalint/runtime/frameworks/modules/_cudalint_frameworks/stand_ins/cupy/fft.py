@@ -1,0 +1,13 @@
+"""``cupy.fft``: NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from cupy._functions import named
+
+
+def __getattr__(name: str) -> Any:
+    return named(numpy.fft, "cupy.fft", name)
