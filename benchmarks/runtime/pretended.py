@@ -2,7 +2,9 @@
 ``python -m benchmarks.runtime.pretended [--framework torch|cupy] [--peaks] [FIXTURE]...``.
 
 A fixture can run where its file is a program that comes to its end: it asks for no argument, file
-or package that is not there.
+or package that is not there. One that is confirmed ran, whatever ended it; one that is ended
+by its own misuse and not confirmed is not counted, nor is one whose verdict needs what is not
+simulated.
 """
 
 from __future__ import annotations

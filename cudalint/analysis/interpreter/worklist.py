@@ -37,7 +37,7 @@ from cudalint.analysis.shape.consumers import may_stop_early
 from cudalint.analysis.shape.exceptions import Exceptions
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.subjects import Subjects
-from cudalint.analysis.values.elements import count
+from cudalint.analysis.values.elements import count, is_any_element
 from cudalint.analysis.values.values import (
     NULL,
     Address,
@@ -629,22 +629,16 @@ def _next_element(state: State) -> None:
     """Another element of a container is not what the last one was equal to; it may well be null
     like that one."""
     for element, known in list(state.equal.items()):
-        if _is_any_element(element) and known != NULL:
+        if is_any_element(element) and known != NULL:
             del state.equal[element]
             state.conditions[Operation("==", (element, known))] = False
     for condition, truth in state.conditions.items():
         match condition:
             case Operation("==", (left, right)) if truth and NULL not in (left, right):
-                if _is_any_element(left) or _is_any_element(right):
+                if is_any_element(left) or is_any_element(right):
                     state.conditions[condition] = False
 
 
 def _leads_on(value: Value) -> bool:
     """Whether a value leads to what was there when the function was entered, or to a variable."""
     return any(isinstance(part, Input | Address) for part in inside(value))
-
-
-def _is_any_element(value: Value) -> bool:
-    return isinstance(value, Operation) and (
-        value.operator == "element" or (value.operator == "[]" and len(value.operands) == 1)
-    )

@@ -32,6 +32,7 @@ from cudalint.program import (
     Index,
     Operation,
     Return,
+    Throw,
     Variable,
     variables,
     walk,
@@ -203,6 +204,16 @@ class Flow:
                 ends, lambda number: [n for n in before.get(number, ()) if n != block]
             )
         return self._avoiding[block]
+
+    @functools.cached_property
+    def fatal(self) -> frozenset[int]:
+        """The blocks, of no loop, from which every way leads to the end of the process."""
+        leaving = [
+            n for n, one in enumerate(self.blocks) if isinstance(one.terminator, Return | Throw)
+        ]
+        coming = closure(leaving, lambda number: self._before.get(number, []))
+        ends = range(len(self.blocks))
+        return frozenset(n for n in ends if n not in coming and not self.enclosing.get(n))
 
     def passed(self, start: Place, without: Container[Place]) -> set[Place]:
         """The operations that control may come to behind one, past none of some; the end of a block

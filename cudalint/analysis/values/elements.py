@@ -35,6 +35,13 @@ def is_of_elements(location: Location) -> bool:
     return any(isinstance(one, Input) and "[]" in one.location for one in inside(Input(location)))
 
 
+def is_any_element(value: Value) -> bool:
+    """Whether a value is what some element holds, nobody knows which."""
+    return isinstance(value, Operation) and (
+        value.operator == "element" or (value.operator == "[]" and len(value.operands) == 1)
+    )
+
+
 def element_part(index: Value) -> str:
     """The part of a location that an index or a key selects; ``[]`` where it is not known."""
     number = integer(index)

@@ -16,7 +16,7 @@ from cudalint.analysis.engine.state import InputRelease, InputUse, State, Status
 from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
 from cudalint.analysis.shape.members import declaring, member_in
 from cudalint.analysis.shape.walk import plain
-from cudalint.analysis.values.elements import is_index
+from cudalint.analysis.values.elements import is_any_element, is_index
 from cudalint.analysis.values.values import (
     Address,
     Bag,
@@ -397,7 +397,7 @@ def _may_be_another(run: FunctionRun, location: Location) -> bool:
                     or (repeated and run.evaluator.is_local(inner))
                 )
             case Operation(operator=operator):
-                another = operator == "element" or operator.endswith("()")
+                another = is_any_element(value) or operator.endswith("()")
             case Symbol(origin=origin):
                 another = repeated and origin.startswith("call:")
             case Bag():

@@ -327,6 +327,8 @@ def end_scope(run: FunctionRun, symbols: tuple[str, ...], span: Span, state: Sta
             if live(state.status(resource))
         }
         state.forget(location)
+        if run.position.block in run.flow.fatal:
+            held = set()  # a handler's, say, that ends the process
         for resource in sorted(held):
             if not _held(run, state, resource) and not is_empty(run, state, resource):
                 _lose_scope(run, state, resource, span)
