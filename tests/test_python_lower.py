@@ -897,6 +897,12 @@ def test_python_2_is_read() -> None:
     assert [call.name for call in calls(function(program, "f"))] == ["g", "h"]
 
 
+def test_a_keyword_of_later_versions_is_read_as_a_name() -> None:
+    program = read("m.py", "def f(x):\n    y = x.cuda(async=True)\n    return g(y)\n")
+    assert [call.name for call in calls(function(program, "f"))] == [".cuda", "g"]
+    assert [dropped.what for dropped in program.dropped] == ["Python 2 code"]
+
+
 @pytest.mark.parametrize("text", ["", "\n", "# nothing", "\ufeff", "pass"])
 def test_empty_files(text: str) -> None:
     program = read("m.py", text)

@@ -27,6 +27,8 @@ _PYTHON_2 = (
     (re.compile(r"\b(0[xX][0-9a-fA-F]+|\d+)[lL]\b"), r"\1 "),
     (re.compile(r"\b0(?=[0-7]+\b)"), " "),
     (re.compile(r"\b[uU][rR](?=['\"])"), " r"),
+    # A keyword since Python 3.7: `tensor.cuda(async=True)`.
+    (re.compile(r"\basync(?=[ \t]*=[^=])"), "asynk"),
 )
 _PYTHON_2_EXCEPT = re.compile(r"(except[ \t]+(?:[\w.]+|\([^()]*\)))([ \t]*,[ \t]*\w+)(?=[ \t]*:)")
 _PYTHON_2_RAISE = re.compile(r"(raise[ \t]+[\w.]+)([ \t]*,[^\r\n]*)")
