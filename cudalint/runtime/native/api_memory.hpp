@@ -80,8 +80,14 @@ inline std::string memory_text(const char* family) {
     return ends ? text : text + " memory";
 }
 
-// What is wrong with releasing this pointer as one of these families.
-inline void tell_bad_release(Call& call, Address address, const char* wanted) {
+inline void tell_never_allocated(Call& call, Address address, const char* wanted) {
+    call.misuse(INVALID_POINTER, wanted, address, 0,
+                "the pointer released was never allocated by CUDA");
+}
+
+// What is wrong with releasing this pointer as one of these families. Whether that is known: a real
+// runtime has memory that the ledger has not seen come.
+inline bool tell_bad_release(Call& call, Address address, const char* wanted) {
     Memory& memory = runtime().memory;
     if (Allocation* inside = memory.find(address)) {
         if (inside->start == address)
@@ -91,22 +97,24 @@ inline void tell_bad_release(Call& call, Address address, const char* wanted) {
             call.misuse(INVALID_POINTER, inside->family, address, inside->bytes,
                         std::string("released ") + size_text(address - inside->start) +
                             " into an allocation of " + size_text(inside->bytes));
-        return;
+        return true;
     }
     auto handle = runtime().handles.find(address);
     if (handle != runtime().handles.end()) {
         call.misuse(WRONG_DEALLOCATOR, handle->second.family, address, 0,
                     std::string("a handle of family ") + handle->second.family +
                         " is released by " + call.api());
-        return;
+        return true;
     }
     const auto* gone = memory.find_gone(address);
     if (gone && gone->first == address)
         call.misuse(DOUBLE_FREE, gone->second.family, address, gone->second.bytes,
                     "released a second time");
+    else if (simulating())
+        tell_never_allocated(call, address, wanted);
     else
-        call.misuse(INVALID_POINTER, wanted, address, 0,
-                    "the pointer released was never allocated by CUDA");
+        return false;
+    return true;
 }
 
 using Fits = bool (*)(const char* family);
@@ -137,12 +145,13 @@ cudaError_t release(Call& call, void* pointer, Fits fits, const char* wanted, Re
         }
         return call.refuse();
     }
-    if (!good && pointer) tell_bad_release(call, address, wanted);
+    bool known = good || !pointer || tell_bad_release(call, address, wanted);
     cudaError_t status = cudaErrorInvalidValue;
     if (!simulating()) {
         guard.unlock();
         status = real();
         guard.lock();
+        if (!known && status != cudaSuccess) tell_never_allocated(call, address, wanted);
     } else if (good) {
         status = cudaSuccess;
     }
