@@ -102,6 +102,8 @@ class Judge:
             base = self._laboratory.base()
             if not base.events or self._missing_module(base):
                 return self._not_runnable(base)
+            if not (judged(finding.code) or finding.code in REFUTABLE or base.hooked):
+                return None  # nothing here measures it
             if question.finding.code in LEAKS and question.never and nothing_lost(question, base):
                 still = kept(question, base)
                 if still is not None:
