@@ -154,5 +154,9 @@ def leaks_of(code: str, facts: FunctionFacts) -> Iterator[tuple[Leak, Verdict, L
 
 
 def _share(one: Verdict, other: Verdict) -> bool:
-    alike = (one.severity, one.confidence) == (other.severity, other.confidence)
-    return alike and not {way.span for way in one.exits}.isdisjoint(way.span for way in other.exits)
+    if (one.severity, one.confidence) != (other.severity, other.confidence):
+        return False
+    ways = [*one.exits, *other.exits]
+    if all(way.overwritten_by == "run" for way in ways):
+        return True  # the next run of the function
+    return not {way.span for way in one.exits}.isdisjoint(way.span for way in other.exits)

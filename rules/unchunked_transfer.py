@@ -127,8 +127,9 @@ def _in_chunks(copy: Transfer, function: Span, limit: int) -> InChunks | None:
     if copy.bytes is None or model is None:
         return None
     numbers = tuple(i for i, path in enumerate((model.to, model.source)) if path in model.numbers)
-    new, fill = (model.in_parts.new, model.in_parts.fill) if model.in_parts else ("", "")
-    return InChunks(copy.span, function, copy.api, limit, copy.of_bytes, numbers, new, fill)
+    parts = model.in_parts
+    made = (parts.new, parts.fill, parts.device) if parts is not None else ()
+    return InChunks(copy.span, function, copy.api, limit, copy.of_bytes, numbers, *made)
 
 
 def _to_device(copy: Transfer) -> bool:

@@ -85,10 +85,12 @@ class CopyInParts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     ``{from}`` is what is copied, ``{module}`` what stands before the function's name."""
 
     new: str
-    """The whole, not filled yet; ``{device}`` is what a method's only argument says, or "cuda"."""
+    """The whole, not filled yet; ``{device}`` is the only argument."""
     fill: str
     """A part of it filled: ``{to}`` of it with ``{part}`` of what is copied, which ``{call}``
     copies."""
+    device: str = ""
+    """The device where the call names none."""
 
 
 class CopyEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

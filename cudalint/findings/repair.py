@@ -205,6 +205,8 @@ class InChunks(msgspec.Struct, frozen=True, tag=True):
     """What makes the whole that the call returns, not filled yet, and what fills a part of it
     (``CopyInParts`` of the models)."""
     fill: str = ""
+    device: str = ""
+    """Where the call names none."""
 
 
 class AddCheck(msgspec.Struct, frozen=True, tag=True):

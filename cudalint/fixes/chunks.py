@@ -138,12 +138,14 @@ def _of_array(
     if is_method:
         demand(isinstance(call.func, ast.Attribute))
         assert isinstance(call.func, ast.Attribute)
-        host, module = text.of(call.func.value), ""
-        demand(re.search(r"^import torch$", text.text, re.MULTILINE))
+        host = text.of(call.func.value)
+        module = repair.new.partition(".")[0]
+        demand(re.search(rf"^import {module}$", text.text, re.MULTILINE))
     else:
         demand(call.args)
         host, module = text.of(call.args[0]), prefix_of(repair.api, text.of(call))
-    device = text.of(call.args[0]) if call.args else '"cuda"'
+    device = text.of(call.args[0]) if call.args else repair.device
+    demand(device)
     made = repair.new.format(**{"from": host, "module": module, "device": device})
     demand(is_place(host) and host != name)
     part = f"{host}[{start} : {start} + {rows}]"

@@ -60,11 +60,7 @@ def _is_copyable(linker: Linker, record: Record) -> bool:
     """Whether the compiler writes a copy constructor, as far as the classes of members tell."""
     if record.copy_constructor not in ("implicit", "defaulted") or record.bases:
         return False
-    for field in record.fields:
-        kind = field.type
-        while kind.kind == "array" and kind.pointee is not None:
-            kind = kind.pointee
-        inner = linker.record(kind.record, record.filename) if kind.kind == "record" else None
+    for kind, inner in linker.contained(record):
         if kind.kind in ("record", "other") and (inner is None or not _is_copyable(linker, inner)):
             return False
     return True

@@ -207,7 +207,8 @@ class Flow:
 
     @functools.cached_property
     def fatal(self) -> frozenset[int]:
-        """The blocks, of no loop, from which every way leads to the end of the process."""
+        """The blocks, of no loop, from which every way leads to the end of the process, but for
+        exceptions of what is called there."""
         leaving = [
             n for n, one in enumerate(self.blocks) if isinstance(one.terminator, Return | Throw)
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Ordered
 from typing import Any, TypeVar
 
@@ -23,6 +23,8 @@ from cudalint.program import (
 
 Memo = TypeVar("Memo")
 
+
+_BY_COMPILER = ("implicit", "defaulted")
 
 Identity = tuple[str, str]
 """Of a function: its file and its key."""
@@ -53,6 +55,7 @@ class Symbols:
         """By the kernel's name and the file that defines it, or that opts in."""
         self._callees: dict[tuple[str, str, str], list[tuple[Function, Program]]] = {}
         self._memos: dict[Any, Any] = {}
+        self._plain_copies: dict[tuple[str, str, bool], bool] = {}
         self._flows: dict[int, tuple[Function, Flow]] = {}
         self._methods: dict[str | None, list[Function]] = {}
         overridden: dict[str, set[str]] = {}
@@ -129,18 +132,26 @@ class Symbols:
     def copies_members(self, record: Record, assigns: bool) -> bool:
         """Whether a copy of an object, or what ``assigns`` one, copies its members as they are: no
         class that it derives from or contains says how, as far as they are in the run."""
-        for one in self.classes(record.key, record.filename):
-            how = one.copy_assignment if assigns else one.copy_constructor
-            if how not in ("implicit", "defaulted"):
-                return False
-            for field in one.fields:
-                kind = field.type
-                while kind.kind == "array" and kind.pointee is not None:
-                    kind = kind.pointee
-                inner = self.record(kind.record, one.filename) if kind.kind == "record" else None
-                if inner is not None and not self.copies_members(inner, assigns):
-                    return False
-        return True
+        asked = record.filename, record.key, assigns
+        if asked not in self._plain_copies:
+            self._plain_copies[asked] = all(
+                (one.copy_assignment if assigns else one.copy_constructor) in _BY_COMPILER
+                and all(
+                    inner is None or self.copies_members(inner, assigns)
+                    for _, inner in self.contained(one)
+                )
+                for one in self.classes(record.key, record.filename)
+            )
+        return self._plain_copies[asked]
+
+    def contained(self, record: Record) -> Iterator[tuple[Type, Record | None]]:
+        """The types of a class's own data members, of arrays those of their elements, and their
+        classes as far as they are in the run."""
+        for field in record.fields:
+            kind = field.type
+            while kind.kind == "array" and kind.pointee is not None:
+                kind = kind.pointee
+            yield kind, self.record(kind.record, record.filename) if kind.kind == "record" else None
 
     def fields(self, key: str | None, filename: str) -> dict[str, Type]:
         """The types of a class's data members, those of its bases too."""
