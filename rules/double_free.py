@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts, Misuse, MisuseKind, readable
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.repair import DropRelease
 from cudalint_rules._wording import places, quoted, released_early, subject
 
@@ -102,6 +102,8 @@ class DoubleFree(FunctionRule):
                 function=facts.function,
                 subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
+                severity=None if misuse.certain else Severity.WARNING,
+                confidence=None if misuse.certain else Confidence.LOW,
                 defect=released_early(misuse, facts),
                 repair=_repair(misuse, facts),
             )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts, Misuse, MisuseKind, readable
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.repair import UseRelease
 from cudalint_rules._wording import quoted, subject
 
@@ -95,6 +95,8 @@ class MismatchedDeallocation(FunctionRule):
                 function=facts.function,
                 subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
+                severity=None if misuse.certain else Severity.WARNING,
+                confidence=None if misuse.certain else Confidence.LOW,
                 repair=_repair(misuse),
                 advised=misuse.released is None and bool(resource and resource.released_by),
             )

@@ -79,6 +79,9 @@ class UseAfterFree(FunctionRule):
             elif misuse.released:
                 where = places([misuse.released], facts.filename)
                 message += f" at {where}"
+            confidence = None if misuse.certain else Confidence.LOW
+            if misuse.certain and misuse.by_global:
+                confidence = Confidence.MEDIUM
             yield self.finding(
                 message,
                 filename=misuse.filename or facts.filename,
@@ -86,7 +89,7 @@ class UseAfterFree(FunctionRule):
                 function=facts.function,
                 subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
-                severity=Severity.WARNING if misuse.by_global else None,
-                confidence=Confidence.MEDIUM if misuse.by_global else None,
+                severity=Severity.WARNING if confidence else None,
+                confidence=confidence,
                 defect=released_early(misuse, facts),
             )
