@@ -20,6 +20,11 @@ class DoubleFree(FunctionRule):
     through another variable, through a wrapper, by the destructor of an object, or in an earlier
     iteration.
 
+    An error is certain: every path that comes to the second release has made the first, or control
+    comes from the first to the second whatever it asks in between. What rests on conditions that
+    may hang together, on an earlier iteration, or on the destructors of two objects is a warning
+    that `--preview` shows.
+
     ## Why is this bad?
 
     The second call fails with `cudaErrorInvalidValue` if you are lucky. If the address has been

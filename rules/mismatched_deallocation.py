@@ -20,6 +20,9 @@ class MismatchedDeallocation(FunctionRule):
     `cudaFree` of pinned memory or of an array, `free` or `delete` of device memory, `cudaFreeHost`
     of device memory, the runtime's function for a handle of the driver API, and so on.
 
+    An error is certain: no path comes to the release with what fits it. Where one does, by a
+    condition that may well say which it is, it is a warning that `--preview` shows.
+
     ## Why is this bad?
 
     The call returns an error that clean-up code rarely looks at, and the memory stays taken: a leak

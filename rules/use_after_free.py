@@ -18,6 +18,10 @@ class UseAfterFree(FunctionRule):
     Reports a copy, a fill, a kernel launch or a library call that receives memory, a stream or a
     handle which has been released earlier on the same path.
 
+    An error is certain: every path that comes to the use has made the release, or control comes
+    there from the release whatever it asks in between. What rests on conditions that may hang
+    together, or on an earlier iteration, is a warning that `--preview` shows.
+
     ## Why is this bad?
 
     Device memory is not unmapped page by page: the read often succeeds and returns what the next
