@@ -55,7 +55,8 @@ def leak_finding(
         Way(way.span, say((way,)) + _unless_owned((way,)), _steps((way,), facts, leak))
         for way in exits
     ]
-    return replace(finding, ways=tuple(ways)) if len(ways) > 1 else finding
+    shown = tuple(ways) if len(ways) > 1 else ()
+    return replace(finding, ways=shown, uncalled=facts.uncalled)
 
 
 def _repair(

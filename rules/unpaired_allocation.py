@@ -84,6 +84,9 @@ class UnpairedAllocation(FunctionRule):
     another. So is less than a page (4 KiB) that a function leaves which only `main` calls, once.
     `compute-sanitizer` reports it too, and the code tends to be moved into a function one day.
 
+    So is what a function loses that nothing calls: one that others cannot name (`static`, an
+    unnamed namespace), or a template of which the program of the run has no instance.
+
     An object that is closed on some paths only counts as closed.
 
     ## References

@@ -115,6 +115,7 @@ def function_facts(
             runs_once=ends.runs_once(run.function),
             runs_last=ends.ends_with(run.function),
             fatal=ends.is_fatal(run.function),
+            uncalled=ends.uncalled(run.function),
             leaks=(
                 *(one for one in facts[id(run)].leaks if not is_told(one)),
                 *overwritten.get(identity(run.function), ()),

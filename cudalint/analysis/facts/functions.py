@@ -19,6 +19,7 @@ from cudalint.analysis.facts.resources import (
 )
 from cudalint.analysis.facts.tensors import TensorFacts
 from cudalint.analysis.facts.transfers import Allocation, Fill, NarrowSize, ScaledTwice, Transfer
+from cudalint.findings.finding import Step
 from cudalint.findings.suppressions import UnusedSuppression
 from cudalint.program import Dropped, Kernel
 from cudalint.source import Span
@@ -41,6 +42,9 @@ class FunctionFacts:
     """A part of `main`: it takes nothing, runs once, and nothing works on the device after it."""
     fatal: bool = False
     """All that call it in the run end the process where it returns a failure."""
+    uncalled: tuple[Step, ...] = ()
+    """It and all that call it, with their short names, where nothing in the run calls any of them:
+    nobody else could but in text that was not read."""
     language: str = "cuda"
     leaks: tuple[Leak, ...] = ()
     misuses: tuple[Misuse, ...] = ()

@@ -9,8 +9,9 @@ from cudalint.analysis.shape.callgraph import CallGraph, Site, following
 from cudalint.analysis.shape.loops import derived
 from cudalint.analysis.shape.operations import At, expressions, operations
 from cudalint.analysis.shape.reach import closure, ways
-from cudalint.analysis.shape.symbols import Identity, Symbols, identity
+from cudalint.analysis.shape.symbols import Identity, Symbols, identity, short_name
 from cudalint.apis.loader import ApiModels
+from cudalint.findings.finding import Step
 from cudalint.program import (
     Branch,
     Call,
@@ -24,6 +25,7 @@ from cudalint.program import (
     variables,
     walk,
 )
+from cudalint.source import is_header
 
 
 class ProcessEnd:
@@ -37,7 +39,8 @@ class ProcessEnd:
             one: symbols.models(program.language) for one, (_, program) in known.items()
         }
         self._ends = {one for one, (function, _) in known.items() if self._ends_all(function)}
-        referred = self._referred()
+        self._known = {one: function for one, (function, _) in known.items()}
+        self._referred = referred = self._named_functions()
         outside = {one for one in known if one[1] in referred or not self._calls.sites(one)}
         self._open = self._calls.reached(outside - self._ends)
         self._working = self._calls.reaching(
@@ -47,6 +50,7 @@ class ProcessEnd:
         )
         """The functions that launch, acquire or make something, themselves or by others."""
         headers = program_headers | self._headers_of_programs()
+        self._of_programs = headers | {name for (name, _), (one, _) in known.items() if one.is_main}
         entered = {one for one in outside if one[1] in referred or one[0] not in headers}
         self.tests = {one for one in self._ends if not _is_main(known[one][0])}
         """The bodies of tests. What only they call may be what is tested."""
@@ -88,6 +92,28 @@ class ProcessEnd:
         sites = self._calls.sites(identity(function))
         return bool(sites) and all(map(self._ends_on_failure, sites))
 
+    def uncalled(self, function: Function) -> tuple[Step, ...]:
+        """A function, and all that call it, where nobody calls any of them: nor can another file,
+        or it is a template, and stands where a `main` would have an instance of it."""
+        if not self._may_be_uncalled(function):
+            return ()
+        first = identity(function)
+        callers = [self._known[one] for one in self._calls.reaching([first]) if one != first]
+        if not all(map(self._may_be_uncalled, callers)):
+            return ()
+        return tuple(
+            Step(one.filename, one.span, short_name(one.name)) for one in (function, *callers)
+        )
+
+    def _may_be_uncalled(self, function: Function) -> bool:
+        named_by = function.named_by
+        if named_by == "any" or function.kind not in ("function", "method"):
+            return False
+        hidden = named_by == "file" and not is_header(function.filename)
+        return (hidden or function.filename in self._of_programs) and not (
+            function.key in self._referred or "operator" in function.name
+        )
+
     def _ends_on_failure(self, site: Site) -> bool:
         """Whether a branch on what a call returns, in its caller or in a function that is given it,
         has a side that never returns."""
@@ -116,7 +142,7 @@ class ProcessEnd:
             for name in program.includes
         }
 
-    def _referred(self) -> set[str]:
+    def _named_functions(self) -> set[str]:
         """The functions that somebody may call whom no call names."""
         return {
             part.key
