@@ -522,16 +522,10 @@ def _agreed(one: Extent, other: Extent) -> Extent:
     return (x, y, z)
 
 
-_ADDRESS_SPACE = 1 << 57
-"""Bytes that a program can address at all."""
-
-
 def overflow_of(value: Value | None) -> Overflow | None:
-    """The overflow on the way to a size, if there was one. What no machine could hold is no size
-    that anybody means, but what a failure has answered (`-1`), on a way that is not taken on."""
+    """The overflow on the way to a size, if there was one."""
     if isinstance(value, Const) and value.overflow is not None:
-        overflow = Overflow(*value.overflow)
-        return overflow if overflow.value <= _ADDRESS_SPACE else None
+        return Overflow(*value.overflow)
     return None
 
 
