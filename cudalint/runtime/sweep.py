@@ -92,15 +92,19 @@ class Laboratory:
         watches: Sequence[Watch] = (),
         *,
         history: bool = True,
+        parts: bool = False,
     ) -> None:
         """``watches`` are the lines where scripts of Python frameworks are measured; ``history``:
-        whether each of their allocations is asked for as well."""
+        whether each of their allocations is asked for as well; ``parts``: and how much of each
+        their operations take."""
         self.prepared = prepared
         self.device = device
         self._budget = budget
         self._limits = limits or Limits()
         self._watches = tuple(watches)
-        self._history = history
+        self._asked = {} if history else {frameworks.HISTORY: "0"}
+        if parts:
+            self._asked[frameworks.PARTS] = "1"
         self.runs = 0
         """How many there were."""
         self._resolver = Resolver()
@@ -151,10 +155,9 @@ class Laboratory:
             environment = {
                 **self.prepared.environment,
                 **watch_environment(watches),
+                **self._asked,
                 frameworks.TRACE: str(file),
             }
-            if not self._history:
-                environment[frameworks.HISTORY] = "0"
             result = self._run(fault, environment)
             traces = frameworks.read_traces(file)
         main = max(traces, key=lambda one: len(one.trace.events), default=None)

@@ -17,6 +17,8 @@ from cudalint.runtime.trace import Mode, Trace
 TRACE = "CUDALINT_FRAMEWORK_TRACE"
 HISTORY = "CUDALINT_HISTORY"
 """``0``: no history of each allocation, where only growth is asked for."""
+PARTS = "CUDALINT_PARTS"
+"""Set: how much of each block its operations take."""
 STAND_INS = "CUDALINT_STAND_INS"
 MODULES = Path(__file__).parent / "modules"
 _RUNNER = "_cudalint_frameworks"

@@ -52,7 +52,7 @@ def view(array: Any, storage: Storage) -> ndarray:
 def plain(value: Any, storages: list[Storage]) -> Any:
     """A value as NumPy takes it; the storages that it uses are added to the list."""
     if isinstance(value, ndarray):
-        value._storage.used(value._a.nbytes)
+        value._storage.use.add(value._a.nbytes)
         storages.append(value._storage)
         return value._a
     if type(value) in (list, tuple):
@@ -237,7 +237,7 @@ class ndarray:  # noqa: N801 - CuPy's name
 
     def _fetched(self, api: str) -> Any:
         """The contents on the host, by a copy that can fail."""
-        self._storage.used(self._a.nbytes)
+        self._storage.use.add(self._a.nbytes)
         number = _device.called(api)
         recorder.write(
             "copy", at=recorder.stack(), api=api, bytes=self.nbytes, detail=2, call=number
@@ -322,7 +322,7 @@ class ndarray:  # noqa: N801 - CuPy's name
         storages: list[Storage] = []
         place, value = plain(place, storages), plain(value, storages)
         part = self._a[place]
-        self._storage.used(getattr(part, "nbytes", self._a.itemsize))
+        self._storage.use.add(getattr(part, "nbytes", self._a.itemsize))
         if is_hollow(self._a):
             if numpy.size(part) and part.size == self._a.size:
                 self._a[(slice(0, 1),) * self._a.ndim] = numpy.asarray(value).flat[0]
@@ -338,7 +338,7 @@ class ndarray:  # noqa: N801 - CuPy's name
         if not copy and numpy.dtype(dtype) == self.dtype:
             return self
         if bytes_of(self.shape, dtype) > _device.HOLLOW:
-            self._storage.used(self.nbytes)
+            self._storage.use.add(self.nbytes)
             return filled(self.shape, dtype, corner_of(self._a).astype(dtype).flat[0])
         return apply("astype", lambda one: one.astype(dtype), (self,), {})
 

@@ -22,7 +22,7 @@ class CUDADriverError(RuntimeError):
 def _launch(name: str, given: Any) -> None:
     for one in given:
         if isinstance(one, ndarray):
-            one._storage.used(one.nbytes)
+            one._storage.use.add(one.nbytes)
     recorder.write("call", at=recorder.stack(), api=f"cupy.{name}")
     recorder.note(f"{PREFIX}what the kernel {name} computes")
 

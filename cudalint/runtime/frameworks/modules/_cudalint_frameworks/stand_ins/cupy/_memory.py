@@ -13,14 +13,9 @@ import gc
 import threading
 from typing import Any
 
-from _cudalint_frameworks import recorder
-
 from cupy import _device
 
 UNIT = 512
-SEGMENT = "segment"
-FLUSH = "cupy.cuda.MemoryPool.free_all_blocks"
-_API = "cupy.cuda.alloc"
 
 
 class OutOfMemoryError(MemoryError):
@@ -167,7 +162,6 @@ class _DevicePool:
             _tell("alloc_postprocess", device_id=self.device, mem_size=size, mem_ptr=address)
             if address:
                 self.total += size
-                recorder.acquired(SEGMENT, address, size, _API, device=self.device)
                 return address
         raise OutOfMemoryError(asked, self.total, self.limit)
 
@@ -206,9 +200,8 @@ class _DevicePool:
         chunk.free = False
         self._arenas[chunk.stream][chunk.size].remove(chunk)
 
-    def free_all_blocks(self, stream: int | None = None) -> int:
-        """Give back what is free and whole; how many bytes these are."""
-        given = 0
+    def free_all_blocks(self, stream: int | None = None) -> None:
+        """Give back what is free and whole."""
         with self._lock:
             for number, arena in self._arenas.items():
                 for size, found in arena.items() if stream in (None, number) else ():
@@ -216,10 +209,7 @@ class _DevicePool:
                     for one in whole:
                         found.remove(one)
                         self.memory.give_back(one.segment)
-                        recorder.released(SEGMENT, one.segment, size, _API, device=self.device)
-                    given += size * len(whole)
-            self.total -= given
-        return given
+                    self.total -= size * len(whole)
 
     def chunks(self) -> int:
         """How many are free."""
@@ -264,13 +254,11 @@ class MemoryPool:
 
     def free_all_blocks(self, stream: Any = None) -> None:
         """Give back what nothing uses."""
-        given = self._now.free_all_blocks(None if stream is None else stream.ptr)
-        recorder.write(
-            "call", at=recorder.stack(), api=FLUSH, family=SEGMENT, bytes=given,
-            device=_device.current,
-        )  # fmt: skip
+        self._now.free_all_blocks(None if stream is None else stream.ptr)
 
-    free_all_free = free_all_blocks
+    def free_all_free(self) -> None:
+        """Its former name."""
+        self.free_all_blocks()
 
     def n_free_blocks(self) -> int:
         """How many are free."""
