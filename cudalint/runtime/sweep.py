@@ -174,6 +174,7 @@ class Laboratory:
             main.trace.complete,
             limits=self._limits,
             passes=main.passes,
+            refused=main.refused,
             hooked=True,
         )
 

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,10 @@ class Sample:
     device: int
     host: int
     """-1 where the C heap cannot be asked."""
+    nodes: int = 0
+    """Of graphs that tensors lead to."""
+    saved: int = 0
+    """Bytes that these keep for a backward pass."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,8 @@ class FrameworkTrace:
     passes: Mapping[int, tuple[Sample, ...]]
     """By the number of the watch."""
     exits: tuple[tuple[Frame, ...], ...] = ()
+    refused: Mapping[int, int] = field(default_factory=dict)
+    """By the number of a watch whose line failed: the bytes that graphs kept anew before it."""
 
 
 def uses_framework(files: Iterable[Path], *, simulated: bool = False) -> bool:
@@ -133,14 +139,22 @@ def read_trace(file: Path, process: int) -> FrameworkTrace:
     records: list[tuple[int, Mapping[str, Any]]] = []
     passes: dict[int, list[Sample]] = {}
     exits: list[tuple[Frame, ...]] = []
+    refused: dict[int, int] = {}
     for record in _records(file):
         try:
             kind = record["kind"]
             if kind == "stack":
                 stacks[int(record["number"])] = _frames(record["frames"])
             elif kind == "pass":
-                sample = Sample(int(record["device_bytes"]), int(record["host_bytes"]))
+                sample = Sample(
+                    int(record["device_bytes"]),
+                    int(record["host_bytes"]),
+                    int(record.get("nodes", 0)),
+                    int(record.get("saved", 0)),
+                )
                 passes.setdefault(int(record["watch"]), []).append(sample)
+            elif kind == "refused":
+                refused[int(record["watch"])] = int(record["saved"])
             elif kind == "exit":
                 exits.append(stacks.get(int(record.get("stack", 0)), ()))
             elif kind == "raised":
@@ -161,7 +175,8 @@ def read_trace(file: Path, process: int) -> FrameworkTrace:
             continue
     complete = bool(events) and events[-1].kind is EventKind.END
     trace = Trace(process, Mode.OBSERVE, 0, tuple(events), (), complete)
-    return FrameworkTrace(trace, {key: tuple(one) for key, one in passes.items()}, tuple(exits))
+    samples = {key: tuple(one) for key, one in passes.items()}
+    return FrameworkTrace(trace, samples, tuple(exits), refused)
 
 
 def _raised(record: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -21,10 +21,11 @@ def hook(cupy: ModuleType) -> None:
 
     watcher = threads.enter(lambda: watcher_of(memory_hook.MemoryHook))
     recorder.at_end(watcher.lost)
-    pool = _telling(cupy.cuda.MemoryPool)
-    cupy.cuda.MemoryPool = cupy.cuda.memory.MemoryPool = pool  # type: ignore[attr-defined]
-    cupy._default_memory_pool = pool()  # type: ignore[attr-defined]
-    cupy.cuda.set_allocator(cupy._default_memory_pool.malloc)
+    if hasattr(cupy.cuda, "MemoryPool"):
+        pool = _telling(cupy.cuda.MemoryPool)
+        cupy.cuda.MemoryPool = cupy.cuda.memory.MemoryPool = pool
+        cupy._default_memory_pool = pool()  # type: ignore[attr-defined]
+        cupy.cuda.set_allocator(cupy._default_memory_pool.malloc)
 
 
 def _telling(base: Any) -> Any:
