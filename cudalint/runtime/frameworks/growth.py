@@ -195,9 +195,9 @@ class GrowthJudge:
         nodes, device = (min((one[at] for one in later), default=0) for at in (0, 1))
         if len(later) < _FEWEST_LATER_CALLS or nodes <= 0:
             return None
-        beside = f", which keep {device:,} bytes of the device" if device > 0 else ""
+        beside = f", which keep {device:,} bytes of the device," if device > 0 else ""
         message = (
-            f"{nodes:,} nodes of its graph{beside}, are there at each of {len(later)} later calls"
+            f"{nodes:,} nodes of its graph{beside} are there at each of {len(later)} later calls"
         )
         gone = f"with {_CHANGE_TEXT[finding.code]} in this line: none of them"
         return self._shown(finding, message, gone, device if device > 0 else None)
