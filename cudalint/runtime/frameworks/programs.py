@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cudalint.runtime.events import Event, EventKind, Frame, Violation
+from cudalint.runtime.python_programs import python_path
 from cudalint.runtime.trace import Mode, Trace
 
 TRACE = "CUDALINT_FRAMEWORK_TRACE"
@@ -110,9 +111,8 @@ def script_command(script: Path, arguments: Sequence[str] = ()) -> tuple[str, ..
 
 def environment() -> dict[str, str]:
     """What puts the hooks on the path of a program, and of any Python that it starts."""
-    others = os.environ.get("PYTHONPATH")
     return {
-        "PYTHONPATH": f"{MODULES}{os.pathsep + others if others else ''}",
+        "PYTHONPATH": python_path(MODULES),
         # JAX would take three quarters of the device at once.
         "XLA_PYTHON_CLIENT_PREALLOCATE": os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE", "false"),
     }

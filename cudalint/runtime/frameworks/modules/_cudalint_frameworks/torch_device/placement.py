@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from _cudalint_frameworks.torch_device.allocator import Block, OutOfDeviceMemoryError
+from _cudalint_frameworks.blocks import Block
+from _cudalint_frameworks.torch_device.allocator import OutOfDeviceMemoryError
 from _cudalint_frameworks.torch_device.devices import DEVICES
 
 HOST = -1

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from _cudalint_frameworks import recorder, threads
+from _cudalint_frameworks.errors import PREFIX, refusing
 from _cudalint_frameworks.torch_device import checkpoints, compiler, cuda, tensors
-from _cudalint_frameworks.torch_device.errors import PREFIX, refusing
 from _cudalint_frameworks.torch_device.mode import DeviceMode
 
 _SETTINGS = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 from _cudalint_frameworks import parts, recorder
-from _cudalint_frameworks.torch_device.errors import PREFIX
+from _cudalint_frameworks.errors import PREFIX
 
 from cupy import _device, _memory
 
