@@ -149,7 +149,26 @@ class Laboratory:
             self._kept[key] = known
         return known
 
-    def _observe_frameworks(self, fault: Fault | None, watches: Sequence[Watch]) -> Observation:
+    def resumed(self) -> Observation:
+        """A run without faults that finds what one before has left in its working folder; where
+        that left nothing, that one."""
+        key = ("resumed",)
+        if key not in self._kept:
+            with tempfile.TemporaryDirectory(
+                prefix="cudalint-resumed-", ignore_cleanup_errors=True
+            ) as name:
+                folder = Path(name)
+                self._take()
+                seen = self._observe_frameworks(None, (), folder)
+                if any(folder.iterdir()):
+                    self._take()
+                    seen = self._observe_frameworks(None, (), folder)
+                self._kept[key] = seen
+        return self._kept[key]
+
+    def _observe_frameworks(
+        self, fault: Fault | None, watches: Sequence[Watch], folder: Path | None = None
+    ) -> Observation:
         with tempfile.TemporaryDirectory(prefix="cudalint-frameworks-") as name:
             file = Path(name) / "trace"
             environment = {
@@ -158,7 +177,7 @@ class Laboratory:
                 **self._asked,
                 frameworks.TRACE: str(file),
             }
-            result = self._run(fault, environment)
+            result = self._run(fault, environment, folder)
             traces = frameworks.read_traces(file)
         main = max(traces, key=lambda one: len(one.trace.events), default=None)
         if main is None:
@@ -207,14 +226,16 @@ class Laboratory:
         uncaught = next((event.text for event in notes if event.api == "uncaught"), "")
         return _Part(events, exits, trace.complete, uncaught)
 
-    def _run(self, fault: Fault | None, environment: Mapping[str, str]) -> RunResult:
+    def _run(
+        self, fault: Fault | None, environment: Mapping[str, str], folder: Path | None = None
+    ) -> RunResult:
         prepared = self.prepared
         return execute(
             Run(
                 prepared.command,
                 self.device,
                 fault=fault,
-                folder=prepared.folder,
+                folder=folder or prepared.folder,
                 environment=environment,
                 limits=ProcessLimits(
                     seconds=max(1.0, min(prepared.seconds, self._budget.left)),

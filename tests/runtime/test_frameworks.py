@@ -385,6 +385,31 @@ def test_measured_bytes(tmp_path: Path, code: str, size: int, outcome: Outcome, 
         assert any("program.py:4" in frame for frame in verdict.evidence[0].stack)
 
 
+RESUMES = """
+    import pathlib, torch
+    def work():
+        torch.Tensor(8)
+        if pathlib.Path("{left}").exists():
+            state = torch.Tensor(512)  # HERE
+        pathlib.Path("state.pt").write_text("weights")
+    if __name__ == "__main__":
+        work()
+"""
+
+
+@pytest.mark.parametrize(
+    ("left", "outcome"), [("state.pt", Outcome.CONFIRMED), ("other.pt", Outcome.NOT_REACHED)]
+)
+def test_what_finds_a_checkpoint_is_started_twice(
+    tmp_path: Path, left: str, outcome: Outcome
+) -> None:
+    verdict = Case(tmp_path, RESUMES.format(left=left)).verdict("GPU605")
+    assert verdict.outcome is outcome, verdict
+    if outcome is Outcome.CONFIRMED:
+        assert verdict.evidence[0].run == "started again where a run before has left its files"
+        assert "512 bytes are on the device after it" in verdict.evidence[0].message
+
+
 def test_an_allocation_that_fails(tmp_path: Path) -> None:
     text = """
         import cupy

@@ -10,6 +10,8 @@ from cudalint.runtime.question import Question
 
 REFUTABLE = frozenset({"GPU401", "GPU501", "GPU502", "GPU605"})
 """What the hooks in frameworks see all of."""
+OF_RESUMED = frozenset({"GPU605"})
+"""What a program does that finds what a run before has left, such as a checkpoint."""
 OF_PARTS = frozenset({"GPU402"})
 """What asks how much each operation takes of a block."""
 _PARTS, _SEGMENT = "parts", "segment"

@@ -23,15 +23,16 @@ PARTS = "CUDALINT_PARTS"
 STAND_INS = "CUDALINT_STAND_INS"
 MODULES = Path(__file__).parent / "modules"
 _RUNNER = "_cudalint_frameworks"
+IMPORTS = r"^[ \t]*(?:from|import(?:[ \t]+[^,#\n]+,)*)[ \t]+"
+"""Begins a line that imports what comes next, if with others: ``import os, torch``."""
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from|import)[ \t]+"
-    r"(torch|cupy|cupyx|numba|pycuda|jax|flax|rmm|cudf|cuml|lightning|pytorch_lightning|transformers"
-    r"|cuda\.core|cuda\.bindings[^\n]*\bnvrtc)\b",
+    IMPORTS + r"(torch|cupy|cupyx|numba|pycuda|jax|flax|rmm|cudf|cuml|lightning|pytorch_lightning"
+    r"|transformers|cuda\.core|cuda\.bindings[^\n]*\bnvrtc)\b",
     re.MULTILINE,
 )
 _SIMULATED = re.compile(
-    r"^[ \t]*(?:from|import)[ \t]+"
-    r"(torch|torchvision|torchaudio|lightning|pytorch_lightning|transformers|timm|cupy)\b",
+    IMPORTS + r"(torch|torchvision|torchaudio|lightning|pytorch_lightning|transformers|timm"
+    r"|cupy)\b",
     re.MULTILINE,
 )
 """Those whose device can be pretended."""
