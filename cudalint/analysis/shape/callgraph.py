@@ -45,8 +45,8 @@ class CallGraph:
 
     @functools.cached_property
     def repeated(self) -> set[Identity]:
-        """The functions that run more than once: called in a loop, or twice on one way through a
-        function, or by one that runs more than once."""
+        """The functions that run more than once: called in a loop, by themselves, or twice on one
+        way through a function, or by one that runs more than once."""
         again = (one for one, sites in self._sites.items() if any(map(self._comes_again, sites)))
         return self.reached(again)
 
@@ -59,7 +59,7 @@ class CallGraph:
             identity(one) for one, _ in self._symbols.callees(site.call, site.caller.filename)
         ]
         later = following(site)
-        return any(
+        return identity(site.caller) in callees or any(
             other.at in later
             for callee in callees
             for other in self.sites(callee)
