@@ -39,8 +39,8 @@ class ProcessEnd:
             one: symbols.models(program.language) for one, (_, program) in known.items()
         }
         self._ends = {one for one, (function, _) in known.items() if self._ends_all(function)}
-        referred = self._referred()
-        outside = {one for one in known if one[1] in referred or not self._calls.sites(one)}
+        self._named = self._referred()
+        outside = {one for one in known if one[1] in self._named or not self._calls.sites(one)}
         self._mains = {
             one
             for one, (function, program) in known.items()
@@ -54,7 +54,7 @@ class ProcessEnd:
         )
         """The functions that launch, acquire or make something, themselves or by others."""
         headers = program_headers | self._headers_of_programs()
-        entered = {one for one in outside if one[1] in referred or one[0] not in headers}
+        entered = {one for one in outside if one[1] in self._named or one[0] not in headers}
         self.tests = {one for one in self._ends if not _is_main(known[one][0])}
         """The bodies of tests. What only they call may be what is tested."""
         surviving = {
@@ -79,8 +79,13 @@ class ProcessEnd:
         return one in self._ends or not (one in self._open or one in self._calls.repeated)
 
     def is_step(self, function: Function) -> bool:
-        """Whether it is a step of one program, which runs it once."""
-        return self.runs_once(function) and self._programs[identity(function)] == 1
+        """Whether it is a step of one program, which runs it once, or whoever calls it sees to that
+        by a flag."""
+        one = identity(function)
+        sites = self._calls.sites(one)
+        if sites and one[1] not in self._named and all(map(self._calls.is_flagged, sites)):
+            return True
+        return self.runs_once(function) and self._programs[one] == 1
 
     @functools.cached_property
     def _programs(self) -> Counter[Identity]:
