@@ -37,9 +37,10 @@ def leak_finding(
     is the last that leaks of the same defect have."""
     exits, resource = verdict.exits, leak.resource
     about = subject(resource.name, resource.api)
+    excuse = f"; {verdict.excuse}" if verdict.excuse else ""
     is_kept = any(way.overwritten_by == "run" for way in exits)
     finding = rule.finding(
-        say(exits) + _unless_owned(exits),
+        say(exits) + _unless_owned(exits) + excuse,
         filename=resource.filename,
         span=resource.span,
         function=facts.function,

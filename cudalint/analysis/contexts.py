@@ -120,6 +120,7 @@ def function_facts(
             is_test=identity(run.function) in ends.tests,
             unhandled=identity(run.function) in ends.unhandled,
             runs_once=ends.runs_once(run.function),
+            is_step=ends.is_step(run.function),
             runs_last=ends.ends_with(run.function),
             fatal=ends.is_fatal(run.function),
             uncalled=ends.uncalled(run.function),

@@ -38,6 +38,8 @@ class FunctionFacts:
     """Nobody handles an exception that leaves it: the process ends, or a test fails."""
     runs_once: bool = False
     """All that calls it in the run is a `main` or a test, once."""
+    is_step: bool = False
+    """A step of one program, whose `main` runs it once, or what callers run once, by a flag."""
     runs_last: bool = False
     """A part of `main`: it takes nothing, runs once, and nothing works on the device after it."""
     fatal: bool = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections import Counter
 from collections.abc import Iterable
 
 from cudalint.analysis.shape.arguments import bindings
@@ -42,6 +44,11 @@ class ProcessEnd:
         self._known = {one: function for one, (function, _) in known.items()}
         self._referred = referred = self._named_functions()
         outside = {one for one in known if one[1] in referred or not self._calls.sites(one)}
+        self._mains = {
+            one
+            for one, (function, program) in known.items()
+            if function.is_main and program.language != "python"
+        }
         self._open = self._calls.reached(outside - self._ends)
         self._working = self._calls.reaching(
             one
@@ -74,6 +81,26 @@ class ProcessEnd:
         `main` that reaches it."""
         one = identity(function)
         return one in self._ends or not (one in self._open or one in self._calls.repeated)
+
+    def is_step(self, function: Function) -> bool:
+        """Whether it is a step of one program, which runs it once, or whoever calls it sees to that
+        by a flag."""
+        one = identity(function)
+        sites = self._calls.sites(one)
+        if sites and one[1] not in self._referred and all(map(self._calls.is_flagged, sites)):
+            return True
+        return self.runs_once(function) and self._programs[one] == 1
+
+    @functools.cached_property
+    def _programs(self) -> Counter[Identity]:
+        """How many programs run each function. What a test or a Python module calls counts as a
+        library's: others may call it too."""
+        return Counter(
+            reached
+            for one in self._ends
+            for _ in range(1 if one in self._mains else 2)
+            for reached in self._calls.reached([one])
+        )
 
     def ends_with(self, function: Function, within: frozenset[Identity] = frozenset()) -> bool:
         """Whether a function is a part of `main`: it takes nothing, runs once, and nothing works on
