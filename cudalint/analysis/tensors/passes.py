@@ -6,6 +6,7 @@ from __future__ import annotations
 from cudalint.analysis.shape.operations import calls, expressions, terminal
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.shape.subjects import is_served
 from cudalint.analysis.tensors.consumption import is_outside
 from cudalint.analysis.tensors.lattice import Gradient, Kind
 from cudalint.analysis.tensors.records import Record, origin_at
@@ -29,13 +30,17 @@ def is_run(view: View, call: Call, record: Record) -> bool:
 def is_for_inference(view: View, record: Record) -> bool:
     """Whether a call of whose result only numbers are made is inference by what surrounds it: the
     class trains nothing, and puts the model in evaluation mode; or one of its methods makes such an
-    object, puts that in evaluation mode and hands it out, and the object calls itself."""
+    object, puts that in evaluation mode and hands it out, and the object calls itself; or a service
+    calls the function for each request."""
     methods = view.run.symbols.class_methods(view.function)
     scans = [view.run.scan(one) for one in methods]
     if any(one.calls_backward or one.steps for one in scans):
         return False
-    return any(record.callee in one.evaluates for one in scans) or (
-        record.callee == THIS.symbol and any(_hands_out_evaluated(view, one) for one in methods)
+    asking = (view.function, *(site.caller for site in view.known.callers))
+    return (
+        any(record.callee in one.evaluates for one in scans)
+        or (record.callee == THIS.symbol and any(_hands_out_evaluated(view, o) for o in methods))
+        or any(is_served(view.run.symbols, one) for one in asking)
     )
 
 

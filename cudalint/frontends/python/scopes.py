@@ -21,6 +21,11 @@ class Dotted:
     name: str
     key: str | None = None
 
+    @property
+    def defined_as(self) -> str:
+        """Its name where it is defined, in the run or elsewhere."""
+        return self.key or self.name
+
     def member(self, attribute: str, module: Module) -> Dotted:
         """What ``self.attribute`` means in a file."""
         key = module.key(f"{self.key}.{attribute}") if self.key is not None else None
