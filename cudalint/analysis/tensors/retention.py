@@ -225,7 +225,8 @@ def _remembered(view: View) -> Iterator[GraphRetention]:
             keeping = Keeping(origin, block, target, target, "stored", operation.span)
             fact = _fact(view, keeping, value, 0, None, (), "")
             fact = replace(fact, name="what is computed", variable="", remembered=True)
-            yield replace(fact, sure=False, on_device=view.may_use_device)
+            sure = _is_taken_from_module(view, value.of(origin))
+            yield replace(fact, sure=sure, on_device=view.may_use_device)
 
 
 def _is_first(view: View, block: int, name: str) -> bool:
@@ -415,6 +416,29 @@ def _inputs(view: View, value: Value) -> set[int]:
             yield from known[root_of(name)].origins if root_of(name) in known else ()
 
     return closure(value.origins, made_of)
+
+
+def _is_taken_from_module(view: View, value: Value) -> bool:
+    """Whether a value is the result of a module, a part of it, or computed from one; what it was
+    given to out of sight, or a function of the run, may have looked at its extents only."""
+
+    def taken_from(origin: int) -> Iterator[int]:
+        record = view.records.get(origin)
+        if record is None or not may_have_graph(record):
+            return
+        read, operands = record.reads, record.operands
+        if record.form is Form.CALL and isinstance(call := record.operation, Call):
+            read, operands = frozenset(filter(None, [place(call.receiver)])), operands[:1]
+            if call.receiver is None:
+                return
+        known = view.state_before(origin).values
+        for name in read:
+            yield from known[root_of(name)].origins if root_of(name) in known else ()
+        for operand in operands:
+            yield from operand.origins
+
+    taken = (view.records.get(one) for one in closure(value.origins, taken_from))
+    return any(one is not None and _calls_module(view, one) for one in taken)
 
 
 def _let_go_late(
