@@ -755,4 +755,8 @@ def _mismatch(members: Members, name: str, release: InputRelease, kinds: set[str
         ),
         resource,
         filename=release.step.filename,
+        certain=not any(
+            _path(member) == name and kinds & set(other.families)
+            for member, other, _ in members.releases
+        ),
     )

@@ -150,9 +150,22 @@ class Passing:
     name: str
     span: Span
     by_global: bool = field(default=False, kw_only=True)
+    misused: bool = field(default=False, init=False)
+    """Whether the path may not do it."""
 
     def use(self, value: Value, inside: Step | None = None) -> None:
         """What is released must not be used, neither here nor (``inside``) by what is called."""
+        self._use(value, inside)
+        self._passed(value)
+
+    def _passed(self, value: Value) -> None:
+        """For what other paths show: null is nothing that is released or used."""
+        what = value.resource if isinstance(value, Pointer) else value
+        absent = isinstance(what, Symbol) and self.state.status(what) is Status.ABSENT
+        if not absent and not is_null(self.state, value):
+            self.run.log(Recorder).passing(self.span, self.shown, what, misused=self.misused)
+
+    def _use(self, value: Value, inside: Step | None) -> None:
         used = InputUse(inside or self._step(f"`{self.shown}` is used here"), self.name)
         match value:
             case Pointer(resource=resource) if not resource.older:
@@ -177,6 +190,7 @@ class Passing:
         """Of what was there when the function was entered."""
         if earlier.cut:
             return
+        self.misused = True
         site = Site(earlier.step.filename, earlier.step.span, earlier.api)
         steps = (earlier.step, here)
         self.run.log(Recorder).misuse(
@@ -192,6 +206,7 @@ class Passing:
         )
 
     def _misuse(self, kind: MisuseKind, resource: Symbol | None = None) -> None:
+        self.misused = True
         acquired = self.run.log(Recorder).of(resource) if resource is not None else None
         steps: list[Step] = []
         released = None
@@ -251,6 +266,10 @@ class Release(Passing):
 
     def value(self, value: Value, location: Location | None) -> None:
         """Release a value that is stored in some place."""
+        self._value(value, location)
+        self._passed(value)
+
+    def _value(self, value: Value, location: Location | None) -> None:
         run, state = self.run, self.state
         for family in self.effect.families:
             attached = state.values.get(attachment(value, family))
@@ -281,7 +300,7 @@ class Release(Passing):
                 state.keep_inputs(inside(value))
             case Operation(operator="element", operands=(Sequence(items=items),)):
                 for item in items:
-                    self.value(item, None)
+                    self._value(item, None)
             case Operation(
                 operator=field,
                 operands=(Operation(operator="element", operands=(Input(location=entry),)),),
