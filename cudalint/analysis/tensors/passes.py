@@ -3,7 +3,7 @@ is run at all, and that nobody can want its gradients, which GPU603 asks as well
 
 from __future__ import annotations
 
-from cudalint.analysis.shape.operations import calls, expressions, terminal
+from cudalint.analysis.shape.operations import calls, expressions
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.subjects import is_served
@@ -11,7 +11,7 @@ from cudalint.analysis.tensors.consumption import is_outside
 from cudalint.analysis.tensors.lattice import Gradient, Kind
 from cudalint.analysis.tensors.records import Record, origin_at
 from cudalint.analysis.tensors.view import View
-from cudalint.program import THIS, Call, Function, walk
+from cudalint.program import THIS, Call, Function, Return, walk
 
 
 def is_run(view: View, call: Call, record: Record) -> bool:
@@ -51,7 +51,8 @@ def _hands_out_evaluated(view: View, method: Function) -> bool:
         for _, call in calls(method)
         if call.kind == "constructor" and call.key == method.record
     }
-    returned = {place(terminal(block)) for block in method.blocks}
+    ends = (block.terminator for block in method.blocks)
+    returned = {place(end.value) for end in ends if isinstance(end, Return)}
     return not made.isdisjoint(view.run.scan(method).evaluates & returned)
 
 

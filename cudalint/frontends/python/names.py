@@ -95,6 +95,12 @@ def _is_package(folder: str) -> bool:
     return os.path.isfile(os.path.join(folder, "__init__.py"))  # noqa: PTH113, PTH118 - hot
 
 
+@functools.lru_cache(maxsize=4096)
+def _is_project(folder: str) -> bool:
+    names = ("pyproject.toml", "setup.py", ".git")
+    return any(os.path.exists(os.path.join(folder, name)) for name in names)  # noqa: PTH110, PTH118
+
+
 def module_name(filename: str) -> ModuleName:
     """The module of a file: its path below the nearest folder that has no ``__init__.py``; of one
     in no package its path below the working directory."""
@@ -150,11 +156,11 @@ def _found(dotted: str, filename: str) -> tuple[str, int] | None:
 
 def _roots(filename: str) -> Iterator[Path]:
     """Where Python may look for the modules that a file imports: beside its package, as it does
-    for a script, and in the folders around that up to the working directory."""
+    for a script, and in the folders around that up to the project's or the working directory."""
     root, top = Path(filename).absolute().parent, Path.cwd()
     while root.name and _is_package(str(root)):
         root = root.parent
     yield root
-    while root != top and root.is_relative_to(top):
+    while root != top and root.is_relative_to(top) and not _is_project(str(root)):
         root = root.parent
         yield root

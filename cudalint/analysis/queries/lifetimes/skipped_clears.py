@@ -79,15 +79,15 @@ def _is_survived(function: Function, symbols: Symbols) -> bool:
 def _may_be_of(
     record: str | None, receiver: Expression | None, function: Function, symbols: Symbols
 ) -> bool:
-    """Whether a receiver is an object of the function's own class, or made in one of the ways that
-    the function, or for a member its class, has for it: as an object of a class, or of one that
-    derives from it."""
+    """Whether a receiver is an object of a class, or of one that derives from it, by one of the
+    ways in which the function, or of a member its class, makes it."""
     name = place(receiver)
-    if name is None or name == "this":
-        made = {function.record or ""} if name else set()
-    else:
-        methods = symbols.class_methods(function) if name.startswith("this.") else (function,)
-        made = {one for other in methods for one in _made(name, other, symbols.models("python"))}
+    if name is None:
+        return False
+    methods = symbols.class_methods(function) if name.startswith("this.") else (function,)
+    made = {one for other in methods for one in _made(name, other, symbols.models("python"))}
+    if name == "this" and function.record is not None:
+        made.add(function.record)
     return any(record in symbols.lineage(one, function.filename) for one in made)
 
 
