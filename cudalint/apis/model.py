@@ -557,6 +557,9 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """Its result was there before, and somebody else looks after it."""
     evicts: bool = False
     """It takes elements out of its receiver, a container."""
+    serves: tuple[str, ...] = ()
+    """The names are classes of services: a function that one of these methods of an object
+    decorates is called for each request."""
     generator: Literal["resumed", "context", ""] = ""
     """A decorator of generators: of one that is ``resumed`` whatever the consumer did (a fixture of
     pytest), or is a ``context`` manager, to which what it yields comes back."""
