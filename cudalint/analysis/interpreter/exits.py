@@ -183,6 +183,9 @@ class Leaving:
             reason = f"{last.message} (line {last.span.row})"
         elif thrown is not None:
             reason = f"{thrown.step.message} (line {thrown.step.span.row})"
+            if acquired.from_callee is not None and thrown.step.span == acquired.span:
+                why = " after it has acquired it" if inside is None else f", as {inside.message}"
+                reason = f"{thrown.step.message}{why} (line {thrown.step.span.row})"
         elif exit_kind is Exit.RETURN and conditions:
             reason = conditions[-1].step.message
             if inside is not None:
