@@ -27,6 +27,7 @@ from cudalint.project.spool import Made, Spool, Spooled
 from cudalint.reports.report import Report
 from cudalint.selection import ReadFile, Selection, select
 from cudalint.source import Span, is_header
+from cudalint.uncalled import without_callers
 
 # What workers do is imported when there is work: most runs of a hook have none.
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ def lint(
             fates=tuple(selection.fates),
         )
     told = {one.file.filename for one in read}
+    lowered: dict[str, _Lowered] = {}
     others = [file for file in context if file.filename not in told]
     if shards:
         findings = _merged(shards, read, run)
@@ -200,6 +202,8 @@ def lint(
         findings = _found(_analysed(lowered, told, run), run)
     known = [*files, *context, *others]
     findings = _with_doubts(findings, known, contents, run)
+    headers = (Path(name) for one in lowered.values() for name in one.includes)
+    findings = without_callers(findings, [*(file.path for file in known), *headers], contents)
     _forget({file.filename for file in (*others, *run.passed_over)}, findings, run)
     if run.cache:
         run.cache.trim()
