@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts, Misuse, MisuseKind, readable
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.repair import DropRelease
 from cudalint_rules._wording import places, quoted, released_early, subject
 
@@ -19,6 +19,11 @@ class DoubleFree(FunctionRule):
     Reports a release of memory or of a handle that the same path has already released, be it
     through another variable, through a wrapper, by the destructor of an object, or in an earlier
     iteration.
+
+    An error is certain: every path that comes to the second release has made the first, or control
+    comes from the first to the second whatever it asks in between. What rests on conditions that
+    may hang together, on an earlier iteration, or on the destructors of two objects is a warning
+    that `--preview` shows.
 
     ## Why is this bad?
 
@@ -102,6 +107,8 @@ class DoubleFree(FunctionRule):
                 function=facts.function,
                 subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
+                severity=None if misuse.certain else Severity.WARNING,
+                confidence=None if misuse.certain else Confidence.LOW,
                 defect=released_early(misuse, facts),
                 repair=_repair(misuse, facts),
             )

@@ -20,9 +20,10 @@ class ExceptionLeak(FunctionRule):
     Reports memory that the normal path releases and an exception skips. In C++ the exception must
     be in sight: a `throw` in the function, in a macro that it uses, or in a function that it calls.
     In Python every `raise` counts, and every call that is not known to be safe, where no `finally`,
-    `with`, `ExitStack` or `weakref.finalize` releases it. With `--preview` also a member of a
-    PyTorch module that a method empties when it begins and when it ends, but not when it fails (an
-    `info`).
+    `with`, `ExitStack` or `weakref.finalize` releases it. Also, as an `info`, a member of a PyTorch
+    module that a method empties when it begins and when it ends, but not when it fails: with medium
+    confidence where something calls the method of such an object, takes the exception and goes on,
+    else with low confidence.
 
     ## Why is this bad?
 

@@ -25,8 +25,9 @@ class GraphRetentionRule(FunctionRule):
     the end, or that is detached only after the loop. What it adds up may have a graph (low
     confidence), or has one, as the result of a module (medium). Also what the `forward` of a module
     adds to one of its buffers, made of what it is given (medium where it has weights of its own,
-    else low), and, with low confidence, what a module computes with its parts the first time only
-    and keeps. Where nothing goes to a GPU, and in tests, this is an `info`.
+    else low), and what a module computes with its parts the first time only and keeps (medium where
+    it is taken or computed from what a part gave, low where a function was given that). Where
+    nothing goes to a GPU, and in tests, this is an `info`.
 
     ## Why is this bad?
 

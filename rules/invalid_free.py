@@ -63,9 +63,8 @@ class InvalidFree(FunctionRule):
     ## Known problems
 
     An offset whose value is known to be 0 is no offset. One that merely could be 0 is told with
-    `--preview`.
-    A pointer that has a value for some arguments only, and is released for others, is a warning:
-    no caller may pass these.
+    `--preview`; so is a pointer that has a value on other paths to the same release: what decides
+    it may be out of sight.
 
     ## References
 
@@ -94,7 +93,7 @@ class InvalidFree(FunctionRule):
 
 
 def _confidence(misuse: Misuse) -> Confidence:
-    if misuse.kind is MisuseKind.OFFSET:
+    if misuse.kind is MisuseKind.OFFSET or not misuse.certain:
         return Confidence.LOW
     unsure = misuse.kind is MisuseKind.UNINITIALIZED and misuse.asks_callers
     return Confidence.MEDIUM if unsure else Confidence.HIGH

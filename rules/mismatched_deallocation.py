@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts, Misuse, MisuseKind, readable
 from cudalint.analysis.rules import FunctionRule
-from cudalint.findings.finding import Finding, Severity
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.repair import UseRelease
 from cudalint_rules._wording import quoted, subject
 
@@ -19,6 +19,9 @@ class MismatchedDeallocation(FunctionRule):
     Knows for each allocation which functions release it, and reports a release by any other:
     `cudaFree` of pinned memory or of an array, `free` or `delete` of device memory, `cudaFreeHost`
     of device memory, the runtime's function for a handle of the driver API, and so on.
+
+    An error is certain: no path comes to the release with what fits it. Where one does, by a
+    condition that may well say which it is, it is a warning that `--preview` shows.
 
     ## Why is this bad?
 
@@ -95,6 +98,8 @@ class MismatchedDeallocation(FunctionRule):
                 function=facts.function,
                 subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
+                severity=None if misuse.certain else Severity.WARNING,
+                confidence=None if misuse.certain else Confidence.LOW,
                 repair=_repair(misuse),
                 advised=misuse.released is None and bool(resource and resource.released_by),
             )

@@ -23,9 +23,11 @@ class MissingNoGrad(FunctionRule):
     The loop may be in a function that calls it, and a method of the model may be called that is
     known to run it. Without an `eval()` on the way, also where a module is called in a loop and
     nothing but numbers (`item()`, `argmax()`, a comparison) and detached tensors are made of what
-    it returns, if the class puts it in evaluation mode elsewhere. With low confidence, the same
-    without such evidence, and a method of the model that is out of sight. Where nothing in the
-    file, nor in those that call it, goes to a GPU, it is an `info`.
+    it returns, if the class, which trains nothing, puts it in evaluation mode elsewhere or has a
+    method that hands out its own objects in evaluation mode, or if a service (`@app.post(...)`)
+    calls the function for each request. With low confidence, the same without such evidence, and a
+    method of the model that is out of sight. Where nothing in the file, nor in those that call it,
+    goes to a GPU, it is an `info`.
 
     ## Why is this bad?
 

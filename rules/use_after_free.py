@@ -18,6 +18,10 @@ class UseAfterFree(FunctionRule):
     Reports a copy, a fill, a kernel launch or a library call that receives memory, a stream or a
     handle which has been released earlier on the same path.
 
+    An error is certain: every path that comes to the use has made the release, or control comes
+    there from the release whatever it asks in between. What rests on conditions that may hang
+    together, or on an earlier iteration, is a warning that `--preview` shows.
+
     ## Why is this bad?
 
     Device memory is not unmapped page by page: the read often succeeds and returns what the next
@@ -79,6 +83,9 @@ class UseAfterFree(FunctionRule):
             elif misuse.released:
                 where = places([misuse.released], facts.filename)
                 message += f" at {where}"
+            confidence = None if misuse.certain else Confidence.LOW
+            if misuse.certain and misuse.by_global:
+                confidence = Confidence.MEDIUM
             yield self.finding(
                 message,
                 filename=misuse.filename or facts.filename,
@@ -86,7 +93,7 @@ class UseAfterFree(FunctionRule):
                 function=facts.function,
                 subject=subject(misuse.name, misuse.api),
                 steps=misuse.steps,
-                severity=Severity.WARNING if misuse.by_global else None,
-                confidence=Confidence.MEDIUM if misuse.by_global else None,
+                severity=Severity.WARNING if confidence else None,
+                confidence=confidence,
                 defect=released_early(misuse, facts),
             )

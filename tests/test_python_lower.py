@@ -207,23 +207,23 @@ def test_keys_link_to_definitions() -> None:
         "package/module.py",
     )
     assert [call.key for call in calls(function(program, "use"))] == [
-        "memory.reserve",
+        "package.memory.reserve",
         "helpers.give_back",
         None,
-        "module.Pool",
-        "module.Base.close",
-        "module.Pool.make",
+        "package.module.Pool",
+        "package.module.Base.close",
+        "package.module.Pool.make",
     ]
     constructor = calls(function(program, "use"))[3]
-    assert (constructor.kind, constructor.record) == ("constructor", "module.Pool")
+    assert (constructor.kind, constructor.record) == ("constructor", "package.module.Pool")
     assert constructor.target == Variable("pool", "pool")
     (grow,) = calls(function(program, "Pool.__init__"))
-    assert (grow.name, grow.key, grow.receiver) == (".grow", "module.Pool.grow", THIS)
+    assert (grow.name, grow.key, grow.receiver) == (".grow", "package.module.Pool.grow", THIS)
     close, missing = calls(function(program, "Pool.grow"))
-    assert (close.key, missing.key) == ("module.Base.close", None)
-    assert missing.record == "module.Pool"
-    assert calls(function(program, "Pool.make"))[0].key == "module.Pool"
-    assert calls(function(program, "Pool.other"))[0].key == "module.Pool"
+    assert (close.key, missing.key) == ("package.module.Base.close", None)
+    assert missing.record == "package.module.Pool"
+    assert calls(function(program, "Pool.make"))[0].key == "package.module.Pool"
+    assert calls(function(program, "Pool.other"))[0].key == "package.module.Pool"
     assert function(program, "Pool.__init__").kind == "constructor"
     assert function(program, "Pool.make").is_static
 
@@ -239,6 +239,30 @@ def test_module_name_follows_packages(tmp_path: Path) -> None:
     assert package.absolute("work", 1) == "package.inner.work"
     assert module_name(str(inner / "work.py")).absolute("", 2) == "package"
     assert module_name(str(tmp_path / "script.py")).name == "script"
+
+
+def test_folders_without_init_count_from_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("models", "tools"):
+        Path(folder).mkdir()
+        Path(folder, "nets.py").write_text("")
+    assert module_name("models/nets.py").name == "models.nets"
+    text = """
+        import models.nets
+        import nets as mine
+        from models.nets import Net
+
+        def f():
+            Net(), models.nets.Net(), mine.Net()
+        """
+    (tmp_path / "tools" / "train.py").write_text("")
+    program = lower(text, "tools/train.py")
+    keys = [call.key for call in calls(function(program, "f"))]
+    assert keys == ["models.nets.Net", "models.nets.Net", "tools.nets.Net"]
+    assert program.includes == ("models/nets.py", "tools/nets.py")
+    assert calls(function(lower(text, "train.py"), "f"))[0].key == "models.nets.Net"
 
 
 def test_imported_files_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rule_facts import FILE, acquired, at, function, klass, record, resource, site
 
@@ -38,6 +40,9 @@ def misused(kind: MisuseKind, api: str = "cudaFree", **more: object) -> Finding:
     steps = (Step(FILE, at(10), "acquired"),)
     fact = Misuse(kind, "d_out", api, at(44), steps, **more)  # type: ignore[arg-type]
     facts = function(misuses=(fact,))
+    (found,) = (finding for rule in MISUSE_RULES for finding in rule().check(facts))
+    assert (found.severity, found.confidence) == (Severity.WARNING, Confidence.LOW)
+    facts = function(misuses=(replace(fact, certain=True),))
     (found,) = (finding for rule in MISUSE_RULES for finding in rule().check(facts))
     assert (found.severity, found.span, found.steps) == (Severity.ERROR, at(44), steps)
     assert (found.subject, found.function) == ("d_out", "render")

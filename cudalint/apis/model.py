@@ -310,9 +310,14 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     only_sticky: bool = False
     """It reports what has gone wrong before, on the device: after such an error the context is of
     no more use, and nothing in it can be released (CUDA guide, *Error Checking*)."""
+    sticky_for: str | None = None
+    """It is as with ``only_sticky`` where there is memory at this path
+    (``cudaPointerGetAttributes``)."""
     order: StreamOrder | None = None
     selects_device: bool = False
     """Later calls go to another device (``cudaSetDevice``, ``with cupy.cuda.Device(i)``)."""
+    tells_device: bool = False
+    """Writes the current device through a pointer (``cudaGetDevice``)."""
     serves: bool = False
     """The result hands out what it is given in parts (``TensorDataset``, ``DataLoader``)."""
     serves_along: str | None = None
@@ -552,6 +557,9 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """Its result was there before, and somebody else looks after it."""
     evicts: bool = False
     """It takes elements out of its receiver, a container."""
+    serves: tuple[str, ...] = ()
+    """The names are classes of services: a function that one of these methods of an object
+    decorates is called for each request."""
     generator: Literal["resumed", "context", ""] = ""
     """A decorator of generators: of one that is ``resumed`` whatever the consumer did (a fixture of
     pytest), or is a ``context`` manager, to which what it yields comes back."""

@@ -186,6 +186,10 @@ class Misuse:
     asks_callers: bool = False
     """The path takes several branches for what the caller passes, and none because a call failed:
     no caller may pass that."""
+    certain: bool = False
+    """Whether the code can do nothing else: every path that comes to the release or the use does
+    it to what is released, or does not fit, already; or control comes there from the earlier
+    release whatever it asks in between."""
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,7 @@ from cudalint.program import (
     Constant,
     Dereference,
     Expression,
+    FunctionReference,
     Record,
     Return,
     Unary,
@@ -365,8 +366,14 @@ def _is_iterator(value: Value) -> bool:
 
 def _accessed(run: FunctionRun, operation: Call, name: str, state: State) -> Value | None:
     """What an unknown method without arguments gives: the same value each time
-    (``data.size()``)."""
-    if operation.receiver is None or operation.kind != "method" or operation.arguments:
+    (``data.size()``); and an unknown function that answers with a reference: the same object
+    (``context().rank``), as there is nothing else that it could have been told to choose."""
+    if operation.arguments:
+        return None
+    if operation.receiver is None and operation.kind == "function" and not run.python:
+        answered = run.evaluator.kind(operation.target)
+        return Operation(f"{name}()", ()) if answered == "reference" else None
+    if operation.receiver is None or operation.kind != "method":
         return None
     return Operation(f"{name}()", (run.evaluator.value(operation.receiver, state),))
 
@@ -525,7 +532,18 @@ def _only_borrows(run: FunctionRun, operation: Call, name: str) -> bool:
     """Whether the callee is a library's that keeps nothing, or a kernel, whose launch could not
     be read."""
     kernel = run.symbols.kernel(operation.key, name, run.filename)
-    return kernel is not None or run.models.only_borrows(name)
+    return kernel is not None or run.models.only_borrows(_taken_by_name(run, operation) or name)
+
+
+def _taken_by_name(run: FunctionRun, operation: Call) -> str:
+    """The module, with a dot behind it, that a function was taken out of by a name that is put
+    together: ``solve = getattr(cusparse, kind + "csrsm2_solve")``."""
+    callee = operation.callee
+    made = run.flow.only(callee.symbol) if isinstance(callee, Variable) else None
+    if not isinstance(made, Call) or made.name != "builtins.getattr" or not made.arguments:
+        return ""
+    module = made.arguments[0].value
+    return f"{module.name}." if isinstance(module, FunctionReference) else ""
 
 
 def _addressed(expression: Expression) -> Expression | None:

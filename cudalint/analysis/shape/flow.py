@@ -230,6 +230,18 @@ class Flow:
 
         return closure([(start[0], start[1] + 1)], after)
 
+    def leads(self, first: Span, second: Span) -> bool:
+        """Whether control that has run a statement comes to a later one, unless it leaves the
+        function before."""
+        start, goal = self._at(first), self._at(second)
+        if start is None or goal is None or start == goal:
+            return False
+        past = self.passed(start, {goal})
+        return goal in past and past.isdisjoint(self.passed(goal, {goal}))
+
+    def _at(self, span: Span) -> Place | None:
+        return next((a.place for a in operations(self.blocks) if a.operation.span == span), None)
+
     def _reverse_postorder(self, exits: dict[int, tuple[int, ...]]) -> dict[int, int]:
         """The ranks; ``exits``: what follows a loop, by its header."""
         ranks: list[int] = []

@@ -52,6 +52,21 @@ def hook_kinds(symbols: Symbols, function: Function) -> frozenset[str]:
     return symbols.models("python").hook_kinds(bases, function.key.rpartition(".")[2])
 
 
+def is_served(symbols: Symbols, function: Function) -> bool:
+    """Whether a service calls a function for each request: an object of the module decorates it."""
+    program = symbols.programs.get(function.filename)
+    modules = [one for one in program.functions if one.kind == "module"] if program else []
+    for decorator in function.decorators:
+        owner, _, method = decorator.partition("(")[0].rpartition(".")
+        for module in modules if owner else ():
+            made = symbols.flow(module).only(f"::{owner}")
+            name = made.name if isinstance(made, Call) else ""
+            effect = symbols.models("python").lifetime_effect(name)
+            if effect is not None and method in effect.serves:
+                return True
+    return False
+
+
 def is_module(symbols: Symbols, record: str, filename: str) -> bool:
     """Whether a class is a module with weights, by what it derives from."""
     models = symbols.models("python")

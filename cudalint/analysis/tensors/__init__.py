@@ -53,6 +53,7 @@ def _tensor_facts(
         return {}
     from cudalint.analysis.tensors.growth import growths
     from cudalint.analysis.tensors.inference import recorded
+    from cudalint.analysis.tensors.remembered import remembered
     from cudalint.analysis.tensors.retained import retained_graphs
     from cudalint.analysis.tensors.retention import retentions
     from cudalint.analysis.tensors.run import TensorRun
@@ -68,7 +69,8 @@ def _tensor_facts(
         if solution is None:
             continue
         view = View(known, solution, run)
-        facts = TensorFacts(retentions(view), recorded(view), growths(view), retained_graphs(view))
+        kept = (*retentions(view), *remembered(view))
+        facts = TensorFacts(kept, recorded(view), growths(view), retained_graphs(view))
         facts = _one_each(facts)
         if facts != TensorFacts():
             found[known.function.filename, known.function.span] = (known.function, facts)

@@ -6,11 +6,12 @@ from __future__ import annotations
 from cudalint.analysis.shape.operations import calls, expressions
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.shape.subjects import is_served
 from cudalint.analysis.tensors.consumption import is_outside
 from cudalint.analysis.tensors.lattice import Gradient, Kind
 from cudalint.analysis.tensors.records import Record, origin_at
 from cudalint.analysis.tensors.view import View
-from cudalint.program import Call, Function, walk
+from cudalint.program import THIS, Call, Function, Return, walk
 
 
 def is_run(view: View, call: Call, record: Record) -> bool:
@@ -28,11 +29,31 @@ def is_run(view: View, call: Call, record: Record) -> bool:
 
 def is_for_inference(view: View, record: Record) -> bool:
     """Whether a call of whose result only numbers are made is inference by what surrounds it: the
-    class puts the model in evaluation mode and trains nothing."""
-    scans = [view.run.scan(one) for one in view.run.symbols.class_methods(view.function)]
-    return any(record.callee in one.evaluates for one in scans) and not any(
-        one.calls_backward or one.steps for one in scans
+    class trains nothing, and puts the model in evaluation mode; or one of its methods makes such an
+    object, puts that in evaluation mode and hands it out, and the object calls itself; or a service
+    calls the function for each request."""
+    methods = view.run.symbols.class_methods(view.function)
+    scans = [view.run.scan(one) for one in methods]
+    if any(one.calls_backward or one.steps for one in scans):
+        return False
+    asking = (view.function, *(site.caller for site in view.known.callers))
+    return (
+        any(record.callee in one.evaluates for one in scans)
+        or (record.callee == THIS.symbol and any(_hands_out_evaluated(view, o) for o in methods))
+        or any(is_served(view.run.symbols, one) for one in asking)
     )
+
+
+def _hands_out_evaluated(view: View, method: Function) -> bool:
+    """Whether a method makes an object of its class, and returns it in evaluation mode."""
+    made = {
+        place(call.target)
+        for _, call in calls(method)
+        if call.kind == "constructor" and call.key == method.record
+    }
+    ends = (block.terminator for block in method.blocks)
+    returned = {place(end.value) for end in ends if isinstance(end, Return)}
+    return not made.isdisjoint(view.run.scan(method).evaluates & returned)
 
 
 def _methods(view: View, name: str) -> list[Function]:

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import GraphRetention
 from cudalint.analysis.shape.arguments import given, named
-from cudalint.analysis.shape.operations import calls, operations
+from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.places import ELEMENT, holder, is_inside, place, root_of
 from cudalint.analysis.shape.reach import closure
-from cudalint.analysis.shape.walk import texts
 from cudalint.analysis.tensors.consumption import Fate, consumption
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
 from cudalint.analysis.tensors.passes import may_have_graph
@@ -20,19 +19,15 @@ from cudalint.analysis.tensors.together import in_one_turn
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
 from cudalint.program import (
-    THIS,
     Assign,
     Binary,
-    Branch,
     Call,
     Constant,
-    Delete,
     Expression,
     Function,
     Index,
     Member,
     Tuple,
-    Unary,
     walk,
 )
 from cudalint.source import Span
@@ -201,69 +196,7 @@ def retentions(view: View) -> tuple[GraphRetention, ...]:
         retention = _retention(view, keeping, all_kept)
         if retention is not None:
             found.setdefault((keeping.span, retention.place), retention)
-    return (*found.values(), *_collected(view), *_remembered(view))
-
-
-def _remembered(view: View) -> Iterator[GraphRetention]:
-    """What a module computes with its parts the first time only, and keeps with its graph."""
-    function = view.function
-    if function.record is None:
-        return
-    if not (view.run.is_module(function.record) or _runs_module(view)):
-        return
-    for origin, block, operation in view.operations():
-        target = getattr(operation, "target", None)
-        name, record = place(target) or "", view.records.get(origin)
-        if not isinstance(target, Member) or name.count(".") != 1 or record is None:
-            continue
-        value = record.result
-        attached = value.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN) and not value.is_number
-        if record.recording != Recording.ON or not attached or not _is_first(view, block, name):
-            continue
-        made = (view.records.get(one) for one in _inputs(view, value.of(origin)))
-        if any(one is not None and _calls_module(view, one) for one in made):
-            keeping = Keeping(origin, block, target, target, "stored", operation.span)
-            fact = _fact(view, keeping, value, 0, None, (), "")
-            fact = replace(fact, name="what is computed", variable="", remembered=True)
-            yield replace(fact, sure=False, on_device=view.may_use_device)
-
-
-def _is_first(view: View, block: int, name: str) -> bool:
-    """Whether a block is only run where the object has no such member yet, or none in it; and
-    nothing takes the member away again."""
-    kept = 0
-    for method in view.run.symbols.methods(view.function.record):
-        for at in operations(method):
-            one = at.operation
-            if isinstance(one, Delete) and place(one.place) == name:
-                return False
-            if place(getattr(one, "target", None)) == name:
-                empty = isinstance(one, Assign) and one.value == Constant(None)
-                if empty and method.kind != "constructor":
-                    return False
-                kept += not empty
-    branches = (other.terminator for other in view.function.blocks)
-    return kept == 1 and any(
-        isinstance(branch, Branch)
-        and (missing := _is_missing(view, branch.condition, name)) is not None
-        and block == (branch.then if missing else branch.otherwise)
-        for branch in branches
-    )
-
-
-def _is_missing(view: View, condition: Expression, name: str) -> bool | None:
-    """What a condition is where a member is not there: ``self.x is None``, ``hasattr(self, "x")``;
-    ``None`` where it asks for something else."""
-    if isinstance(condition, Unary) and condition.operator == "!":
-        said = _is_missing(view, condition.operand, name)
-        return None if said is None else not said
-    if isinstance(condition, Binary):
-        asks = condition.right == Constant(None) and place(condition.left) == name
-        return {"==": True, "is": True, "!=": False}.get(condition.operator) if asks else None
-    call = view.defining_call(condition)
-    given = [one.value for one in call.arguments] if call is not None else []
-    asks = THIS in given and any(f"this.{text}" == name for one in given for text in texts(one))
-    return False if asks else None
+    return (*found.values(), *_collected(view))
 
 
 def _collected(view: View) -> Iterator[GraphRetention]:
@@ -283,7 +216,7 @@ def _collected(view: View) -> Iterator[GraphRetention]:
                 if value.gradient == Gradient.ATTACHED and _backward_calls(view, value):
                     keeping = Keeping(end, 0, Index(item, key), kept, "stored", made.span)
                     by = "the framework, which keeps it"
-                    yield _fact(view, keeping, value, 0, None, (), by)
+                    yield fact_of(view, keeping, value, 0, None, (), by)
 
 
 def _kept(view: View, keeping: Keeping) -> Value:
@@ -330,7 +263,7 @@ def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetent
         if not outlives or _is_one_step(view, keeping, loop, kept):
             return None
         siblings = _siblings(view, keeping, kept, loop.body)
-        return _fact(view, keeping, value, min(inside), loop.site, siblings)
+        return fact_of(view, keeping, value, min(inside), loop.site, siblings)
     return _repeated(view, keeping, value, calls, kept)
 
 
@@ -357,16 +290,16 @@ def _buffered(view: View, keeping: Keeping, value: Value) -> GraphRetention | No
     the modules before it."""
     function = view.function
     if (
-        not _runs_module(view)
+        not runs_module(view)
         or keeping.how != "added"
-        or not any(one < 0 for one in _inputs(view, value))
+        or not any(one < 0 for one in inputs(view, value))
     ):
         return None
     buffers = view.run.class_scan(function.record or "", function.filename).buffers
     may_attach = value.gradient & (Gradient.ATTACHED | Gradient.UNKNOWN) and not value.is_number
     if keeping.symbol not in buffers or not may_attach:
         return None
-    fact = _fact(view, keeping, value, 0, None, (), "whoever calls the module")
+    fact = fact_of(view, keeping, value, 0, None, (), "whoever calls the module")
     sure = value.gradient == Gradient.ATTACHED or _is_trained(view)
     on_device = view.may_use_device
     return replace(fact, variable="", buffer=True, sure=sure, on_device=on_device)
@@ -384,7 +317,7 @@ def _is_trained(view: View) -> bool:
     )
 
 
-def _runs_module(view: View) -> bool:
+def runs_module(view: View) -> bool:
     """Whether the function is what a call of a module runs."""
     return view.function.record is not None and _is_run(view, view.function.key)
 
@@ -394,7 +327,7 @@ def _is_run(view: View, name: str) -> bool:
     return effect is not None and effect.calls_module
 
 
-def _calls_module(view: View, record: Record) -> bool:
+def calls_module(view: View, record: Record) -> bool:
     """Whether an operation runs a module, or what looks like one, recorded for gradients."""
     call = record.operation
     if record.form is Form.CALL and isinstance(call, Call) and call.receiver is not None:
@@ -402,7 +335,7 @@ def _calls_module(view: View, record: Record) -> bool:
     return record.form is Form.MODEL and record.result.may_attach
 
 
-def _inputs(view: View, value: Value) -> set[int]:
+def inputs(view: View, value: Value) -> set[int]:
     """All that a value is made of, with the wholes of which it takes parts."""
 
     def made_of(origin: int) -> Iterator[int]:
@@ -445,7 +378,7 @@ def _let_go_late(
         return None
     call = by[0].operation
     let_go = view.site(call.span, call.name.removeprefix("."))
-    fact = _fact(view, keeping, value, 0, loop.site, _siblings(view, keeping, kept, loop.body))
+    fact = fact_of(view, keeping, value, 0, loop.site, _siblings(view, keeping, kept, loop.body))
     steps = (
         Step(let_go.filename, keeping.span, f"`{fact.name}` is kept in `{fact.place}`"),
         Step(let_go.filename, call.span, "and let go of here"),
@@ -458,7 +391,7 @@ def _is_needed_anyway(view: View, value: Value, loop: Loop) -> bool:
     whose gradient is computed after the loop: until then the graph is there, whoever holds it."""
     inside = {
         origin: made
-        for origin in _inputs(view, value)
+        for origin in inputs(view, value)
         if (made := view.records.get(origin)) is not None
         and made.block in loop.body
         and may_have_graph(made)
@@ -467,7 +400,7 @@ def _is_needed_anyway(view: View, value: Value, loop: Loop) -> bool:
     shared = given | {
         origin
         for origin, made in inside.items()
-        if made.form is Form.ELEMENT and _inputs(view, made.result.of(origin)) & given
+        if made.form is Form.ELEMENT and inputs(view, made.result.of(origin)) & given
     }
     reached = view.derived(shared, may_have_graph)
     backward = {call for one in reached for call in view.evidence.attached.get(one, ())}
@@ -508,7 +441,7 @@ def _repeated(
         if symbol in merged.bounded or symbol in _popped(view, record):
             return None
     siblings = _siblings(view, keeping, kept, None)
-    return _fact(view, keeping, value, min(calls), None, siblings, by)
+    return fact_of(view, keeping, value, min(calls), None, siblings, by)
 
 
 def _kept_by_caller(view: View, keeping: Keeping) -> str:
@@ -659,7 +592,7 @@ def _is_let_go(view: View, keeping: Keeping, value: Value) -> bool:
     return (value.is_number or value.is_detached) and any(map(detaches, walk(keeping.value)))
 
 
-def _fact(
+def fact_of(
     view: View,
     keeping: Keeping,
     value: Value,
@@ -668,6 +601,8 @@ def _fact(
     siblings: tuple[Site, ...],
     called_by: str = "",
 ) -> GraphRetention:
+    """The finding of what a function keeps: with the backward call, by its number, that shows that
+    it has a gradient, and the loop or the caller that makes it grow."""
     name = view.text(keeping.value)
     place = view.text(keeping.place)
     differentiated, inside = None, ""

@@ -174,7 +174,7 @@ class Declarations:
             if base is None or not (level or self.module.dotted.is_project(base)):
                 continue
             dotted = base if attribute in (None, "*") else f"{base}.{attribute}"
-            filename = module_file(dotted, self.module.source.filename, self.module.dotted)
+            filename = module_file(dotted, self.module.source.filename)
             if filename is not None and filename != self.module.source.filename:
                 found[filename] = None
         return tuple(found)

@@ -6,6 +6,7 @@ import builtins
 import functools
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,6 +59,8 @@ class ModuleName:
 
     name: str
     is_package: bool = False
+    folders: str = ""
+    """The start of the name that are folders around a file of no package, a dot behind each."""
 
     @property
     def package(self) -> str:
@@ -79,8 +82,10 @@ class ModuleName:
 
     def is_project(self, dotted: str) -> bool:
         """Whether an absolute name can be one of the linted project's own modules."""
+        if self.folders and dotted.startswith(self.folders):
+            return True
         top = dotted.partition(".")[0]
-        if top == self.name.partition(".")[0]:
+        if top == self.name.removeprefix(self.folders).partition(".")[0]:
             return True
         return bool(top) and top not in sys.stdlib_module_names and top not in _LIBRARIES
 
@@ -90,8 +95,15 @@ def _is_package(folder: str) -> bool:
     return os.path.isfile(os.path.join(folder, "__init__.py"))  # noqa: PTH113, PTH118 - hot
 
 
+@functools.lru_cache(maxsize=4096)
+def _is_project(folder: str) -> bool:
+    names = ("pyproject.toml", "setup.py", ".git")
+    return any(os.path.exists(os.path.join(folder, name)) for name in names)  # noqa: PTH110, PTH118
+
+
 def module_name(filename: str) -> ModuleName:
-    """The module of a file: its path below the nearest folder that has no ``__init__.py``."""
+    """The module of a file: its path below the nearest folder that has no ``__init__.py``; of one
+    in no package its path below the working directory."""
     path = Path(filename)
     is_package = path.stem == "__init__"
     # `tool.py` and `tool.ipynb` are two modules; nobody imports the second.
@@ -103,21 +115,52 @@ def module_name(filename: str) -> ModuleName:
         folder = folder.parent
     if not parts:
         parts = [path.parent.name or "__init__"]
-    return ModuleName(".".join(parts), is_package)
+    top = Path.cwd()
+    loose = len(parts) == 1 and not is_package and folder.is_relative_to(top)
+    folders = "".join(f"{one}." for one in folder.relative_to(top).parts) if loose else ""
+    return ModuleName(folders + ".".join(parts), is_package, folders)
 
 
-def module_file(dotted: str, filename: str, module: ModuleName) -> str | None:
+def module_file(dotted: str, filename: str) -> str | None:
     """The project's file that an absolute dotted name (of a module, or of something in one) comes
-    from; relative below the working directory. ``None`` if there is none beside this file."""
-    root = Path(filename).absolute().parent
-    for _ in range(module.name.count(".") + (1 if module.is_package else 0)):
-        root = root.parent
-    parts = dotted.split(".")
-    while parts:
-        base = os.path.join(root, *parts)  # noqa: PTH118 - hot
-        for candidate in (f"{base}.py", os.path.join(base, "__init__.py")):  # noqa: PTH118
-            if os.path.isfile(candidate):  # noqa: PTH113
-                relative = os.path.relpath(candidate)
-                return candidate if relative.startswith("..") else relative
-        parts.pop()
+    from; relative below the working directory. ``None`` if there is none beside this file, or
+    beside a folder around it."""
+    found = _found(dotted, filename)
+    if found is None:
+        return None
+    relative = os.path.relpath(found[0])
+    return found[0] if relative.startswith("..") else relative
+
+
+def own_name(dotted: str, filename: str) -> tuple[str, str] | None:
+    """The start of an absolute dotted name that is a module of the project, and the name of that
+    module: it is longer where folders around it are no packages."""
+    found = _found(dotted, filename)
+    if found is None:
+        return None
+    path, parts = found
+    return ".".join(dotted.split(".")[:parts]), module_name(path).name
+
+
+def _found(dotted: str, filename: str) -> tuple[str, int] | None:
+    """The file of a module, and how many parts of a dotted name it takes."""
+    names = dotted.split(".")
+    for root in _roots(filename):
+        for parts in range(len(names), 0, -1):
+            base = os.path.join(root, *names[:parts])  # noqa: PTH118 - hot
+            for candidate in (f"{base}.py", os.path.join(base, "__init__.py")):  # noqa: PTH118
+                if os.path.isfile(candidate):  # noqa: PTH113
+                    return candidate, parts
     return None
+
+
+def _roots(filename: str) -> Iterator[Path]:
+    """Where Python may look for the modules that a file imports: beside its package, as it does
+    for a script, and in the folders around that up to the project's or the working directory."""
+    root, top = Path(filename).absolute().parent, Path.cwd()
+    while root.name and _is_package(str(root)):
+        root = root.parent
+    yield root
+    while root != top and root.is_relative_to(top) and not _is_project(str(root)):
+        root = root.parent
+        yield root

@@ -21,9 +21,14 @@ class Dotted:
     name: str
     key: str | None = None
 
-    def member(self, attribute: str) -> Dotted:
-        """What ``self.attribute`` means."""
-        key = f"{self.key}.{attribute}" if self.key is not None else None
+    @property
+    def defined_as(self) -> str:
+        """Its name where it is defined, in the run or elsewhere."""
+        return self.key or self.name
+
+    def member(self, attribute: str, module: Module) -> Dotted:
+        """What ``self.attribute`` means in a file."""
+        key = module.key(f"{self.key}.{attribute}") if self.key is not None else None
         return Dotted(f"{self.name}.{attribute}", key)
 
 
@@ -169,10 +174,12 @@ class Scope:
             base = self.module.dotted.absolute(item.module, item.level)
             if item.attribute == "*":
                 if base:
+                    self.module.imports(base)
                     self.module.star_imports.append((base, item.level > 0))
                 continue
             dotted = _imported(item, base)
             if dotted:
+                self.module.imports(base if item.attribute is None and base else dotted)
                 kind_of_import = Binding("import", item.node, None, dotted)
                 self.bindings.add(item.name, kind_of_import)
 
@@ -211,7 +218,8 @@ class Scope:
 
     def dotted(self, name: str, relative: bool = False) -> Dotted:
         """An imported name, with a key where the project may define it."""
-        return Dotted(name, name if relative or self.module.dotted.is_project(name) else None)
+        is_project = relative or self.module.dotted.is_project(name)
+        return Dotted(name, self.module.key(name) if is_project else None)
 
     def _starred(self, name: str) -> Dotted | None:
         """What an unbound name means if the file has one star import: what that one brings."""
@@ -295,7 +303,7 @@ class Scope:
             base = self.meaning(node.value)
             attribute = node.attr.value
             if isinstance(base, Dotted):
-                return base.member(attribute)
+                return base.member(attribute, self.module)
             if isinstance(base, ClassInfo):
                 return class_member(base, attribute)
         return None

@@ -55,7 +55,11 @@ def lend_values(run: FunctionRun, values: list[Value], lending: Lending, state: 
     given = {resource for value in values for resource in resources_in(value)}
     _passed_on(run, state.escape(state.reachable(values) - given))
     state.lend(sorted(given), lending)
-    state.lent |= {value.location for value in values if isinstance(value, Input)}
+    inputs = {value for value in values if isinstance(value, Input)}
+    state.lent |= {value.location for value in inputs}
+    for entry, release in state.inputs.items():
+        if entry[0] == "@" and entry[1] in inputs:  # it may put something else there
+            state.inputs[entry] = release._replace(cut=True)
 
 
 def escape_value(run: FunctionRun, expression: Expression, value: Value, state: State) -> None:

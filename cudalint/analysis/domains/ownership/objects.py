@@ -201,6 +201,9 @@ def released_before(
         where = own.step if own.destroys else again.step  # the class itself does it twice
     elif own is not None:
         where = Step(run.filename, _later(run, own.variable, _root(call)) or earlier.span, "")
+    # Two destructors may be of two objects that are told apart nowhere.
+    if own is None or not own.destroys:
+        run.log(Recorder).passing(call.span, shown, resource, misused=True)
     run.log(Recorder).misuse(
         Misuse(
             MisuseKind.DOUBLE_FREE
@@ -234,16 +237,19 @@ def does_not_fit(
     acquired = run.log(Recorder).of(resource)
     if acquired is None or acquired.ambiguous or not release.families:
         return False
-    if acquired.family in release.families:
+    info = run.function.variables.get(_root(call))
+    span = info.span if info is not None and info.span is not None else call.span
+    fits = acquired.family in release.families
+    run.log(Recorder).passing(span, shown, resource, misused=not fits)
+    if fits:
         return False
     if acquired.through is None:  # else its class does not fit itself
-        info = run.function.variables.get(_root(call))
         run.log(Recorder).misuse(
             Misuse(
                 MisuseKind.MISMATCH,
                 shown,
                 release.api,
-                info.span if info is not None and info.span is not None else call.span,
+                span,
                 (acquired.step, release.step),
                 acquired.resource(),
             )

@@ -161,6 +161,8 @@ class Recorder:
         """Acquisition origins to the origins of their statuses."""
         self.records: dict[str, _Record] = {}
         self.misuses: dict[tuple[MisuseKind, Span], Misuse] = {}
+        self.passed: dict[tuple[Span, str], set[tuple[Value, bool]]] = {}
+        """What paths release or use at one place, and whether they may not."""
         self.transfers: dict[tuple[Span, str], Transfer] = {}
         self.fills: dict[Span, Fill] = {}
         self.launches: dict[Span, LaunchSite] = {}
@@ -301,6 +303,10 @@ class Recorder:
         if (MisuseKind.INTERIOR, misuse.span) in self.misuses:  # it is certain
             self.misuses.pop((MisuseKind.OFFSET, misuse.span), None)
 
+    def passing(self, span: Span, shown: str, what: Value, *, misused: bool) -> None:
+        """A release or a use of something on one path, rightly or not."""
+        self.passed.setdefault((span, shown), set()).add((what, misused))
+
     def transfer(self, transfer: Transfer) -> None:
         """A copy. Two paths that disagree on its size leave the size unknown."""
         key = (transfer.span, transfer.api)
@@ -349,7 +355,10 @@ class Recorder:
             is_main=function.is_main or function.kind == "module",
             language=language,
             leaks=tuple(self._leaks()),
-            misuses=tuple(map(self._with_fitting, self.misuses.values())),
+            misuses=tuple(
+                replace(self._with_fitting(one), certain=self._is_certain(one))
+                for one in self.misuses.values()
+            ),
             allocations=tuple(self._allocations(checked)),
             transfers=tuple(
                 transfer for key, transfer in self.transfers.items() if key not in self.unsized
@@ -360,6 +369,20 @@ class Recorder:
             copies=tuple(self.copies.values()),
             dangling=tuple(self.dangling.values()),
         )
+
+    def _is_certain(self, misuse: Misuse) -> bool:
+        """Whether no path that was followed comes there rightly; or those alone that pass by the
+        earlier release, from which every way that goes on leads there."""
+        at = misuse.at_end.span if misuse.at_end is not None else misuse.span
+        passed = self.passed.get((at, misuse.name), set())
+        if not passed or not self._run.complete:
+            return False
+        if all(misused for _, misused in passed):
+            return True
+        first = misuse.released
+        if first is None or first.filename != self.filename or len({one for one, _ in passed}) > 1:
+            return False
+        return self._run.flow.leads(first.span, at)
 
     def _with_fitting(self, misuse: Misuse) -> Misuse:
         """A release that does not fit, with the one behind it that does."""

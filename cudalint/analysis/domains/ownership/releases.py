@@ -150,9 +150,22 @@ class Passing:
     name: str
     span: Span
     by_global: bool = field(default=False, kw_only=True)
+    misused: bool = field(default=False, init=False)
+    """Whether the path may not do it."""
 
     def use(self, value: Value, inside: Step | None = None) -> None:
         """What is released must not be used, neither here nor (``inside``) by what is called."""
+        self._use(value, inside)
+        self._passed(value)
+
+    def _passed(self, value: Value) -> None:
+        """For what other paths show: null is nothing that is released or used."""
+        what = value.resource if isinstance(value, Pointer) else value
+        absent = isinstance(what, Symbol) and self.state.status(what) is Status.ABSENT
+        if not absent and not is_null(self.state, value):
+            self.run.log(Recorder).passing(self.span, self.shown, what, misused=self.misused)
+
+    def _use(self, value: Value, inside: Step | None) -> None:
         used = InputUse(inside or self._step(f"`{self.shown}` is used here"), self.name)
         match value:
             case Pointer(resource=resource) if not resource.older:
@@ -177,6 +190,7 @@ class Passing:
         """Of what was there when the function was entered."""
         if earlier.cut:
             return
+        self.misused = True
         site = Site(earlier.step.filename, earlier.step.span, earlier.api)
         steps = (earlier.step, here)
         self.run.log(Recorder).misuse(
@@ -192,6 +206,7 @@ class Passing:
         )
 
     def _misuse(self, kind: MisuseKind, resource: Symbol | None = None) -> None:
+        self.misused = True
         acquired = self.run.log(Recorder).of(resource) if resource is not None else None
         steps: list[Step] = []
         released = None
@@ -219,6 +234,15 @@ class Passing:
     def _asks_callers(self) -> bool:
         kinds = [event.kind for event in self.state.events()]
         return self.state.failure is None and kinds.count("condition") > 1
+
+
+def _went_astray(state: State) -> bool:
+    """Whether a path was chosen by what stands where a pointer without a value points to: nobody
+    comes this way."""
+    return any(
+        isinstance(one, Input) and any(isinstance(part, Uninitialized) for part in one.location)
+        for one in inside(*state.conditions)
+    )
 
 
 @dataclass
@@ -251,6 +275,10 @@ class Release(Passing):
 
     def value(self, value: Value, location: Location | None) -> None:
         """Release a value that is stored in some place."""
+        self._value(value, location)
+        self._passed(value)
+
+    def _value(self, value: Value, location: Location | None) -> None:
         run, state = self.run, self.state
         for family in self.effect.families:
             attached = state.values.get(attachment(value, family))
@@ -273,7 +301,8 @@ class Release(Passing):
                 self._misuse(MisuseKind.STACK)
                 state.escape(state.reachable([value]))  # what was meant is not lost too
             case Uninitialized() if location and not _may_have_value(run, state, location[0]):
-                self._misuse(MisuseKind.UNINITIALIZED)
+                if not _went_astray(state):
+                    self._misuse(MisuseKind.UNINITIALIZED)
             case Input(location=entry):
                 ended = self._ended(entry)
                 self._input(ended, ended if location == entry else location)
@@ -281,7 +310,7 @@ class Release(Passing):
                 state.keep_inputs(inside(value))
             case Operation(operator="element", operands=(Sequence(items=items),)):
                 for item in items:
-                    self.value(item, None)
+                    self._value(item, None)
             case Operation(
                 operator=field,
                 operands=(Operation(operator="element", operands=(Input(location=entry),)),),

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cudalint.analysis.facts.lifetimes import SkippedClear
 from cudalint.analysis.shape.loops import ordinary_blocks
 from cudalint.analysis.shape.operations import At, calls, operations
 from cudalint.analysis.shape.places import place
+from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.subjects import is_module
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.shape.walk import is_within
+from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Assign,
     Binary,
@@ -57,17 +61,52 @@ def skipped_clears(function: Function, symbols: Symbols) -> tuple[SkippedClear, 
 
 
 def _is_survived(function: Function, symbols: Symbols) -> bool:
-    """Whether something of the run calls a method of this name where an exception is taken, and
-    does not raise it again."""
+    """Whether something of the run calls a method of an object of its class where an exception is
+    taken, and does not raise it again."""
     method = "." + function.name.rpartition(".")[2]
     return any(
-        call.name == method and is_within(call.span, handler.guarded)
+        call.name == method
+        and is_within(call.span, handler.guarded)
+        and _may_be_of(function.record, call.receiver, other, symbols)
         for other, program in symbols.functions()
         if program.language == "python"
         for handler in other.handlers
         if not any(_raises_in(block, handler) for block in other.blocks)
         for _, call in calls(other)
     )
+
+
+def _may_be_of(
+    record: str | None, receiver: Expression | None, function: Function, symbols: Symbols
+) -> bool:
+    """Whether a receiver is an object of a class, or of one that derives from it, by one of the
+    ways in which the function, or of a member its class, makes it."""
+    name = place(receiver)
+    if name is None:
+        return False
+    methods = symbols.class_methods(function) if name.startswith("this.") else (function,)
+    made = {one for other in methods for one in _made(name, other, symbols.models("python"))}
+    if name == "this" and function.record is not None:
+        made.add(function.record)
+    return any(record in symbols.lineage(one, function.filename) for one in made)
+
+
+def _made(name: str, function: Function, models: ApiModels) -> set[str]:
+    """The classes that a function makes what a place holds from, moved to a device or not."""
+
+    def the_same(held: str) -> Iterator[str]:
+        for _, call in calls(function):
+            effect = models.tensor_effect(call.name)
+            if effect is not None and (effect.device or effect.evaluates or effect.trains):
+                source = place(call.receiver) if place(call.target) == held else None
+                yield from (source,) if source is not None else ()
+
+    held = closure((name,), the_same)
+    return {
+        call.key
+        for _, call in calls(function)
+        if call.kind == "constructor" and call.key is not None and place(call.target) in held
+    }
 
 
 def _raises_in(block: Block, handler: Handler) -> bool:

@@ -25,7 +25,7 @@ class Imports:
 
     def module_of(self, dotted: str) -> Declarations | None:
         """The module in ``package.module.NAME``, if it is of the project and may hold CUDA."""
-        filename = module_file(dotted, self._module.source.filename, self._module.dotted)
+        filename = module_file(dotted, self._module.source.filename)
         if filename is None or Path(filename).stem == dotted.rpartition(".")[2]:
             return None
         if filename not in self._known:

@@ -147,7 +147,7 @@ def type_of(context: Context, annotation: cst.Annotation | None) -> Type:
     node = annotation.annotation
     meaning = context.scope.meaning(node)
     if isinstance(meaning, Dotted):
-        return Type(meaning.name.removeprefix("builtins."))
+        return Type(meaning.defined_as.removeprefix("builtins."))
     if isinstance(meaning, ClassInfo):
         return Type(meaning.key, "record", record=meaning.key)
     return Type(context.short_text(node).strip("\"'"))
@@ -162,7 +162,7 @@ def decorator_names(context: Context, nodes: Sequence[cst.Decorator]) -> tuple[s
         meaning = context.scope.meaning(target)
         name = context.short_text(target)
         if isinstance(meaning, Dotted):
-            name = meaning.name
+            name = meaning.defined_as
         elif isinstance(meaning, Defined | ClassInfo):
             name = meaning.key
         if isinstance(node, cst.Call):
@@ -207,7 +207,7 @@ def _record(context: Context, owner: ClassInfo) -> Record:
     for base in owner.node.bases:
         meaning = context.scope.meaning(base.value)
         if isinstance(meaning, Dotted):
-            bases.append(meaning.name)
+            bases.append(meaning.defined_as)
         elif isinstance(meaning, ClassInfo | Defined):
             bases.append(meaning.key)
         else:

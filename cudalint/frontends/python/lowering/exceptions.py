@@ -122,7 +122,7 @@ def class_names(context: Context, node: cst.CSTNode | None) -> tuple[str, ...]:
         return tuple(name for one in node.elements for name in class_names(context, one.value))
     meaning = context.scope.meaning(node)
     if isinstance(meaning, Dotted):
-        return (meaning.name,)
+        return (meaning.defined_as,)
     if isinstance(meaning, ClassInfo):
         return (meaning.key,)
     if isinstance(meaning, Local):
