@@ -50,7 +50,7 @@ class CallGraph:
         self._callees: dict[Identity, set[Identity]] = defaultdict(set)
         for caller, _ in symbols.functions():
             for at, call in calls(caller):
-                for callee in symbols.alternatives(call, caller.filename):
+                for callee, _ in symbols.callees(call, caller.filename):
                     self._sites[identity(callee)].append(Site(caller, at, call))
                     self._callees[identity(caller)].add(identity(callee))
 
@@ -67,7 +67,7 @@ class CallGraph:
         if self._symbols.flow(site.caller).enclosing.get(site.at.block):
             return True
         callees = [
-            identity(one) for one in self._symbols.alternatives(site.call, site.caller.filename)
+            identity(one) for one, _ in self._symbols.callees(site.call, site.caller.filename)
         ]
         later = following(site)
         return identity(site.caller) in callees or any(

@@ -193,12 +193,6 @@ class Symbols:
             self._callees[asked] = [one for one in known if one is not None]
         return self._callees[asked]
 
-    def alternatives(self, call: Call, filename: str) -> list[Function]:
-        """The functions of the run that a call may mean, those too of which each program links
-        another one."""
-        found = [one for one, _ in self.callees(call, filename)]
-        return found or [one for one, _ in self._functions.get(call.key or "", ())]
-
     def method(self, record: str | None, name: str, filename: str) -> Function | None:
         """A method of a Python class, its own or inherited."""
         for key, known in self.lineage(record, filename).items() if record else ():
