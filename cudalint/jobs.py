@@ -11,6 +11,7 @@ import msgspec
 from cudalint import registry
 from cudalint.analysis.facts.capacity import Footprint
 from cudalint.analysis.facts.wrappers import Wrapper
+from cudalint.analysis.shape.symbols import short_name
 from cudalint.executor import JobError
 from cudalint.findings.finding import Finding
 from cudalint.findings.rule import Limits
@@ -41,6 +42,8 @@ class Lowered(msgspec.Struct, array_like=True):
     links: Links
     includes: list[str]
     has_main: bool = False
+    callable: list[str] = []
+    """Short names of its own functions that other files may call."""
 
 
 class AnalysisJob(msgspec.Struct, array_like=True):
@@ -92,8 +95,18 @@ def lower(job: bytes) -> bytes:
         links_of(program),
         sorted(set(program.includes)),
         any(function.is_main for function in program.functions),
+        sorted(_callable(program)),
     )
     return msgspec.msgpack.encode(lowered)
+
+
+def _callable(program: Program) -> set[str]:
+    """The names by which C and C++ sources may call what a file defines."""
+    return {
+        short_name(one.name)
+        for one in program.functions
+        if one.filename == program.filename and one.named_by != "file" and not one.is_main
+    }
 
 
 def _lower(order: LoweringJob) -> Program:

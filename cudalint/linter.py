@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,15 +16,14 @@ from cudalint.findings.cells import in_cells
 from cudalint.findings.finding import Confidence, Finding
 from cudalint.findings.fingerprint import fingerprinted
 from cudalint.judging import judged
-from cudalint.loading import text_of
 from cudalint.plan import Plan
 from cudalint.project.cache import Cache, contents_digest, digest, file_digest
 from cudalint.project.files import FileError, SourceFile
 from cudalint.project.paths import relative_name
-from cudalint.project.reading import UnreadableError, decode, read_bytes
+from cudalint.project.reading import decode
 from cudalint.project.spool import Made, Spool, Spooled
 from cudalint.reports.report import Report
-from cudalint.selection import ReadFile, Selection, select
+from cudalint.selection import PassedOver, ReadFile, Selection, select
 from cudalint.source import Span, is_header
 from cudalint.uncalled import without_callers
 
@@ -56,6 +54,7 @@ class _Lowered:
     links: Links
     includes: list[str]
     has_main: bool
+    callable: list[str]
 
 
 @dataclass
@@ -70,8 +69,10 @@ class _Run:
     unread: dict[str, list[Span]] = field(default_factory=dict)
     blank: set[str] = field(default_factory=set)
     """Files of which nothing could be read."""
-    passed_over: list[SourceFile] = field(default_factory=list)
-    """C and C++ files without CUDA whose functions may throw."""
+    contents: dict[Path, bytes] = field(default_factory=dict)
+    passed_over: list[PassedOver] = field(default_factory=list)
+    paths: list[Path] = field(default_factory=list)
+    """All files that were looked at."""
     cache: Cache | None = None
     programs: Spool = field(default_factory=Spool)
     read_anew: set[str] = field(default_factory=set)
@@ -119,7 +120,8 @@ class _Run:
     def spooled(self, lowered: Lowered) -> _Lowered:
         """What is known of a lowered file, its program put by."""
         program = self.programs.put(lowered.program)
-        return _Lowered(program, lowered.links, lowered.includes, lowered.has_main)
+        rest = (lowered.links, lowered.includes, lowered.has_main, lowered.callable)
+        return _Lowered(program, *rest)
 
     def select(self, files: Sequence[SourceFile], contents: Mapping[Path, bytes]) -> Selection:
         """What is read of some files."""
@@ -127,6 +129,8 @@ class _Run:
         self.errors += found.errors
         self.notes += found.notes
         self.passed_over += found.passed_over
+        self.paths += [file.path for file in files]
+        self.contents |= contents
         return found
 
     def timed_out(self, key: str, seconds: float) -> str:
@@ -204,7 +208,8 @@ def lint(
     findings = _with_doubts(findings, known, contents, run)
     headers = (Path(name) for one in lowered.values() for name in one.includes)
     findings = without_callers(findings, [*(file.path for file in known), *headers], contents)
-    _forget({file.filename for file in (*others, *run.passed_over)}, findings, run)
+    untold = [*others, *(one.file for one in run.passed_over)]
+    _forget({file.filename for file in untold}, findings, run)
     if run.cache:
         run.cache.trim()
     failed = {error.filename for error in run.errors}
@@ -301,19 +306,6 @@ def _unsaved(contents: Mapping[Path, bytes]) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _companions(lowered: Mapping[str, _Lowered], run: _Run) -> list[ReadFile]:
-    """Of the files without CUDA, those that define what an included header declares: only they
-    say whether it throws. Nothing is told of them."""
-    declared = {Path(name).stem for one in lowered.values() for name in one.includes}
-    found = []
-    for file in run.passed_over:
-        if file.path.stem in declared:
-            with contextlib.suppress(UnreadableError):
-                loaded = text_of(file, read_bytes(file.path), run.plan.max_file_size)
-                found.append(ReadFile(file, loaded.data, loaded.source))
-    return found
-
-
 def _neighbours(
     findings: Sequence[Finding],
     files: Sequence[SourceFile],
@@ -375,14 +367,16 @@ def _lowered(
     read: Sequence[ReadFile], run: _Run, unsaved: tuple[tuple[str, str], ...]
 ) -> dict[str, _Lowered]:
     """Each file that could be lowered, and their companions."""
+    from cudalint.companions import Companions
     from cudalint.frontends.cuda.conditional import asked_together
     from cudalint.lowering import Preparer, header_folder
 
+    companions = Companions(run.passed_over, run.paths, run.contents, run.plan)
     together = asked_together(one.source.text for one in read if one.file.language == "cuda")
     with header_folder(run.plan) as headers:
         preparer = Preparer(run.plan, headers, together, unsaved)
         lowered = _lower(read, run, preparer)
-        lowered |= _lower(_companions(lowered, run), run, preparer)
+        lowered |= _lower(companions.of(lowered), run, preparer)
     run.notes += preparer.notes
     return lowered
 

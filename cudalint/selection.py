@@ -18,6 +18,7 @@ from cudalint.source import Source
 EMPTY = "is empty"
 _SOURCES = frozenset({".c", ".cc", ".cpp", ".cxx"})
 _THROWS = re.compile(rb"\bthrow\b")
+_MAIN = re.compile(rb"\bmain\s*\(")
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,16 @@ class ReadFile:
     source: Source
 
 
+@dataclass(frozen=True)
+class PassedOver:
+    """A C or C++ source that mentions no CUDA."""
+
+    file: SourceFile
+    size: int
+    throws: bool
+    has_main: bool
+
+
 @dataclass
 class Selection:
     """What became of each file."""
@@ -37,8 +48,7 @@ class Selection:
     errors: list[FileError] = field(default_factory=list)
     notes: list[FileError] = field(default_factory=list)
     fates: list[Fate] = field(default_factory=list)
-    passed_over: list[SourceFile] = field(default_factory=list)
-    """C and C++ files without CUDA whose functions may throw."""
+    passed_over: list[PassedOver] = field(default_factory=list)
 
     def keep(self, one: ReadFile, reason: str) -> None:
         """A file is linted."""
@@ -58,7 +68,7 @@ def select(
 ) -> Selection:
     """Read the files; ``contents`` stands for what is on the disk."""
     found = Selection()
-    silent: list[tuple[SourceFile, bool]] = []
+    silent: list[tuple[SourceFile, PassedOver | None]] = []
     for number, file in enumerate(files):
         progress("reading", number, len(files))
         try:
@@ -72,8 +82,7 @@ def select(
             found.leave(file, str(error))
             continue
         if loaded is None:
-            throws = file.path.suffix.lower() in _SOURCES and _THROWS.search(data) is not None
-            silent.append((file, throws))
+            silent.append((file, _passed_over(file, data)))
             continue
         if loaded.note:
             found.notes.append(FileError(file.filename, loaded.note))
@@ -84,8 +93,15 @@ def select(
     return found
 
 
+def _passed_over(file: SourceFile, data: bytes) -> PassedOver | None:
+    if file.path.suffix.lower() not in _SOURCES:
+        return None
+    throws, has_main = (pattern.search(data) is not None for pattern in (_THROWS, _MAIN))
+    return PassedOver(file, len(data), throws, has_main)
+
+
 def _sort_silent(
-    silent: Sequence[tuple[SourceFile, bool]],
+    silent: Sequence[tuple[SourceFile, PassedOver | None]],
     files: Sequence[SourceFile],
     plan: Plan,
     contents: Mapping[Path, bytes],
@@ -98,14 +114,14 @@ def _sort_silent(
     hopeless = not any(one.file.language == "cuda" for one in found.read)
     folders = [absolute(folder) for folder in plan.settings.include_folders]
     headers = OwnHeaders((one.path for one in files), folders, contents)
-    for file, throws in silent:
+    for file, passed_over in silent:
         header = None
         if file.language == "cuda" and (file.explicit or not hopeless):
             header = headers.bringing_cuda(file.path)
         if header is None:
             found.leave(file, "does not mention CUDA")
-            if throws:
-                found.passed_over.append(file)
+            if passed_over is not None:
+                found.passed_over.append(passed_over)
             continue
         try:
             data = contents[file.path] if file.path in contents else read_bytes(file.path)
