@@ -170,7 +170,7 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
         if isinstance(rule, FileRule):
             asked.extend(facts.files)
         for fact in asked:
-            findings += [_resting(finding, fact, order.apart) for finding in rule.check(fact)]
+            findings += [_placed(finding, fact, order.apart) for finding in rule.check(fact)]
     elsewhere = set(order.context)
     unread: dict[str, list[Span]] = {}
     for program in programs:
@@ -194,12 +194,15 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
     )
 
 
-def _resting(finding: Finding, fact: object, apart: bool) -> Finding:
-    """A finding with what it rests on: what is said of a class holds if all of it is seen."""
-    from cudalint.analysis.facts import ClassFacts
+def _placed(finding: Finding, fact: object, apart: bool) -> Finding:
+    """A finding with where it is, and with what it rests on: what is said of a class holds if all
+    of it is seen."""
+    from cudalint.analysis.facts import ClassFacts, FunctionFacts
 
     if isinstance(fact, ClassFacts):
         finding = dataclasses.replace(finding, rests_on=fact.record.name)
+    elif isinstance(fact, FunctionFacts) and fact.filename == finding.filename:
+        finding = dataclasses.replace(finding, within=fact.span)
     return finding.doubted() if apart and finding.rests_on else finding
 
 

@@ -29,6 +29,7 @@ from cudalint.project.files import (
 )
 from cudalint.project.paths import absolute, display_name
 from cudalint.project.reading import Language
+from cudalint.reports.copies import copies_told_once
 from cudalint.reports.defects import told_once
 from cudalint.reports.report import Checkout, Report
 from cudalint.reports.style import ColorChoice, escaped
@@ -141,7 +142,7 @@ def run_check(
         rules=plan.rules,
         checkout=Checkout.here(),
     )
-    report = told_once(legacy.judged(report, _say))
+    report = copies_told_once(told_once(legacy.judged(report, _say)))
     _complain(report, options)
     if fixed is not None:
         from cudalint.commands.fix import tell

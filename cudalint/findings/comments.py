@@ -115,6 +115,16 @@ def comments_of(source: Source, language: Language) -> Comments:
     return Comments(tuple(comments), tuple(sorted(rows)), tuple(strings))
 
 
+def code_of(text: str, language: Language) -> str:
+    """A text without its comments and blanks, to be compared with others."""
+    token = _PYTHON_TOKEN if language == "python" else CPP_TOKEN
+    return "".join(
+        match[0]
+        for match in token.finditer(text)
+        if match.lastgroup not in ("line", "block") and not match[0].isspace()
+    )
+
+
 def _in_string(source: Source, start: _Place, end: _Place) -> list[_Piece]:
     """The tokens of C++ in a Python string, if it has a comment that may be meant for a linter."""
     first = source.line_starts[start[0] - 1] + start[1] - 1

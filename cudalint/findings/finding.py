@@ -121,6 +121,8 @@ class Finding:
     """What it shares with findings that a report shows as one with it."""
     parts: tuple[Finding, ...] = ()
     """The others of its defect, where it speaks for all of them."""
+    within: Span | None = None
+    """The function that it is in, where that is known, and in the same file."""
     fix: Fix | None = None
     """What mends it, where that is known."""
     repair: Repair | None = None
