@@ -13,7 +13,7 @@ from cudalint import __version__
 from cudalint.doubts import doubts
 from cudalint.executor import Executor, Handler, Outcome, run_here, took_longer
 from cudalint.findings.cells import in_cells
-from cudalint.findings.finding import Confidence, Finding
+from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.fingerprint import fingerprinted
 from cudalint.judging import judged
 from cudalint.plan import Plan
@@ -315,19 +315,25 @@ def _neighbours(
     near: Neighbours | None,
 ) -> list[ReadFile]:
     """What stands near the files that somebody named, where a class is accused of what another file
-    may do, or where a comment may answer such a finding."""
+    may do, or where a comment may answer such a finding; and where a function loses something, all
+    that may call it, or nothing: who knows but some callers does not know how often it runs."""
     from cudalint.analysis.rules import ClassRule
-    from cudalint.neighbours import Neighbours
+    from cudalint.neighbours import MOST_READ, Neighbours
 
-    accused = {one.filename for one in findings if issubclass(plan.known[one.code], ClassRule)}
+    near = near or Neighbours()
+    classes = {one.filename for one in findings if issubclass(plan.known[one.code], ClassRule)}
+    losing = {one.filename for one in findings if one.within and one.severity is Severity.WARNING}
+    named = [one for one in read if one.file.explicit and one.file.language == "cuda"]
     asking = [
         one.file
-        for one in read
-        if one.file.explicit
-        and one.file.language == "cuda"
-        and (one.file.filename in accused or b"cudalint" in one.data or b"NOLINT" in one.data)
+        for one in named
+        if one.file.filename in classes or b"cudalint" in one.data or b"NOLINT" in one.data
     ]
-    return (near or Neighbours()).of(asking, files, plan, contents) if asking else []
+    if asking:
+        return near.of(asking, files, plan, contents)
+    asking = [one.file for one in named if one.file.filename in losing]
+    found = near.of(asking, files, plan, contents) if asking else []
+    return found if len(found) < MOST_READ else []
 
 
 def _with_doubts(

@@ -22,7 +22,7 @@ from cudalint.source import is_header
 
 _MOST_SEARCHED = 2_000
 _MOST_ENTRIES = 20_000
-_MOST_READ = 16
+MOST_READ = 16
 
 
 class Neighbours:
@@ -45,7 +45,7 @@ class Neighbours:
         which = (tuple(asking), frozenset(known), tuple(named))
         if which not in self._ranked:
             self._ranked = {which: _ranked(asking, known, plan, contents)}
-        return list(_loaded(self._ranked[which][:_MOST_READ], plan))
+        return list(_loaded(self._ranked[which][:MOST_READ], plan))
 
 
 def _included(file: SourceFile, contents: Mapping[Path, bytes]) -> Hashable:

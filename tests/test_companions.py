@@ -130,3 +130,16 @@ def test_nothing_is_told_of_them(tmp_path: Path) -> None:
     broken = ONCE + "#include <no/such/header.h>\nint f( {\n"
     report = run(tmp_path, PROJECT | {"main.cpp": broken})
     assert (told(report), report.files) == ([PETTY], 1)
+
+
+def test_where_one_file_is_named_its_callers_are_found(tmp_path: Path) -> None:
+    files = PROJECT | {"main.cpp": ONCE}
+    report = run(tmp_path, files, "solver.cu")
+    assert (told(report), report.files) == ([PETTY], 1)
+    again = {"again.cpp": ONCE.replace("main", "again")}
+    assert told(run(tmp_path, files | again, "solver.cu")) == [LOST]
+
+
+def test_where_one_file_is_named_and_many_may_call_it(tmp_path: Path) -> None:
+    many = {f"other_{number}.cpp": '#include "solver.h"\n' for number in range(16)}
+    assert told(run(tmp_path, PROJECT | {"main.cpp": ONCE} | many, "solver.cu")) == [LOST]
