@@ -71,8 +71,6 @@ class _Run:
     """Files of which nothing could be read."""
     contents: dict[Path, bytes] = field(default_factory=dict)
     passed_over: list[PassedOver] = field(default_factory=list)
-    paths: list[Path] = field(default_factory=list)
-    """All files that were looked at."""
     cache: Cache | None = None
     programs: Spool = field(default_factory=Spool)
     read_anew: set[str] = field(default_factory=set)
@@ -129,7 +127,6 @@ class _Run:
         self.errors += found.errors
         self.notes += found.notes
         self.passed_over += found.passed_over
-        self.paths += [file.path for file in files]
         self.contents |= contents
         return found
 
@@ -377,7 +374,7 @@ def _lowered(
     from cudalint.frontends.cuda.conditional import asked_together
     from cudalint.lowering import Preparer, header_folder
 
-    companions = Companions(run.passed_over, run.paths, run.contents, run.plan)
+    companions = Companions(run.passed_over, run.contents, run.plan)
     together = asked_together(one.source.text for one in read if one.file.language == "cuda")
     with header_folder(run.plan) as headers:
         preparer = Preparer(run.plan, headers, together, unsaved)
