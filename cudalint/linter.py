@@ -171,6 +171,8 @@ def lint(
     of workers, on the cache or on the order of ``files``. What ``progress`` raises ends the run.
     ``shards`` have analysed the files already. ``near`` remembers what stands near them.
     """
+    from cudalint.unbuilt import without_builds
+
     run = _Run(plan, progress or (lambda stage, done, total: None), supervised)
     run.footprint = footprint
     run.wants_wrappers = wrappers
@@ -205,6 +207,7 @@ def lint(
     findings = _with_doubts(findings, known, contents, run)
     headers = (Path(name) for one in lowered.values() for name in one.includes)
     findings = without_callers(findings, [*(file.path for file in known), *headers], contents)
+    findings = without_builds(findings, read, plan)
     untold = [*others, *(one.file for one in run.passed_over)]
     _forget({file.filename for file in untold}, findings, run)
     if run.cache:

@@ -19,11 +19,7 @@ from cudalint.frontends.python.prefilter import may_embed
 from cudalint.jobs import LoweringJob, encode_options
 from cudalint.plan import Plan
 from cudalint.project.cache import HEADER_CACHE, contents_digest, digest, is_usable
-from cudalint.project.compile_commands import (
-    CompileCommands,
-    CompileCommandsError,
-    find_compile_commands,
-)
+from cudalint.project.compile_commands import Databases
 from cudalint.project.files import FileError, SourceFile
 from cudalint.project.paths import absolute, display_name
 from cudalint.source import Source
@@ -74,8 +70,7 @@ class Preparer:
         self.together = together
         """Macros that files of the run need to have any CUDA."""
         self.header_folder = header_folder
-        self.notes: list[FileError] = []
-        self._databases: dict[Path, CompileCommands | None] = {}
+        self._databases = Databases(plan.root, plan.compile_commands)
         folder = Path.cwd()
         self._here = "." if folder == plan.root else f"{folder} {plan.root}"
         """Names are relative to the working directory: elsewhere they are other ones."""
@@ -152,19 +147,13 @@ class Preparer:
             cache_folder=self.header_folder,
             unsaved=self.unsaved,
         )
-        database = plan.compile_commands or self._nearest_database(file.path.parent)
+        database = self._databases.of(file.path.parent)
         return with_compile_flags(options, database.flags_for(file.path) if database else None)
 
-    def _nearest_database(self, folder: Path) -> CompileCommands | None:
-        path = find_compile_commands(folder, self.plan.root)
-        if path is None:
-            return None
-        if path not in self._databases:
-            try:
-                self._databases[path] = CompileCommands.load(path)
-            except CompileCommandsError as error:
-                # Nobody asked for this one: the files are linted without it.
-                message = str(error).removeprefix(f"{path}: ")
-                self.notes.append(FileError(display_name(path), message))
-                self._databases[path] = None
-        return self._databases[path]
+    @property
+    def notes(self) -> list[FileError]:
+        """Databases that cannot be read: nobody asked for them, the files are linted without."""
+        return [
+            FileError(display_name(path), str(error).removeprefix(f"{path}: "))
+            for path, error in self._databases.errors
+        ]

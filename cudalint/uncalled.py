@@ -8,13 +8,12 @@ apart from its own, that of others like it which call it, declarations and comme
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from cudalint.findings.comments import CPP_TOKEN
-from cudalint.findings.finding import Finding, Severity, Step, Way
+from cudalint.findings.finding import Finding, Step
 from cudalint.project.paths import absolute
 from cudalint.project.reading import UnreadableError, decode, read_bytes
 
@@ -53,16 +52,11 @@ def without_callers(
     known = {one for finding in findings for one in finding.uncalled}
     named = _named(known, paths, contents) if known else set()
     return [
-        _harmless(one) if one.uncalled and named.isdisjoint(one.uncalled) else one
+        one.harmless(f"nothing calls `{one.uncalled[0].message}`")
+        if one.uncalled and named.isdisjoint(one.uncalled)
+        else one
         for one in findings
     ]
-
-
-def _harmless(finding: Finding) -> Finding:
-    clause = f", and nothing calls `{finding.uncalled[0].message}`"
-    ways = tuple(Way(way.span, way.message + clause, way.steps) for way in finding.ways)
-    message = finding.message + clause
-    return dataclasses.replace(finding, severity=Severity.INFO, message=message, ways=ways)
 
 
 def _named(known: set[Step], paths: Iterable[Path], contents: Mapping[Path, bytes]) -> set[Step]:

@@ -148,6 +148,12 @@ class Finding:
         steps = (*self.steps, *reasons)
         return dataclasses.replace(self, confidence=Confidence.LOW, steps=steps)
 
+    def harmless(self, why: str) -> Finding:
+        """The finding as ``info``, with the reason for it."""
+        ways = tuple(Way(way.span, f"{way.message}, and {why}", way.steps) for way in self.ways)
+        message = f"{self.message}, and {why}"
+        return dataclasses.replace(self, severity=Severity.INFO, message=message, ways=ways)
+
     @property
     def refuted(self) -> bool:
         """Whether a run showed that it does not happen."""

@@ -6,7 +6,7 @@ make the parser write a file or load code. The forms of gcc, clang, nvcc and MSV
 """
 
 # Databases have tens of thousands of entries: os.path is several times faster than pathlib.
-# ruff: noqa: PTH100, PTH118
+# ruff: noqa: PTH100, PTH118, PTH120, PTH122
 from __future__ import annotations
 
 import functools
@@ -92,6 +92,22 @@ class CompileCommands:
             self._flags[chosen] = self._read(self._entries[chosen])
         return self._flags[chosen]
 
+    def leaves_out(self, file: Path) -> bool:
+        """Whether it lists others of a file's kind in the same folder, and was written after the
+        file, but does not list it."""
+        name = _normal(file)
+        if name in self._entries or _kind_of(name) not in self._kinds:
+            return False
+        try:
+            return file.stat().st_mtime_ns <= self.path.stat().st_mtime_ns
+        except OSError:
+            return False
+
+    @functools.cached_property
+    def _kinds(self) -> frozenset[tuple[str, str]]:
+        """Of each source its folder and suffix."""
+        return frozenset(map(_kind_of, self._entries))
+
     def _nearest(self, name: str) -> str | None:
         """The source of the same name, else any in the folder that shares most with this one."""
 
@@ -110,6 +126,30 @@ class CompileCommands:
         folder = self.path.parent / entry.directory
         arguments = entry.arguments or _split(entry.command)
         return translate(arguments[1:], folder)
+
+
+class Databases:
+    """The database of each folder: the one that the settings name, else the nearest."""
+
+    def __init__(self, root: Path, named: CompileCommands | None = None) -> None:
+        self.errors: list[tuple[Path, CompileCommandsError]] = []
+        """Those that could not be read."""
+        self._root = root
+        self._named = named
+        self._read: dict[Path, CompileCommands | None] = {}
+
+    def of(self, folder: Path) -> CompileCommands | None:
+        """The one that counts for the files of a folder."""
+        path = None if self._named else find_compile_commands(folder, self._root)
+        if path is None:
+            return self._named
+        if path not in self._read:
+            try:
+                self._read[path] = CompileCommands.load(path)
+            except CompileCommandsError as error:
+                self.errors.append((path, error))
+                self._read[path] = None
+        return self._read[path]
 
 
 def find_compile_commands(folder: Path, root: Path | None) -> Path | None:
@@ -298,6 +338,10 @@ def _split(command: str) -> list[str]:
 @functools.lru_cache(maxsize=65536)
 def _resolved_folder(folder: str) -> str:
     return os.path.realpath(folder)
+
+
+def _kind_of(name: str) -> tuple[str, str]:
+    return os.path.dirname(name), os.path.splitext(name)[1]
 
 
 def _normal(path: Path) -> str:
