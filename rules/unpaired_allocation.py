@@ -84,7 +84,8 @@ class UnpairedAllocation(FunctionRule):
     another. So is what a C++ function leaves that `main` runs once, itself or through others: no
     more than that is ever lost. A function that several programs of the run call, or a test, counts
     as a library's, and is a warning from a page (4 KiB) on. `compute-sanitizer` reports it too, and
-    the code tends to be called in a loop one day.
+    the code tends to be called in a loop one day. Where the `main` stands in a source that mentions
+    no CUDA, it is read with all that call the function, if these are no more than 16.
 
     So is what a function loses that nothing calls: one that others cannot name (`static`, an
     unnamed namespace), or a template of which the program of the run has no instance.

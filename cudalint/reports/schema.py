@@ -56,7 +56,8 @@ class StepEntry(msgspec.Struct, frozen=True):
 
 
 class Part(msgspec.Struct, frozen=True):
-    """Another part of the same defect, which one mend is good for."""
+    """Another part of the same defect, which one mend is good for; or the same in a copy of the
+    code, which wants a mend of its own."""
 
     message: str
     filename: str
