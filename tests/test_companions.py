@@ -40,13 +40,16 @@ void Solver::solve(const float* host) {
 CLASS_HEADER = "struct Solver { int n; explicit Solver(int n); void solve(const float* host); };\n"
 
 
-def run(folder: Path, files: dict[str, str], *named: str, jobs: int = 1) -> Report:
+def run(
+    folder: Path, files: dict[str, str], *named: str, jobs: int = 1, cache: bool = False
+) -> Report:
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     paths = [folder / name for name in named] or [folder]
-    plan = make_plan(load(paths, isolated=True, overrides={"cache": False, "jobs": jobs}))
+    overrides = {"cache": cache, "cache-dir": str(folder / ".cache"), "jobs": jobs}
+    plan = make_plan(load(paths, isolated=True, overrides=overrides))
     found = discover(paths, plan.settings, plan.root)
     return lint(found.files, plan, supervised=jobs > 1)
 
@@ -124,6 +127,13 @@ def test_what_many_call_is_a_librarys(tmp_path: Path) -> None:
     report = run(tmp_path, PROJECT | {"main.cpp": ONCE} | many)
     assert told(report) == [LOST]
     assert report.read_anew == 1
+
+
+def test_what_the_cache_holds_is_of_this_main(tmp_path: Path) -> None:
+    for main, expected in ((ONCE, PETTY), (ONCE, PETTY), (MAIN.format(""), LOST), (ONCE, PETTY)):
+        report = run(tmp_path, PROJECT | {"main.cpp": main}, cache=True)
+        assert told(report) == [expected]
+    assert (report.read_anew, report.analysed_anew) == (0, 0)
 
 
 def test_nothing_is_told_of_them(tmp_path: Path) -> None:
