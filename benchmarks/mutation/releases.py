@@ -94,9 +94,8 @@ class _Finder:
         for run in self.runs.values():
             for call in _calls(run.function):
                 if call.key is not None:
-                    callee = self.linker.function(call.key, run.filename)
-                    if callee is not None:
-                        self._add_caller((callee.filename, callee.key), run, call)
+                    for callee, _ in self.linker.callees(call, run.filename):
+                        self._add_caller(identity_of(callee), run, call)
                 elif call.kind == "indirect":
                     for identity in lambdas.get(run.function.key, ()):
                         self._add_caller(identity, run, call)
@@ -130,7 +129,7 @@ class _Finder:
                             yield release
 
     def _has_body(self, run: FunctionRun, call: Call) -> bool:
-        return call.key is not None and self.linker.function(call.key, run.filename) is not None
+        return bool(call.key and self.linker.definitions(call.key, run.filename))
 
     def _release(
         self,
