@@ -84,7 +84,7 @@ def call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
         else:
             chosen = msgspec.structs.replace(operation, key=key, virtual=False)
             ways.append(_call(run, chosen, one))
-    left_open(run, state, ways)
+    ways.append([*left_open(run, state, ways)])
     return [after for way in ways for after in way]
 
 
