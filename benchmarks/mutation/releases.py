@@ -73,8 +73,8 @@ class _Finder:
             for function, program in self.linker.functions()
             if (run := self.linker.run_of(function, program)) is not None
         }
-        self.classes: dict[str, ClassFacts] = {
-            facts.record.key: facts for facts in analyze(programs, models).classes
+        self.classes: dict[tuple[str, str], ClassFacts] = {
+            (facts.filename, facts.record.key): facts for facts in analyze(programs, models).classes
         }
         self.filled = _filled(programs)
         self.referred = {
@@ -239,7 +239,8 @@ class _Finder:
                 if release.step.span != span or release.step.filename != run.filename:
                     continue
                 member = member_of(release.location, run.function, run.python)
-                facts = self.classes.get(member[0] or "") if member else None
+                record = self.linker.record(member[0], run.filename) if member else None
+                facts = self.classes.get((record.filename, record.key)) if record else None
                 if facts is None or member is None:
                     continue
                 name = member[1].partition("[")[0]
