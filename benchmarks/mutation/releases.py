@@ -176,6 +176,9 @@ class _Finder:
         if owed and all(map(self.life.keeps, owed)):
             reason = "a global keeps it until the process ends, and it is acquired once"
             exempt = dict.fromkeys(KINDS, reason)
+        if self.life.keeps_on_device(run, place, owed):
+            reason = "a variable of the device keeps it until the process ends, as a global would"
+            exempt = dict.fromkeys(KINDS, reason)
         if isinstance(place, Member) and not run.python and place.field not in self.filled:
             exempt = dict.fromkeys(KINDS, "nothing is ever put into this member")
         targets = tuple(
