@@ -60,6 +60,29 @@ def test_what_is_needed_most_comes_along(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (second.files, second.context) == (("two/pool.py", "two/tool.py"), ())
 
 
+@pytest.mark.parametrize(("most", "context"), [(1, ()), (2, ("two/f.cu", "two/g.cu"))])
+def test_of_two_definitions_both_come_along_or_none(
+    most: int, context: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "MOST_LINKED", 1)
+    monkeypatch.setattr(parts, "MOST_CONTEXT", most)
+    caller, definer = links(["main"], ["step"]), links(["step"], [])
+    files = {"one/a.cu": caller, "two/f.cu": definer, "two/g.cu": definer}
+    assert parts_of(files)[0] == parts.Part(("one/a.cu",), context)
+
+
+def test_the_other_definition_of_an_own_one_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "MOST_LINKED", 2)
+    monkeypatch.setattr(parts, "MOST_CONTEXT", 1)
+    files = {
+        "a.cu": links(["main"], ["step", "tool", "pool"]),
+        "b.cu": links(["step"], ["tool"]),
+        "y.cu": links(["tool"], []),
+        "z.cu": links(["step"], []),
+    }
+    assert parts_of(files)[0] == parts.Part(("a.cu", "b.cu"), ("z.cu",))
+
+
 def test_folders_stay_together() -> None:
     files = {f"{folder}/file{n}.py": links([f"{folder}.f{n}"], ["shared"])
              for folder in ("left", "right", "top") for n in range(60)}  # fmt: skip

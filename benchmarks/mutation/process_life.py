@@ -9,9 +9,19 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.queries.process_end import ProcessEnd
-from cudalint.analysis.shape.operations import successors
+from cudalint.analysis.shape.operations import calls, successors
 from cudalint.analysis.summaries import Linker
-from cudalint.program import Call, Return, Terminator, Throw, Unreachable
+from cudalint.program import (
+    Call,
+    Expression,
+    Return,
+    Terminator,
+    Throw,
+    Unreachable,
+    Variable,
+    render,
+    variables,
+)
 
 _MOST_CALLERS = 6
 """Levels of callers after which nobody asks further."""
@@ -34,6 +44,7 @@ class ProcessLife:
         self._callers = callers
         self._referred = referred
         self._end = ProcessEnd(linker, frozenset())
+        self._all = runs
         self._runs = {id(one): run for run in runs for one in _acquired(run)}
         self._filled = Counter(root for run in runs for root in _globals_filled(run))
 
@@ -49,6 +60,30 @@ class ProcessLife:
             and not acquired.in_loop
             and self._filled[root] == 1
             and self._end.runs_once(run.function)
+        )
+
+    def keeps_on_device(
+        self, run: FunctionRun, place: Expression | None, owed: Sequence[Acquired]
+    ) -> bool:
+        """Whether what is acquired once is released out of a variable of the device, which was
+        given it once: there, too, it can be reached until the process ends."""
+        read = {
+            render(call.arguments[1].value)
+            for _, call in calls(run.function)
+            if call.name == "cudaMemcpyFromSymbol" and len(call.arguments) > 1
+            if isinstance(place, Variable) and place.symbol in variables(call.arguments[0].value)
+        }
+        put = [
+            not other.flow.enclosing[at.block] and self._end.runs_once(other.function)
+            for other in self._all
+            for at, call in calls(other.function)
+            if call.name == "cudaMemcpyToSymbol" and render(call.arguments[0].value) in read
+        ]
+        makers = [self._runs.get(id(one)) for one in owed if not one.in_loop]
+        return (
+            put == [True]
+            and len(makers) == len(owed) > 0
+            and all(maker is not None and self._end.runs_once(maker.function) for maker in makers)
         )
 
     def ways_out(self, run: FunctionRun, call: Call, depth: int = 0) -> set[type[Terminator]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -23,6 +24,7 @@ from cudalint.analysis.facts import ClassFacts
 from cudalint.analysis.interpreter.exits import is_outside
 from cudalint.analysis.queries.classes import member_of
 from cudalint.analysis.queries.copies import released_members
+from cudalint.analysis.shape.arguments import bindings
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.operations import expressions
 from cudalint.analysis.shape.symbols import identity as identity_of
@@ -34,6 +36,7 @@ from cudalint.apis.paths import parse_path
 from cudalint.program import (
     AddressOf,
     Assign,
+    Branch,
     Call,
     Cast,
     Constant,
@@ -70,8 +73,8 @@ class _Finder:
             for function, program in self.linker.functions()
             if (run := self.linker.run_of(function, program)) is not None
         }
-        self.classes: dict[str, ClassFacts] = {
-            facts.record.key: facts for facts in analyze(programs, models).classes
+        self.classes: dict[tuple[str, str], ClassFacts] = {
+            (facts.filename, facts.record.key): facts for facts in analyze(programs, models).classes
         }
         self.filled = _filled(programs)
         self.referred = {
@@ -94,9 +97,8 @@ class _Finder:
         for run in self.runs.values():
             for call in _calls(run.function):
                 if call.key is not None:
-                    callee = self.linker.function(call.key, run.filename)
-                    if callee is not None:
-                        self._add_caller((callee.filename, callee.key), run, call)
+                    for callee, _ in self.linker.callees(call, run.filename):
+                        self._add_caller(identity_of(callee), run, call)
                 elif call.kind == "indirect":
                     for identity in lambdas.get(run.function.key, ()):
                         self._add_caller(identity, run, call)
@@ -130,7 +132,7 @@ class _Finder:
                             yield release
 
     def _has_body(self, run: FunctionRun, call: Call) -> bool:
-        return call.key is not None and self.linker.function(call.key, run.filename) is not None
+        return bool(call.key and self.linker.definitions(call.key, run.filename))
 
     def _release(
         self,
@@ -163,6 +165,9 @@ class _Finder:
             self._is_left_to_destructor(run, call) or self._is_taken_out(run, call, place)
         ):
             exempt[EARLY_RETURN] = "the object keeps it, and its destructor releases it"
+        if self._is_asked_for(run, call, place):
+            reason = "its caller asks whether it was released, and releases it"
+            exempt.setdefault(EARLY_RETURN, reason)
         if _is_renewed(run, call):
             reason = "its place gets something new afterwards: who releases that releases it"
             exempt.setdefault(EARLY_RETURN, reason)
@@ -170,6 +175,9 @@ class _Finder:
             exempt.setdefault(EARLY_RETURN, "the same statement acquires it")
         if owed and all(map(self.life.keeps, owed)):
             reason = "a global keeps it until the process ends, and it is acquired once"
+            exempt = dict.fromkeys(KINDS, reason)
+        if self.life.keeps_on_device(run, place, owed):
+            reason = "a variable of the device keeps it until the process ends, as a global would"
             exempt = dict.fromkeys(KINDS, reason)
         if isinstance(place, Member) and not run.python and place.field not in self.filled:
             exempt = dict.fromkeys(KINDS, "nothing is ever put into this member")
@@ -234,7 +242,8 @@ class _Finder:
                 if release.step.span != span or release.step.filename != run.filename:
                     continue
                 member = member_of(release.location, run.function, run.python)
-                facts = self.classes.get(member[0] or "") if member else None
+                record = self.linker.record(member[0], run.filename) if member else None
+                facts = self.classes.get((record.filename, record.key)) if record else None
                 if facts is None or member is None:
                     continue
                 name = member[1].partition("[")[0]
@@ -328,6 +337,29 @@ class _Finder:
         used = (run.filename, function.key) in self.callers or function.key in self.referred
         asked = isinstance(place, Variable) and place.symbol in given
         return asked and function.kind == "function" and not used
+
+    def _is_asked_for(self, run: FunctionRun, call: Call, place: Expression | None) -> bool:
+        """Whether a function stores in a member, after it has released what it was given, that it
+        did, and each caller asks that member before it goes on with what it gave
+        (``if (!step.done) cudaFree(p)``)."""
+        operations = (
+            run.flow.blocks[number].operations[index : index + 1]
+            for number, index in self.life.after(run, call)
+        )
+        said = {
+            operation.target.field
+            for operation in itertools.chain(*operations)
+            if isinstance(operation, Assign) and isinstance(operation.target, Member)
+            if isinstance(operation.value, Constant) and operation.value.value
+        }
+        callers = self.callers.get(identity_of(run.function), ())
+        parameters = run.function.parameters
+        if not isinstance(place, Variable) or place.symbol not in {p.symbol for p in parameters}:
+            return False
+        return bool(said and callers) and all(
+            _asks(caller, bindings(at, parameters).get(place.symbol), said)
+            for caller, at in callers
+        )
 
     def _is_taken_out(self, run: FunctionRun, call: Call, place: Expression | None) -> bool:
         """Whether a release takes out of an object of the function what its destructor would have
@@ -485,6 +517,18 @@ def _is_handed_out(run: FunctionRun, call: Call) -> bool:
         for outcome in run.outcomes
         if outcome.kind == "return"
         for item in outcome.handed_out
+    )
+
+
+def _asks(run: FunctionRun, given: Expression | None, fields: set[str]) -> bool:
+    """Whether a branch on some members leads on one side only to what reads a variable again."""
+    symbols = variables(given) if given is not None else set()
+    return any(
+        bool(symbols & run.flow.live[branch.then])
+        != bool(symbols & run.flow.live[branch.otherwise])
+        for block in run.function.blocks
+        if isinstance(branch := block.terminator, Branch)
+        if any(isinstance(part, Member) and part.field in fields for part in walk(branch.condition))
     )
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cudalint.analysis.engine.run import FunctionRun
-from cudalint.analysis.engine.summary import MOST_OUTCOMES, Summary, is_same, merge, of_any_call
+from cudalint.analysis.engine.summary import (
+    MOST_OUTCOMES,
+    Summary,
+    is_same,
+    leaves_same,
+    merge,
+    of_any_call,
+)
 from cudalint.analysis.interpreter.worklist import follow
 from cudalint.analysis.shape.effects import EffectsOf
 from cudalint.analysis.shape.symbols import Symbols
@@ -77,24 +84,28 @@ class Linker(Symbols):
         return self._runs.get((found[0].filename, key)) if found is not None else None
 
     def summary(self, key: str, filename: str) -> tuple[Summary | None, Function | None]:
-        """What a function of the run does to its callers."""
-        found = self.definition(key, filename)
-        if found is None:
+        """What a function of the run does to its callers. Of several definitions this is told by
+        the first one, if they leave the caller with the same; else nothing is known of them."""
+        found = sorted(self.definitions(key, filename), key=lambda pair: pair[0].filename)
+        first, *others = [self._summary_of(*pair) for pair in found] or [None]
+        if others and (first is None or not all(leaves_same(first, one) for one in others)):
             return None, None
-        function, program = found
+        return first, found[0][0] if found else None
+
+    def _summary_of(self, function: Function, program: Program) -> Summary | None:
         identity = (function.filename, function.key)
         if identity not in self._summaries:
             run = self.run_of(function, program)
             if run is None and self._in_progress[-1] == identity and identity in self._assumed:
                 self._asked.add(identity)
-                return self._assumed[identity], function
+                return self._assumed[identity]
             if run is None:
-                return self._cut(function, program), function
+                return self._cut(function, program)
             summary = summarize(run)
             if identity in self._asked and summary is not None:
                 summary = of_any_call(summary)
             self._summaries[identity] = summary
-        return self._summaries[identity], function
+        return self._summaries[identity]
 
     def selected(self, function: Function, constants: Mapping[str, Value]) -> Summary | None:
         """What a function does to the elements that constants select, if they do."""

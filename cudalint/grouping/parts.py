@@ -3,7 +3,8 @@
 In a framework of a thousand Python files every file is linked to every other one by some import. A
 part of such a group is a folder or a few, with the files that its own need most as context: these
 are analysed too, but what is found in them is told by the part that they belong to. What lies
-further away is unknown to the part, as code outside of the run is.
+further away is unknown to the part, as code outside of the run is. Of files that each define what
+one of its own calls it has all or none.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.shape.symbols import MOST_DEFINITIONS
 from cudalint.grouping.groups import Links, groups_of, nearest
 
 MOST_LINKED = 96
@@ -95,11 +98,21 @@ class _Needs:
         """The files that some files need most."""
         own = set(files)
         wanted: Counter[str] = Counter()
+        definers: dict[str, set[str]] = defaultdict(set)
+        """By file: those that define the same, as each program links another one."""
         for name in files:
             one = self._links[name]
             for key in one.called:
-                wanted.update(nearest(self._functions.get(key, ()), name))
+                found = nearest(self._functions.get(key, ()), name)
+                wanted.update(found)
+                for definer in found if 1 < len(found) <= MOST_DEFINITIONS else ():
+                    definers[definer].update(found)
             for key in {*one.used_records, *one.records}:
                 wanted.update(self._records.get(key, ()))
-        ranked = sorted((-count, name) for name, count in wanted.items() if name not in own)
-        return tuple(sorted(name for _, name in ranked[:most]))
+        chosen: set[str] = set()
+        # Without the others of its own the part would know too little: these come first.
+        for name in sorted(wanted, key=lambda one: (not definers[one] & own, -wanted[one], one)):
+            together = closure([name], definers.__getitem__) - own
+            if len(chosen | together) <= most:
+                chosen |= together
+        return tuple(sorted(chosen))

@@ -246,6 +246,30 @@ def is_same(one: Summary, other: Summary) -> bool:
     return mine == theirs
 
 
+def leaves_same(one: Summary, other: Summary | None) -> bool:
+    """Whether two whole summaries leave the caller with the same, whatever decides for it and
+    whatever else they compute."""
+    if other is None or not (one.complete and other.complete):
+        return False
+    mine, theirs = ({_left(out) for out in each.outcomes} for each in (one, other))
+    return mine == theirs
+
+
+def _left(outcome: Outcome) -> object:
+    return (
+        outcome.kind,
+        outcome.failure is None,
+        frozenset((out.location, out.family) for out in outcome.handed_out),
+        frozenset((release.location, release.families) for release in outcome.released),
+        frozenset(out.location for out in outcome.dangling),
+        outcome.called,
+        outcome.stored,
+        outcome.put,
+        outcome.lent,
+        frozenset(place for place, new in outcome.writes if new == NULL),
+    )
+
+
 def of_any_call(summary: Summary) -> Summary:
     """The summary of a function that calls itself: what is asked on one of its paths, the call
     before may have answered otherwise. It says no more than the effects where nothing that it was

@@ -72,6 +72,8 @@ class ClassFacts:
     replaced: frozenset[str] = frozenset()
     """Members whose releases in ``released_elsewhere`` all stand in a function that acquires them:
     they make room for a new value (``resize``) or undo a failed start, and end no lifetime."""
+    left: frozenset[str] = frozenset()
+    """Elements of a table that nothing releases, where others are, each by its own number."""
 
     def releases(self, member: str) -> bool:
         """Whether something ends the member's life, or it is nobody's business here."""
@@ -87,7 +89,8 @@ class ClassFacts:
         """What its members acquire and nothing in the run releases."""
         if not self.unseen:
             for acquired in self.acquired:
-                if not self.releases(part_of(acquired.member)):
+                member = acquired.member
+                if member in self.left or not self.releases(part_of(member)):
                     yield acquired
 
     def abandoned(self) -> Iterator[MemberAcquisition]:

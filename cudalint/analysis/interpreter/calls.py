@@ -58,7 +58,9 @@ from cudalint.program import (
     Constant,
     Dereference,
     Expression,
+    Function,
     FunctionReference,
+    Program,
     Record,
     Return,
     Unary,
@@ -82,7 +84,7 @@ def call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
         else:
             chosen = msgspec.structs.replace(operation, key=key, virtual=False)
             ways.append(_call(run, chosen, one))
-    left_open(run, state, ways)
+    ways.append([*left_open(run, state, ways)])
     return [after for way in ways for after in way]
 
 
@@ -110,9 +112,14 @@ def _cast(run: FunctionRun, operation: Call, state: State) -> list[State]:
 
 def _any_of(run: FunctionRun, operation: Call, state: State) -> list[Next]:
     """A virtual method is called, and any of those that override it may run."""
-    called = run.symbols.callees(operation, run.filename)
+    return [_by_effects(run, operation, run.symbols.callees(operation, run.filename), state)]
+
+
+def _by_effects(
+    run: FunctionRun, operation: Call, called: list[tuple[Function, Program]], state: State
+) -> State:
     effects = run.symbols.memo(EffectsOf).of_any(called)
-    return [apply_effects(run, operation, [one for one, _ in called], effects, state)]
+    return apply_effects(run, operation, [one for one, _ in called], effects, state)
 
 
 def _call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
@@ -144,10 +151,11 @@ def _call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
             domain.calling_modelled(run, operation, name, model, state)
         return _by_model(run, operation, name, model, state)
     summary, definition = run.summaries.summary(key, run.filename) if key else (None, None)
+    defined = run.symbols.definitions(key, run.filename)
     for domain in DOMAINS:
-        if definition is not None:
-            domain.calling_defined(run, operation, definition, state)
-        else:
+        for one, _ in defined:
+            domain.calling_defined(run, operation, one, state)
+        if not defined:
             domain.calling_unknown(run, operation, name, state)
     if operation.noreturn and (summary is None or definition is None):
         return []
@@ -158,6 +166,8 @@ def _call(run: FunctionRun, operation: Call, state: State) -> list[Next]:
             summary = run.summaries.selected(definition, dict(bound)) or summary
         after = apply_summary(run, operation, definition, summary, state)
         return [one for one in after if isinstance(one, Raised) or not operation.noreturn]
+    if len(defined) > 1:
+        return [_by_effects(run, operation, defined, state)]  # each does something else
     if stores.assign_unseen(run, operation, state) or stores.step_unseen(run, operation, state):
         return [state]
     return _unknown(run, operation, name, state)

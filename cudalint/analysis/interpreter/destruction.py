@@ -96,7 +96,7 @@ def delete(
             location = run.evaluator.location(place, after)
             if location is not None:
                 escape_object(run, location, after)  # it may be of a class derived from that
-    left_open(run, state, ends)
+    ends.append(left_open(run, state, ends))
     return [after for states in ends for after in states]
 
 

@@ -10,8 +10,10 @@ from cudalint.analysis.domains.ownership import objects
 from cudalint.analysis.domains.ownership.objects import CLASS
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import State, Status
-from cudalint.analysis.values.values import Const, Input, Operation, Symbol, Value
-from cudalint.program import THIS, Expression
+from cudalint.analysis.shape.operations import successors
+from cudalint.analysis.shape.reach import closure
+from cudalint.analysis.values.values import Const, Input, Operation, Symbol, Value, resources_in
+from cudalint.program import THIS, Branch, Expression
 
 Ran = TypeVar("Ran", bound=Hashable)
 
@@ -75,17 +77,74 @@ def asked_class(condition: Value) -> Value | None:
     return None
 
 
-def left_open(run: FunctionRun, before: State, ways: Iterable[Sequence[Next]]) -> None:
+def left_open(run: FunctionRun, before: State, ways: Sequence[Sequence[Next]]) -> list[State]:
     """Nobody knows which of several methods has run: what some release, and others do not, may be
-    owned by somebody or by nobody from here on. What nothing reads any more nobody releases."""
+    owned by somebody or by nobody from here on. What nothing reads any more nobody releases; and
+    where those that release say so, who asks knows. Gives the states in which somebody has asked,
+    beside those of the ways."""
     each = [list(_states(way)) for way in ways if way]
+    asking = {id(one) for way in ways for one in way}
+    told: list[State] = []
     for resource in before.resources:
         ends = [{state.status(resource) is Status.RELEASED for state in states} for states in each]
         states = [state for states in each for state in states]
         differ = any(end != ends[0] for end in ends)
-        if differ and any(_is_read(run, state, resource) for state in states):
-            for state in states:
+        if not differ or not any(_is_read(run, state, resource) for state in states):
+            continue
+        flag = _flag(run, before, states, resource)
+        for state in (*states, *told):
+            if flag is None or id(state) not in asking:
                 state.set_status(resource, Status.ESCAPED)
+            elif state.status(resource) is not Status.RELEASED:
+                knowing = _asked(run, flag, state, resource)
+                if knowing:
+                    asking.remove(id(state))
+                    asking.update(map(id, knowing))
+                    told += knowing
+    return told
+
+
+def _flag(
+    run: FunctionRun, before: State, states: Sequence[State], resource: Symbol
+) -> tuple[Expression, bool] | None:
+    """What is asked after a call before a resource is read, and the answer with which it is: the
+    ways that release it, and they alone, have seen to the other one (``if (!step.done)``)."""
+    kept = {place[0] for place, value in before.values.items() if resource in resources_in(value)}
+    released = [state for state in states if state.status(resource) is Status.RELEASED]
+    blocks, here = run.flow.blocks, run.position.block
+    for number in sorted(closure([here], lambda number: successors(blocks[number]))):
+        branch = blocks[number].terminator
+        if not isinstance(branch, Branch):
+            continue
+        reads = [bool(kept & run.flow.live[side]) for side in (branch.then, branch.otherwise)]
+        if reads[0] == reads[1]:
+            continue
+        asked = [run.evaluator.value(branch.condition, state) for state in (before, *released)]
+        first, *others = zip((before, *released), asked, strict=True)
+        if _may_be(run, *first, reads[0]) and not any(
+            _may_be(run, state, value, reads[0]) for state, value in others
+        ):
+            return branch.condition, reads[0]
+    return None
+
+
+def _may_be(run: FunctionRun, state: State, value: Value, truth: bool) -> bool:
+    return bool(run.conditions.assume(state.copy(), value, truth))
+
+
+def _asked(
+    run: FunctionRun, flag: tuple[Expression, bool], state: State, resource: Symbol
+) -> list[State]:
+    """A way that has not released a resource: who asks whether one has reads it, if this way has
+    not answered that itself; who does not may have it from somebody else."""
+    condition, reads = flag
+    value = run.evaluator.value(condition, state)
+    owned = run.conditions.assume(state.copy(), value, reads)
+    if owned and _may_be(run, state, value, not reads):
+        run.conditions.assume(state, value, not reads)
+        state.set_status(resource, Status.ESCAPED)
+        return owned
+    return []
 
 
 def _is_read(run: FunctionRun, state: State, resource: Symbol) -> bool:

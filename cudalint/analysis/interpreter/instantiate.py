@@ -100,7 +100,7 @@ def apply_summary(
             else:
                 after.append(fork)
     if any(application.is_undecided(state) for application in applications):
-        left_open(run, state, ways)
+        after += left_open(run, state, ways)
     if not summary.complete:
         if not after:
             # The outcome that fits is among the paths that were cut: it comes back, with what

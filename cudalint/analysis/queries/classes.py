@@ -91,12 +91,18 @@ class Members:
     """A method releases what its caller gives it."""
     resets: bool = False
     """A method resets the device."""
+    left: set[str] = field(default_factory=set)
+    """Elements of tables that nobody releases, where others are."""
 
     def is_replaced(self, name: str) -> bool:
         """Whether only those functions release a member that put something new there."""
         return self.releasing.get(name, set()) <= self.renewing.get(name, set())
 
 
+_NUMBERED = re.compile(r"\w+\[\d+\]")
+"""An element of a table, by its number."""
+ReleasedFields = dict[tuple[str | None, str], set[str]]
+"""By a class, if anybody can tell, and a member of it: the functions that release it."""
 Table = dict[tuple[str, str], Members]
 """By a record's key and file."""
 
@@ -104,7 +110,7 @@ Table = dict[tuple[str, str], Members]
 def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
     """Everything that functions do with members, by record."""
     table: Table = {}
-    fields: dict[tuple[str | None, str], set[str]] = defaultdict(set)
+    fields: ReleasedFields = defaultdict(set)
     lost = {
         record.acquired.from_callee
         for run in runs
@@ -122,12 +128,11 @@ def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
         _join_holders(members)
         for name in sorted({part_of(member) for member, _ in members.acquired}):
             _released_for_good(members, name, fields, linker)
+        members.left.update(_elements_left(members, fields, linker))
     return table
 
 
-def _released_for_good(
-    members: Members, name: str, fields: dict[tuple[str | None, str], set[str]], linker: Linker
-) -> None:
+def _released_for_good(members: Members, name: str, fields: ReleasedFields, linker: Linker) -> None:
     """Note the release of a member by who uses the object, as in ``registry[i].second->cells``:
     where nobody knows of which struct, of any that nobody is seen to empty."""
     *way, last = name.partition("[")[0].split(".")
@@ -210,9 +215,44 @@ def class_facts(linker: Linker, table: Table, ends: ProcessEnd) -> tuple[ClassFa
                 unseen=_ends_out_of_sight(members, linker),
                 taken=_is_taken_out_of_sight(members, linker),
                 replaced=frozenset(filter(members.is_replaced, members.releasing)),
+                left=frozenset(one for one in members.left if part_of(one) not in escaping),
             )
         )
     return tuple(found)
+
+
+def _elements_left(members: Members, fields: ReleasedFields, linker: Linker) -> Iterator[str]:
+    """The elements of an array that are acquired by their numbers and not released, where every
+    release is of another element, by its number, and in no loop."""
+    numbered = [one.member for one in members.acquired.values() if _NUMBERED.fullmatch(one.member)]
+    if not numbered or not members.releases:
+        return
+    kinds = linker.fields(members.record.key, members.record.filename)
+    released: dict[str, dict[str, bool]] = defaultdict(dict)
+    own: dict[str, set[str]] = defaultdict(set)
+    sites: dict[str, set[Span]] = defaultdict(set)
+    for name, release, run in members.releases:
+        direct = any(call.span == release.step.span for _, call in calls(run.function))
+        plain = direct and run.complete and not any(run.flow.enclosing.values())
+        released[part_of(name)][name] = plain and _NUMBERED.fullmatch(name) is not None
+        own[part_of(name)].add(run.function.key)
+        sites[part_of(name)].add(release.step.span)
+    for element in numbered:
+        table = part_of(element)
+        ends = (members.by_destructor.get(table), members.elsewhere.get(table))
+        if (
+            table in kinds
+            and kinds[table].kind == "array"
+            and not members.together.get(table)
+            and element not in released[table]
+            and all(released[table].values())
+            and any(ends)
+            and all(end is None or end.span in sites[table] for end in ends)
+            and all(
+                functions <= own[table] for (_, name), functions in fields.items() if name == table
+            )
+        ):
+            yield element
 
 
 def _ends_out_of_sight(members: Members, linker: Linker) -> bool:

@@ -28,6 +28,8 @@ _BY_COMPILER = ("implicit", "defaulted")
 
 Identity = tuple[str, str]
 """Of a function: its file and its key."""
+MOST_DEFINITIONS = 4
+"""Of one function: of more nobody knows which one a call means."""
 
 
 def identity(function: Function) -> Identity:
@@ -37,8 +39,8 @@ def identity(function: Function) -> Identity:
 
 class Symbols:
     """All programs of a run. Where several files define the same name (each sample has a
-    ``main``), the definition in the same file counts, else the one that shares most of the path,
-    if there is only one such."""
+    ``main``), the definition in the same file counts, else the one that shares most of the path.
+    Where several functions do, each program links another one."""
 
     def __init__(self, programs: Ordered[Program], models: dict[str, ApiModels]) -> None:
         self.programs: dict[str, Program] = {}
@@ -95,12 +97,18 @@ class Symbols:
         """Every function of the run once, in the order of the files."""
         return [pair for pairs in self._functions.values() for pair in pairs]
 
+    def definitions(self, key: str | None, filename: str) -> list[tuple[Function, Program]]:
+        """The definitions that a call in a file may mean, and the programs that have them."""
+        known = self._functions.get(key or "", ())
+        found = _nearest(known, filename, lambda pair: pair[0].filename)
+        return found if len(found) <= MOST_DEFINITIONS else []
+
     def definition(self, key: str | None, filename: str) -> tuple[Function, Program] | None:
-        """The definition that a call in a file means, and the program that has it."""
-        return _nearest(self._functions.get(key or "", ()), filename, lambda pair: pair[0].filename)
+        """The only definition that a call in a file may mean, and the program that has it."""
+        return _only(self.definitions(key, filename))
 
     def function(self, key: str | None, filename: str) -> Function | None:
-        """The definition that a call in a file means."""
+        """The only definition that a call in a file may mean."""
         found = self.definition(key, filename)
         return found[0] if found else None
 
@@ -108,7 +116,8 @@ class Symbols:
         """The class or struct that a file means by a key."""
         if not key or key not in self._records:
             return None
-        return _nearest(list(self._records[key].values()), filename, lambda record: record.filename)
+        known = list(self._records[key].values())
+        return _only(_nearest(known, filename, lambda record: record.filename))
 
     def lineage(
         self, key: str, filename: str, below: frozenset[str] = frozenset()
@@ -183,14 +192,12 @@ class Symbols:
     def callees(self, call: Call, filename: str) -> list[tuple[Function, Program]]:
         """The functions of the run that a call may mean."""
         if not (call.virtual and call.key and call.record):
-            found = self.definition(call.key, filename)
-            return [] if found is None else [found]
+            return self.definitions(call.key, filename)
         asked = (call.key, call.record, filename)
         if asked not in self._callees:
             concrete = self.concrete(call.record)
             keys = dict.fromkeys(self.overrider(call.key, one, filename) for one in concrete)
-            known = (self.definition(key, filename) for key in keys)
-            self._callees[asked] = [one for one in known if one is not None]
+            self._callees[asked] = [one for key in keys for one in self.definitions(key, filename)]
         return self._callees[asked]
 
     def method(self, record: str | None, name: str, filename: str) -> Function | None:
@@ -209,7 +216,7 @@ class Symbols:
                 here = [kernel for kernel in kernels if kernel.filename == filename]
                 if known != key and len(here) > 1:
                     return None  # strings of one file may each define a kernel of that name
-                return _nearest(kernels, filename, lambda kernel: kernel.filename)
+                return _only(_nearest(kernels, filename, lambda kernel: kernel.filename))
         return None
 
     def opt_in(self, kernel: str, amount: int, filename: str) -> None:
@@ -299,21 +306,25 @@ Candidate = TypeVar("Candidate")
 
 def _nearest(
     candidates: Ordered[Candidate], filename: str, name_of: Callable[[Candidate], str]
-) -> Candidate | None:
-    """The candidate in the same file, else the one that shares most of the path; ``None`` where
-    two are as near."""
-    if len(candidates) == 1:
-        return candidates[0]
-    ranked = sorted(candidates, key=lambda item: -_shared(name_of(item), filename))
-    if not ranked:
-        return None
-    first, second = (_shared(name_of(item), filename) for item in ranked[:2])
-    same_file = name_of(ranked[0]) == filename
-    return ranked[0] if same_file or first > second else None
+) -> list[Candidate]:
+    """The candidate in the same file, else those that share most of the path."""
+    if len(candidates) <= 1:
+        return list(candidates)
+    shared = [_shared(name_of(item), filename) for item in candidates]
+    most = max(shared)
+    found = [item for item, count in zip(candidates, shared, strict=True) if count == most]
+    return found[:1] if most == _SAME_FILE else found
+
+
+def _only(found: Ordered[Candidate]) -> Candidate | None:
+    return found[0] if len(found) == 1 else None
+
+
+_SAME_FILE = 1 << 30
 
 
 def _shared(one: str, other: str) -> int:
-    return 1 << 30 if one == other else shared_folders(one, other)
+    return _SAME_FILE if one == other else shared_folders(one, other)
 
 
 def shared_folders(one: str, other: str) -> int:
