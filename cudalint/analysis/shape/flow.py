@@ -30,6 +30,7 @@ from cudalint.program import (
     Expression,
     Function,
     Index,
+    Member,
     Operation,
     Return,
     Throw,
@@ -365,7 +366,7 @@ class Flow:
     def _addressed(self) -> frozenset[str]:
         read = (operand for at in operations(self.blocks) for operand in operands(at.operation))
         taken = (part for part in walk(*read) if isinstance(part, AddressOf))
-        return frozenset(symbol for part in taken for symbol in variables(part))
+        return frozenset(symbol for part in taken for symbol in variables(_base(part.place)))
 
     def _live(self) -> dict[int, frozenset[str]]:
         """The variables that may still be read from a block on (exceptions included)."""
@@ -394,6 +395,13 @@ class Flow:
                 changed |= new != live[number]
                 live[number] = new
         return live
+
+
+def _base(place: Expression) -> Expression:
+    """The place of which another is an element or member: `&table[i]` is no address of `i`."""
+    while isinstance(place, Index | Member):
+        place = place.base
+    return place
 
 
 def _step(operation: Operation) -> int | None:
