@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections import Counter as Occurrences
 from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
@@ -362,6 +363,17 @@ class Flow:
         if (end := terminal(block)) is not None:
             last.update(dict.fromkeys(variables(end), len(block.operations)))
         return last
+
+    @functools.cached_property
+    def only_in_parts(self) -> frozenset[str]:
+        """The variables of which members are read, and never the whole."""
+        read = [operand for at in operations(self.blocks) for operand in operands(at.operation)]
+        ends = [end for block in self.blocks if (end := terminal(block)) is not None]
+        parts = list(walk(*read, *ends))
+        whole = Occurrences(part.symbol for part in parts if isinstance(part, Variable))
+        bases = [part.base for part in parts if isinstance(part, Member)]
+        inside = Occurrences(base.symbol for base in bases if isinstance(base, Variable))
+        return frozenset(symbol for symbol, times in inside.items() if times == whole[symbol])
 
     def _addressed(self) -> frozenset[str]:
         read = (operand for at in operations(self.blocks) for operand in operands(at.operation))
