@@ -21,6 +21,7 @@ from cudalint.analysis.engine.run import FunctionRun, Next, Raised, position_of
 from cudalint.analysis.engine.state import Lending, State
 from cudalint.analysis.facts import OwnerCopy, Site
 from cudalint.analysis.interpreter import adoption
+from cudalint.analysis.interpreter.answers import failing_answer
 from cudalint.analysis.interpreter.callbacks import note_call
 from cudalint.analysis.interpreter.destruction import delete
 from cudalint.analysis.interpreter.dispatch import by_class, left_open
@@ -45,7 +46,6 @@ from cudalint.analysis.values.values import (
     Symbol,
     Uninitialized,
     Value,
-    resources_in,
 )
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (
@@ -61,7 +61,6 @@ from cudalint.program import (
     FunctionReference,
     Record,
     Return,
-    Unary,
     Variable,
     variables,
 )
@@ -294,7 +293,7 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
         return list(thrown)
     handed_on = _status_handed_on(run, operation, values) if checks else None
     checks = checks and handed_on is None
-    failing = _failing_answer(run, operation, values, state) if checks else None
+    failing = failing_answer(run, operation, values, state) if checks else None
     refused = state.copy() if failing is not None else None
     states = _consume_statuses(run, values, state, checks)
     answers: dict[int, bool] = {}
@@ -407,41 +406,6 @@ def _decides(run: FunctionRun, branch: int, here: int, state: State) -> bool:
         for at in made
         if at is not None
     )
-
-
-def _failing_answer(
-    run: FunctionRun, operation: Call, values: list[Value], state: State
-) -> bool | None:
-    """What a callee out of sight answers that is asked whether an acquisition has failed, and told
-    its status, if it has: after that answer, and not after the other, the function goes on without
-    what would have been acquired."""
-    branch = run.flow.blocks[run.position.block].terminator
-    answer, statuses = operation.target, set(statuses_in(values))
-    if not isinstance(branch, Branch) or not isinstance(answer, Variable) or not statuses:
-        return None
-    asked = {one for one, held in state.resources.items() if held.condition in statuses}
-    kept = [at for at, value in state.values.items() if asked & set(resources_in(value))]
-    # A registration is kept at the memory that it is of.
-    registered = {at[1] for at in kept if releases.is_attachment(at)}
-    places = {at[0] for at in kept}
-    places |= {at[0] for at, value in state.values.items() if value in registered}
-    places |= {one.location[0] for one in registered if isinstance(one, Input)}
-    then, otherwise = (
-        not places.isdisjoint(run.flow.live[target]) for target in (branch.then, branch.otherwise)
-    )
-    if then == otherwise:
-        return None
-    match branch.condition:
-        case Variable(symbol=answer.symbol):
-            return otherwise
-        case Unary(operator="!", operand=Variable(symbol=answer.symbol)):
-            return then
-        case Binary(operator="!=", left=Variable(symbol=answer.symbol), right=Constant(value=0)):
-            return otherwise
-        case Binary(operator="==", left=Variable(symbol=answer.symbol), right=Constant(value=0)):
-            return then
-        case _:
-            return None
 
 
 def _status_handed_on(run: FunctionRun, operation: Call, values: list[Value]) -> Symbol | None:
