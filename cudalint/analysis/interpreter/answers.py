@@ -1,4 +1,4 @@
-"""What a callee out of sight answers that was told the status of an acquisition."""
+"""What a callee out of sight answers: as before, or by the status that it was given."""
 
 from __future__ import annotations
 
@@ -6,13 +6,81 @@ from collections.abc import Set
 
 from cudalint.analysis.domains.ownership import releases
 from cudalint.analysis.domains.ownership.recorder import Recorder
-from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.interpreter.exits import statuses_in
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.reach import closure, ways
-from cudalint.analysis.values.values import Input, Value, resources_in
-from cudalint.program import Binary, Branch, Call, Constant, Unary, Variable, variables
+from cudalint.analysis.values.values import Input, Symbol, Value, resources_in, symbols_in
+from cudalint.program import (
+    AddressOf,
+    Binary,
+    Branch,
+    Call,
+    Constant,
+    Expression,
+    Unary,
+    Variable,
+    variables,
+    walk,
+)
+
+
+def asked_before(run: FunctionRun, operation: Call, state: State) -> Symbol | None:
+    """What the same question was answered with before, where that decided whether something is
+    there that must be released: it is asked again to tell whether it is
+    (``if (pool_used()) take(); else cudaMalloc(&p, n);``)."""
+    here = run.position.block
+    if run.flow.enclosing[here] or operation.kind == "constructor":
+        return None
+    prefix = f"call:{operation.name}@"
+    for condition in reversed(state.conditions):
+        for earlier in sorted(symbols_in(condition)):
+            asked = position_of(earlier.origin) if earlier.origin.startswith(prefix) else None
+            if asked is None or asked[0] == here or not _decides(run, asked[0], here, state):
+                continue
+            if _is_same(run, run.flow.blocks[asked[0]].operations[asked[1]], operation):
+                return earlier
+    return None
+
+
+def _is_same(run: FunctionRun, one: object, other: object) -> bool:
+    """Whether two calls ask the same of what no operation writes in between."""
+    return (
+        isinstance(one, Call)
+        and isinstance(other, Call)
+        and (one.name, len(one.arguments)) == (other.name, len(other.arguments))
+        and not any(part.reference and not part.constant for part in other.arguments)
+        and _are_equal(run, one.receiver, other.receiver)
+        and all(
+            _are_equal(run, mine.value, theirs.value)
+            for mine, theirs in zip(one.arguments, other.arguments, strict=True)
+        )
+    )
+
+
+def _are_equal(run: FunctionRun, one: Expression | None, other: Expression | None) -> bool:
+    if one == other:
+        parts = list(walk(other)) if other is not None else []
+        named = {part.symbol for part in parts if isinstance(part, Variable)}
+        given = {parameter.symbol for parameter in run.function.parameters}
+        return not any(isinstance(part, AddressOf) for part in parts) and all(
+            len(run.flow.definitions.get(symbol, ())) <= (symbol not in given) for symbol in named
+        )
+    if isinstance(one, Variable) and isinstance(other, Variable):
+        return _is_same(run, run.flow.only(one.symbol), run.flow.only(other.symbol))
+    return False
+
+
+def _decides(run: FunctionRun, branch: int, here: int, state: State) -> bool:
+    """Whether there are ways from a branch to here on which something that is there would not be
+    acquired."""
+    made = (position_of(resource.origin) for resource, _ in run.log(Recorder).held(state))
+    return any(
+        here in closure([branch], ways(run.flow.blocks, set(run.flow.order) - {at[0]}))
+        for at in made
+        if at is not None
+    )
 
 
 def failing_answer(

@@ -17,11 +17,11 @@ from cudalint.analysis.domains.ownership.escape import (
 )
 from cudalint.analysis.domains.ownership.lending import STATUS_KINDS
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
-from cudalint.analysis.engine.run import FunctionRun, Next, Raised, position_of
+from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Lending, State
 from cudalint.analysis.facts import OwnerCopy, Site
 from cudalint.analysis.interpreter import adoption
-from cudalint.analysis.interpreter.answers import failing_answer
+from cudalint.analysis.interpreter.answers import asked_before, failing_answer
 from cudalint.analysis.interpreter.callbacks import note_call
 from cudalint.analysis.interpreter.destruction import delete
 from cudalint.analysis.interpreter.dispatch import by_class, left_open
@@ -31,7 +31,6 @@ from cudalint.analysis.interpreter.instantiate import apply_effects, apply_summa
 from cudalint.analysis.interpreter.modelled import apply_model, unwrapped
 from cudalint.analysis.shape.arguments import bindings, given
 from cudalint.analysis.shape.effects import EffectsOf
-from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
     NULL,
@@ -312,11 +311,11 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
         accessor = _accessed(run, operation, name, one)
         if accessor is not None:
             result = accessor
-        elif isinstance(result, Symbol):
-            one.refresh(result)
-            known = answers.get(id(one), _told_before(run, operation, result, one))
-            if known is not None:
-                one.conditions[result] = known
+        else:
+            one.refresh(answer)
+            result = asked_before(run, operation, one) or answer
+            if id(one) in answers:
+                one.conditions[result] = answers[id(one)]
         converted = operation.kind == "constructor" and len(values) == 1 and _is_iterator(values[0])
         lending = Lending(to, result, run.evaluator.kind(operation.target) in STATUS_KINDS)
         for argument, value in zip(operation.arguments, values, strict=True):
@@ -380,32 +379,6 @@ def _accessed(run: FunctionRun, operation: Call, name: str, state: State) -> Val
     if operation.receiver is None or operation.kind != "method":
         return None
     return Operation(f"{name}()", (run.evaluator.value(operation.receiver, state),))
-
-
-def _told_before(run: FunctionRun, operation: Call, result: Symbol, state: State) -> bool | None:
-    """What the same question was answered with before, where that decided whether something is
-    there that must be released: it is asked again to tell whether it is
-    (``if (pool_used()) take(); else cudaMalloc(&p, n);``)."""
-    here = run.position.block
-    if operation.arguments or operation.receiver is not None or run.flow.enclosing[here]:
-        return None
-    for earlier, answer in reversed(state.conditions.items()):
-        if isinstance(earlier, Symbol) and earlier.origin.startswith(f"call:{operation.name}@"):
-            asked = position_of(earlier.origin)
-            if earlier != result and asked is not None and _decides(run, asked[0], here, state):
-                return answer
-    return None
-
-
-def _decides(run: FunctionRun, branch: int, here: int, state: State) -> bool:
-    """Whether there are ways from a branch to here on which something that is there would not be
-    acquired."""
-    made = (position_of(resource.origin) for resource, _ in run.log(Recorder).held(state))
-    return any(
-        here in closure([branch], ways(run.flow.blocks, set(run.flow.order) - {at[0]}))
-        for at in made
-        if at is not None
-    )
 
 
 def _status_handed_on(run: FunctionRun, operation: Call, values: list[Value]) -> Symbol | None:
