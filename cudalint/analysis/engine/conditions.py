@@ -416,7 +416,7 @@ def _bounds(comparison: Operation) -> tuple[Value, str, float] | None:
     if name not in _MIRROR:
         return None
     if not isinstance(right, Const):
-        if not all(isinstance(one, Symbol | Input | Polynomial) for one in (left, right)):
+        if not (_may_be_number(left) and _may_be_number(right)):
             return None
         left, right = apply("-", left, right), ZERO
     number = right.value
@@ -431,3 +431,9 @@ def _bounds(comparison: Operation) -> tuple[Value, str, float] | None:
     for term in terms:
         total = apply("+", total, Polynomial(((term[0], sign * term[1]),)))
     return total, name if sign > 0 else _MIRROR[name], sign * number
+
+
+def _may_be_number(value: Value) -> bool:
+    if isinstance(value, Operation):
+        return value.operator not in COMPARISONS | {"&&", "||", "!"}
+    return isinstance(value, Symbol | Input | Polynomial)
