@@ -23,8 +23,9 @@ class UnsynchronizedRead(FunctionRule):
     `get(blocking=False)`), where no wait for its stream, for an event recorded after it, or for the
     device comes between.
 
-    For a target that is known to be pageable it is an info: most drivers wait there, and none has
-    to. It is a warning where the target was made out of sight, which may be such memory.
+    For a target that is known to be pageable (a member too, by what the methods of its class give
+    it) it is an info: most drivers wait there, and none has to. It is a warning where the target
+    was made out of sight, which may be such memory.
 
     ## Why is this bad?
 

@@ -242,6 +242,8 @@ class Adoption(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     """The class that stands for ``default``."""
     default: str = ""
     """The function that ends it where no other is named."""
+    null: bool = False
+    """A function that is given by value is called for a null pointer too."""
 
 
 class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

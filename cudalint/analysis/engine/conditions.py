@@ -6,12 +6,14 @@ remembered by its symbolic value, so that the same question gets the same answer
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Container
 from dataclasses import replace
 
-from cudalint.analysis.engine.evaluate import STATUS, is_status
+from cudalint.analysis.engine.evaluate import STATUS, is_status, is_unknown_constant
 from cudalint.analysis.engine.state import State, Status
+from cudalint.analysis.values.arithmetic import apply
 from cudalint.analysis.values.values import (
     COMPARISONS,
     NULL,
@@ -25,6 +27,7 @@ from cudalint.analysis.values.values import (
     Location,
     Operation,
     Pointer,
+    Polynomial,
     Sequence,
     Symbol,
     Value,
@@ -278,6 +281,8 @@ class Conditions:
             left, right = value.operands
             if not _consistent(state, value.operator, left, right, truth):
                 return []
+            if value.operator == "==" and truth and self._is_another(state, left, right):
+                return []
             if value.operator == "==" and truth and isinstance(right, Const):
                 state.equal[left] = right
             elif value.operator == "==" and truth:
@@ -288,6 +293,23 @@ class Conditions:
             return []
         state.conditions[value] = truth
         return [state]
+
+    def _is_another(self, state: State, value: Value, constant: Value) -> bool:
+        """Whether a value is known to be a constant of another name: two that nothing declares, or
+        one of these and a number, differ."""
+        return any(
+            held
+            and isinstance(known, Operation)
+            and known.operator == "=="
+            and known.operands[0] == value
+            and known.operands[1] != constant
+            and self._is_named(known.operands[1])
+            and (self._is_named(constant) or integer(constant) is not None)
+            for known, held in state.conditions.items()
+        )
+
+    def _is_named(self, value: Value) -> bool:
+        return isinstance(value, FunctionValue) or is_unknown_constant(value, self._declared)
 
 
 def literal(value: Value, truth: bool) -> Value:
@@ -355,19 +377,20 @@ def _holds(operator: str, left: Const, right: Const) -> bool:
 
 
 def _consistent(state: State, operator: str, left: Value, right: Value, truth: bool) -> bool:
-    """Whether a comparison with a number agrees with what is known of the same value."""
-    number = right.value if isinstance(right, Const) else None
-    if not isinstance(number, int | float) or isinstance(number, bool):
+    """Whether a comparison of numbers agrees with what is known of the same values."""
+    asked = _bounds(Operation(operator, (left, right)))
+    if asked is None:
         return True
-    low, high = -math.inf, math.inf
-    comparisons = [(operator, number, truth)]
+    subject = asked[0]
+    comparisons = [(*asked[1:], truth)]
     for value, held in state.conditions.items():
-        if not held and value == left:
+        if not held and value == subject:
             comparisons.append(("==", 0, True))
-        if type(value) is Operation and len(value.operands) == 2 and value.operands[0] == left:
-            other = value.operands[1]
-            if isinstance(other, Const) and isinstance(other.value, int | float):
-                comparisons.append((value.operator, other.value, held))
+        if type(value) is Operation and len(value.operands) == 2:
+            known = _bounds(value)
+            if known is not None and known[0] == subject:
+                comparisons.append((*known[1:], held))
+    low, high = -math.inf, math.inf
     excluded: set[float] = set()
     for name, limit, held in comparisons:
         if name == "==" and held:
@@ -379,3 +402,38 @@ def _consistent(state: State, operator: str, left: Value, right: Value, truth: b
         elif name == ">":
             low, high = (max(low, limit + 1), high) if held else (low, min(high, limit))
     return low <= high and not (low == high and low in excluded)
+
+
+_MIRROR = {"<": ">", ">": "<", "==": "=="}
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _bounds(comparison: Operation) -> tuple[Value, str, float] | None:
+    """A comparison of numbers as one of a value, or of a sum without its constant, with a number:
+    `i + 1 < n` is `n - i > 1`."""
+    name = comparison.operator
+    left, right = comparison.operands
+    if name not in _MIRROR:
+        return None
+    if not isinstance(right, Const):
+        if not (_may_be_number(left) and _may_be_number(right)):
+            return None
+        left, right = apply("-", left, right), ZERO
+    number = right.value
+    if not isinstance(number, int | float) or isinstance(number, bool):
+        return None
+    if not isinstance(left, Polynomial):
+        return left, name, number
+    terms = [term for term in left.terms if term[0]]
+    number -= sum(coefficient for factors, coefficient in left.terms if not factors)
+    sign = 1 if terms[0][1] > 0 else -1
+    total: Value = ZERO
+    for term in terms:
+        total = apply("+", total, Polynomial(((term[0], sign * term[1]),)))
+    return total, name if sign > 0 else _MIRROR[name], sign * number
+
+
+def _may_be_number(value: Value) -> bool:
+    if isinstance(value, Operation):
+        return value.operator not in COMPARISONS | {"&&", "||", "!"}
+    return isinstance(value, Symbol | Input | Polynomial)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Container, Iterator, Mapping
 from typing import TypeGuard
 
 from cudalint.analysis.engine.state import State
@@ -394,10 +395,23 @@ class Evaluator:
             right = NULL
         if operator in ("==", "!=") and _null_text(expression.left):
             left = NULL
+        if operator in ("==", "!=") and (
+            self._was_asked(expression.left, left, right, state)
+            or self._was_asked(expression.right, right, left, state)
+        ):
+            return Const(operator == "!=")
         result = apply(operator, left, right)
         if expression.result is not None and isinstance(result, Const):
             return self._fit(result, expression.result, expression)
         return result
+
+    def _was_asked(self, asked: Expression, known: Value, named: Value, state: State) -> bool:
+        """Whether a value that was found equal to a number is compared with the name of a constant:
+        who asks one value for both means two things by them."""
+        if not is_unknown_constant(named, self.file_variables):
+            return False
+        value = self._value(asked, state)
+        return value != known and not is_status(value)
 
     def _cast(self, to: Type, operand: Expression, state: State) -> Value:
         value = self.value(operand, state)
@@ -430,6 +444,20 @@ def _element_size(value: Value) -> int | None:
 def is_status(value: Value) -> TypeGuard[Symbol]:
     """Whether a value is the status that some API call returned."""
     return isinstance(value, Symbol) and value.origin.startswith(STATUS)
+
+
+_CONSTANT = re.compile(r"::(\w+::)*k?[A-Z]\w*")
+
+
+def is_unknown_constant(value: Value, declared: Container[str]) -> TypeGuard[Input]:
+    """Whether a value is that of a name which nothing declares, spelled as constants are: a macro
+    or an enumerator of a header that is missing."""
+    return (
+        isinstance(value, Input)
+        and len(value.location) == 1
+        and value.location[0] not in declared
+        and _CONSTANT.fullmatch(value.location[0]) is not None
+    )
 
 
 def array_attribute(array: Array, field: str) -> Value:

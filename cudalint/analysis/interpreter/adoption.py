@@ -39,6 +39,8 @@ def own(run: FunctionRun, call: Call, model: ApiFunction, state: State) -> list[
     binding = Binding(call, model.parameters, run.evaluator, state)
     expression = binding.expression(model.adopts.pointer)
     value = binding.value(model.adopts.pointer)
+    # What it captured it may release.
+    released = binding.value(model.adopts.deleter) if model.adopts.deleter is not None else None
     earlier = adopted(state, symbol) if symbol is not None else None
     deleter = _deleter(run, binding, model.adopts) or (earlier.deleter if earlier else None)
     owed = isinstance(value, Pointer) and (
@@ -51,6 +53,8 @@ def own(run: FunctionRun, call: Call, model: ApiFunction, state: State) -> list[
         if symbol is not None:
             one.forget((symbol,))
         if expression is None or value is None or value == NULL:
+            if released is not None and model.adopts.null:
+                guard(run, released, one)
             if place is not None:
                 one.write(place, NULL)
             after.append(one)
@@ -59,10 +63,8 @@ def own(run: FunctionRun, call: Call, model: ApiFunction, state: State) -> list[
             one.write(place, value)  # what the deleter of the other one does has been asked there
             after.append(one)
             continue
-        if model.adopts.deleter is not None:
-            released = binding.value(model.adopts.deleter)  # it may release what it captured
-            if released is not None:
-                guard(run, released, one)
+        if released is not None:
+            guard(run, released, one)
         known = deleter is not None and place is not None and _is_pointer(run, value)
         if not known or deleter is None or place is None:
             escape_value(run, expression, value, one)

@@ -17,10 +17,11 @@ from cudalint.analysis.domains.ownership.escape import (
 )
 from cudalint.analysis.domains.ownership.lending import STATUS_KINDS
 from cudalint.analysis.domains.ownership.recorder import Recorder, live
-from cudalint.analysis.engine.run import FunctionRun, Next, Raised, position_of
+from cudalint.analysis.engine.run import FunctionRun, Next, Raised
 from cudalint.analysis.engine.state import Lending, State
 from cudalint.analysis.facts import OwnerCopy, Site
 from cudalint.analysis.interpreter import adoption
+from cudalint.analysis.interpreter.answers import asked_before, failing_answer
 from cudalint.analysis.interpreter.callbacks import note_call
 from cudalint.analysis.interpreter.destruction import delete
 from cudalint.analysis.interpreter.dispatch import by_class, left_open
@@ -30,7 +31,6 @@ from cudalint.analysis.interpreter.instantiate import apply_effects, apply_summa
 from cudalint.analysis.interpreter.modelled import apply_model, unwrapped
 from cudalint.analysis.shape.arguments import bindings, given
 from cudalint.analysis.shape.effects import EffectsOf
-from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
     NULL,
@@ -45,7 +45,6 @@ from cudalint.analysis.values.values import (
     Symbol,
     Uninitialized,
     Value,
-    resources_in,
 )
 from cudalint.apis.model import ApiFunction
 from cudalint.program import (
@@ -63,7 +62,6 @@ from cudalint.program import (
     Program,
     Record,
     Return,
-    Unary,
     Variable,
     variables,
 )
@@ -304,7 +302,7 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
         return list(thrown)
     handed_on = _status_handed_on(run, operation, values) if checks else None
     checks = checks and handed_on is None
-    failing = _failing_answer(run, operation, values, state) if checks else None
+    failing = failing_answer(run, operation, values, state) if checks else None
     refused = state.copy() if failing is not None else None
     states = _consume_statuses(run, values, state, checks)
     answers: dict[int, bool] = {}
@@ -323,11 +321,11 @@ def _unknown(run: FunctionRun, operation: Call, name: str, state: State) -> list
         accessor = _accessed(run, operation, name, one)
         if accessor is not None:
             result = accessor
-        elif isinstance(result, Symbol):
-            one.refresh(result)
-            known = answers.get(id(one), _told_before(run, operation, result, one))
-            if known is not None:
-                one.conditions[result] = known
+        else:
+            one.refresh(answer)
+            result = asked_before(run, operation, one) or answer
+            if id(one) in answers:
+                one.conditions[result] = answers[id(one)]
         converted = operation.kind == "constructor" and len(values) == 1 and _is_iterator(values[0])
         lending = Lending(to, result, run.evaluator.kind(operation.target) in STATUS_KINDS)
         for argument, value in zip(operation.arguments, values, strict=True):
@@ -376,77 +374,21 @@ def _is_iterator(value: Value) -> bool:
 
 def _accessed(run: FunctionRun, operation: Call, name: str, state: State) -> Value | None:
     """What an unknown method without arguments gives: the same value each time
-    (``data.size()``); and an unknown function that answers with a reference: the same object
-    (``context().rank``), as there is nothing else that it could have been told to choose."""
+    (``data.size()``); and an unknown function that answers with a reference, or whose answer is
+    only asked for its members: the same object (``context().rank``), as there is nothing else that
+    it could have been told to choose."""
     if operation.arguments:
         return None
-    if operation.receiver is None and operation.kind == "function" and not run.python:
-        answered = run.evaluator.kind(operation.target)
-        return Operation(f"{name}()", ()) if answered == "reference" else None
+    target = operation.target
+    if operation.receiver is None and operation.kind in ("function", "macro") and not run.python:
+        if operation.kind == "function":
+            is_object = run.evaluator.kind(target) == "reference"
+        else:
+            is_object = isinstance(target, Variable) and target.symbol in run.flow.only_in_parts
+        return Operation(f"{name}()", ()) if is_object else None
     if operation.receiver is None or operation.kind != "method":
         return None
     return Operation(f"{name}()", (run.evaluator.value(operation.receiver, state),))
-
-
-def _told_before(run: FunctionRun, operation: Call, result: Symbol, state: State) -> bool | None:
-    """What the same question was answered with before, where that decided whether something is
-    there that must be released: it is asked again to tell whether it is
-    (``if (pool_used()) take(); else cudaMalloc(&p, n);``)."""
-    here = run.position.block
-    if operation.arguments or operation.receiver is not None or run.flow.enclosing[here]:
-        return None
-    for earlier, answer in reversed(state.conditions.items()):
-        if isinstance(earlier, Symbol) and earlier.origin.startswith(f"call:{operation.name}@"):
-            asked = position_of(earlier.origin)
-            if earlier != result and asked is not None and _decides(run, asked[0], here, state):
-                return answer
-    return None
-
-
-def _decides(run: FunctionRun, branch: int, here: int, state: State) -> bool:
-    """Whether there are ways from a branch to here on which something that is there would not be
-    acquired."""
-    made = (position_of(resource.origin) for resource, _ in run.log(Recorder).held(state))
-    return any(
-        here in closure([branch], ways(run.flow.blocks, set(run.flow.order) - {at[0]}))
-        for at in made
-        if at is not None
-    )
-
-
-def _failing_answer(
-    run: FunctionRun, operation: Call, values: list[Value], state: State
-) -> bool | None:
-    """What a callee out of sight answers that is asked whether an acquisition has failed, and told
-    its status, if it has: after that answer, and not after the other, the function goes on without
-    what would have been acquired."""
-    branch = run.flow.blocks[run.position.block].terminator
-    answer, statuses = operation.target, set(statuses_in(values))
-    if not isinstance(branch, Branch) or not isinstance(answer, Variable) or not statuses:
-        return None
-    asked = {one for one, held in state.resources.items() if held.condition in statuses}
-    kept = [at for at, value in state.values.items() if asked & set(resources_in(value))]
-    # A registration is kept at the memory that it is of.
-    registered = {at[1] for at in kept if releases.is_attachment(at)}
-    places = {at[0] for at in kept}
-    places |= {at[0] for at, value in state.values.items() if value in registered}
-    places |= {one.location[0] for one in registered if isinstance(one, Input)}
-    then, otherwise = (
-        not places.isdisjoint(run.flow.live[target]) for target in (branch.then, branch.otherwise)
-    )
-    if then == otherwise:
-        return None
-    match branch.condition:
-        case Variable(symbol=answer.symbol):
-            return otherwise
-        case Unary(operator="!", operand=Variable(symbol=answer.symbol)):
-            return then
-        case Binary(operator="!=", left=Variable(symbol=answer.symbol), right=Constant(value=0)):
-            return otherwise
-        case Binary(operator="==", left=Variable(symbol=answer.symbol), right=Constant(value=0)):
-            return then
-        case _:
-            return None
 
 
 def _status_handed_on(run: FunctionRun, operation: Call, values: list[Value]) -> Symbol | None:

@@ -21,6 +21,7 @@ from cudalint.analysis.engine.containers import advanced
 from cudalint.analysis.engine.evaluate import STATUS, is_status
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import Holding, State, Status
+from cudalint.analysis.interpreter.answers import asked_before
 from cudalint.analysis.interpreter.contained import contain
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.shape.walk import plain
@@ -448,6 +449,7 @@ def _write_result(
         unknown = Operation(f"result:{run.position.block}.{run.position.index}", ())
         value = Sequence(tuple(indexed.get(i, unknown) for i in range(max(indexed) + 1)))
     else:
-        value = run.position.symbol(f"call:{name}")
-        state.refresh(value)
+        fresh = run.position.symbol(f"call:{name}")
+        state.refresh(fresh)
+        value = (call.arguments and asked_before(run, call, state)) or fresh
     stores.store(run, state, location, value, call.span, render(call.target))

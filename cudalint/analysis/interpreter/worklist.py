@@ -302,8 +302,22 @@ class Worklist:
         steps = self.run.flow.steps[header].get(symbol, ())
         now = state.values.get((symbol,))
         up, down = all(step > 0 for step in steps), all(step < 0 for step in steps)
-        if up != down and isinstance(now, Const) and symbol not in self.run.flow.addressed:
+        if up != down and now is not None and symbol not in self.run.flow.addressed:
             state.conditions[Operation("<" if up else ">", (fresh, now))] = False
+
+    def _may_end(self, header: int, condition: Expression, truth: bool, state: State) -> bool:
+        """Whether a loop may end after the iterations that were followed. What it counted to is
+        known then, and with it what its body has asked of the last one: `if (i == n - 1)`."""
+        for symbol, counter in self.run.flow.counters[header].items():
+            counted = state.values.get((symbol,))
+            for known, held in state.conditions.items() if counter.header == header else ():
+                match known:
+                    case Operation("<" | ">", (left, last)) if left == counted and not held:
+                        then = state.copy()
+                        then.write((symbol,), last)
+                        ended = self.run.evaluator.value(condition, then)
+                        return bool(self.run.conditions.assume(then, ended, truth))
+        return True
 
     def _forget_dead(self, state: State, target: int) -> None:
         live_here = self.run.flow.live[target]
@@ -512,6 +526,9 @@ class Worklist:
                 continue  # there is something to release, so the loop that releases it runs
             if not truth and self._must_hold(block.number, branch.condition, state):
                 continue  # the same for what is looked up before it is released
+            leaves = body is not None and target not in body and iterations
+            if leaves and not self._may_end(block.number, branch.condition, truth, state):
+                continue
             fork = state.copy() if truth else state  # nothing else needs it after the second
             if truth and branch.condition == RAISES:
                 fork.thrown = None  # of what class it is, nobody says

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections import Counter as Occurrences
 from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ from cudalint.program import (
     Expression,
     Function,
     Index,
+    Member,
     Operation,
     Return,
     Throw,
@@ -362,10 +364,21 @@ class Flow:
             last.update(dict.fromkeys(variables(end), len(block.operations)))
         return last
 
+    @functools.cached_property
+    def only_in_parts(self) -> frozenset[str]:
+        """The variables of which members are read, and never the whole."""
+        read = [operand for at in operations(self.blocks) for operand in operands(at.operation)]
+        ends = [end for block in self.blocks if (end := terminal(block)) is not None]
+        parts = list(walk(*read, *ends))
+        whole = Occurrences(part.symbol for part in parts if isinstance(part, Variable))
+        bases = [part.base for part in parts if isinstance(part, Member)]
+        inside = Occurrences(base.symbol for base in bases if isinstance(base, Variable))
+        return frozenset(symbol for symbol, times in inside.items() if times == whole[symbol])
+
     def _addressed(self) -> frozenset[str]:
         read = (operand for at in operations(self.blocks) for operand in operands(at.operation))
         taken = (part for part in walk(*read) if isinstance(part, AddressOf))
-        return frozenset(symbol for part in taken for symbol in variables(part))
+        return frozenset(symbol for part in taken for symbol in variables(_base(part.place)))
 
     def _live(self) -> dict[int, frozenset[str]]:
         """The variables that may still be read from a block on (exceptions included)."""
@@ -394,6 +407,13 @@ class Flow:
                 changed |= new != live[number]
                 live[number] = new
         return live
+
+
+def _base(place: Expression) -> Expression:
+    """The place of which another is an element or member: `&table[i]` is no address of `i`."""
+    while isinstance(place, Index | Member):
+        place = place.base
+    return place
 
 
 def _step(operation: Operation) -> int | None:

@@ -14,6 +14,7 @@ from cudalint.analysis.engine.evaluate import NUMBERS
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.shape.arguments import named
+from cudalint.analysis.shape.operations import operands, operations
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.values import (
     Address,
@@ -26,7 +27,18 @@ from cudalint.analysis.values.values import (
     constant,
     integer,
 )
-from cudalint.program import AddressOf, Expression, Index, Variable
+from cudalint.program import (
+    THIS,
+    AddressOf,
+    Assign,
+    Call,
+    Constant,
+    Expression,
+    Index,
+    Member,
+    Variable,
+    walk,
+)
 
 _OF_ONE_TYPE = re.compile(r"(?:const )?([\w:]+)<[^<>,]+>(?: &)?$")
 """A class of a library over one type, and with its usual allocator: with another, its memory may be
@@ -120,8 +132,49 @@ def space_of(run: FunctionRun, buffer: Buffer, state: State) -> str | None:
             ):
                 return "pinned"
             return space
+        case Input(location=("this", str() as part)) if not run.python:
+            return "host" if _is_pageable_member(run, Member(THIS, part[1:])) else None
         case _:
             return None
+
+
+def _is_pageable_member(run: FunctionRun, member: Member) -> bool:
+    """Whether all that the methods of a class give a member is pageable memory, and none of them
+    hands out its address, or registers it."""
+    given: list[bool] = []
+    for method in run.symbols.class_methods(run.function):
+        for at in operations(method.blocks):
+            one = at.operation
+            about = [part for part in operands(one) if member in walk(part)]
+            if any(isinstance(part, AddressOf) and part.place == member for part in walk(*about)):
+                return False
+            if isinstance(one, Call) and about and _attaches(run, one):
+                return False
+            if isinstance(one, Assign) and one.target == member:
+                value = plain(one.value)
+                if isinstance(value, Constant) and value.value is None:
+                    continue
+                flow = run.symbols.flow(method)
+                made = flow.only(value.symbol) if isinstance(value, Variable) else None
+                given.append(_makes_pageable(run, made))
+            elif isinstance(one, Call) and one.target == member:
+                given.append(_makes_pageable(run, one))
+    return bool(given) and all(given)
+
+
+def _makes_pageable(run: FunctionRun, call: object) -> bool:
+    model = run.models.lookup(call.name) if isinstance(call, Call) else None
+    families = run.models.families
+    return (
+        model is not None
+        and bool(model.acquires)
+        and all(families[one.family].space == "host" and not one.pinned for one in model.acquires)
+    )
+
+
+def _attaches(run: FunctionRun, call: Call) -> bool:
+    model = run.models.lookup(call.name)
+    return model is not None and any(run.models.families[a.family].attached for a in model.acquires)
 
 
 def _is_pinned(run: FunctionRun, origin: Symbol) -> bool:

@@ -31,7 +31,16 @@ from cudalint.analysis.engine.evaluate import NUMBERS
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.facts.ordering import PageableCopy, StreamHazard
-from cudalint.analysis.values.values import ZERO, Array, Const, Pointer, Value, constant, integer
+from cudalint.analysis.values.values import (
+    ZERO,
+    Array,
+    Const,
+    Input,
+    Pointer,
+    Value,
+    constant,
+    integer,
+)
 from cudalint.apis.model import ApiFunction, CopyEffect, StreamOrder
 from cudalint.findings.finding import Step
 from cudalint.program import Call, Expression, Function, Launch, Operation, ScopeEnd, render
@@ -306,6 +315,8 @@ def _pageable(work: _Work, buffer: Buffer, name: str, to_device: bool) -> None:
         if creation is None:
             return
         made, span = creation.name, creation.span
+    elif isinstance(value, Input):
+        return  # another method has made it
     elif isinstance(buffer.root, tuple):
         info = run.evaluator.variable(buffer.root[1][0])
         if info is not None and info.type.kind in NUMBERS:
