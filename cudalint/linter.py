@@ -27,6 +27,7 @@ from cudalint.project.spool import Made, Spool, Spooled
 from cudalint.reports.report import Report
 from cudalint.selection import ReadFile, Selection, select
 from cudalint.source import Span, is_header
+from cudalint.uncalled import without_callers
 
 # What workers do is imported when there is work: most runs of a hook have none.
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ Progress = Callable[[str, int, int], None]
 """Told the stage, how much of it is done, and of how much."""
 
 _SECONDS_PER_LINKED_FILE = 2.0
-_NOT_ANALYSED = "not analysed: "
 
 
 @dataclass(frozen=True)
@@ -185,6 +185,7 @@ def lint(
             fates=tuple(selection.fates),
         )
     told = {one.file.filename for one in read}
+    lowered: dict[str, _Lowered] = {}
     others = [file for file in context if file.filename not in told]
     if shards:
         findings = _merged(shards, read, run)
@@ -201,6 +202,8 @@ def lint(
         findings = _found(_analysed(lowered, told, run), run)
     known = [*files, *context, *others]
     findings = _with_doubts(findings, known, contents, run)
+    headers = (Path(name) for one in lowered.values() for name in one.includes)
+    findings = without_callers(findings, [*(file.path for file in known), *headers], contents)
     _forget({file.filename for file in (*others, *run.passed_over)}, findings, run)
     if run.cache:
         run.cache.trim()
@@ -342,7 +345,7 @@ def _with_doubts(
     run: _Run,
 ) -> list[Finding]:
     """The findings; of low confidence where a file that was not read may prove them wrong."""
-    lost = {one.filename for one in run.errors if not one.message.startswith(_NOT_ANALYSED)}
+    lost = {one.filename for one in run.errors if not one.was_read}
     unread = {file.filename: file for file in known if file.filename in lost}
     sure = (one for one in findings if one.confidence is not Confidence.LOW)
     found = doubts({one.rests_on for one in sure}, unread.values(), contents)
@@ -470,13 +473,12 @@ def _analysed(
     for number, failure in failed.items():
         part = parts[numbers[number]]
         if number not in alone:
-            run.errors.append(FileError(part.files[0], failure))
+            run.errors.append(_not_analysed(part, failure))
         else:
             others = len(part.files) + len(part.context) - 1
-            reason = failure.removeprefix(_NOT_ANALYSED)
-            what = f"analysed without what belongs to it, {others} more: {reason}"
+            what = f"analysed without what belongs to it, {others} more: {failure}"
             run.notes.append(FileError(part.files[0], what))
-    run.errors += [FileError(singles[one].files[0], failure) for one, failure in lost.items()]
+    run.errors += [_not_analysed(singles[one], failure) for one, failure in lost.items()]
     found = {numbers[number]: PartResult(together=one) for number, one in results.items()}
     rest = iter(range(len(singles)))
     for number, of_part in alone.items():
@@ -484,6 +486,10 @@ def _analysed(
         single = [more[position] for position in positions if position in more]
         found[numbers[number]] = PartResult(alone=single)
     return dict(sorted(found.items()))
+
+
+def _not_analysed(part: Part, failure: str) -> FileError:
+    return FileError(part.files[0], f"not analysed: {failure}", was_read=True)
 
 
 def _merged(shards: Sequence[ShardReport], read: Sequence[ReadFile], run: _Run) -> list[Finding]:
@@ -554,7 +560,7 @@ def _analyse_parts(
         if kept is not None:
             results[number] = kept
         elif failure := run.timed_out(key, seconds[number]):
-            failed[number] = f"{_NOT_ANALYSED}{failure}"
+            failed[number] = failure
         else:
             pending.append((number, key))
             run.analysed_anew.update(part.files)
@@ -565,7 +571,7 @@ def _analyse_parts(
     for position, outcome in run.execute("following paths", jobs.analyze, payloads, limits):
         number, key = pending[position]
         if outcome.result is None:
-            failed[number] = f"{_NOT_ANALYSED}{outcome.failure}"
+            failed[number] = outcome.failure
             if outcome.timed_out:
                 run.remember(key, seconds[number], [])
             continue

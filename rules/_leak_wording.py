@@ -37,9 +37,10 @@ def leak_finding(
     is the last that leaks of the same defect have."""
     exits, resource = verdict.exits, leak.resource
     about = subject(resource.name, resource.api)
+    excuse = f"; {verdict.excuse}" if verdict.excuse else ""
     is_kept = any(way.overwritten_by == "run" for way in exits)
     finding = rule.finding(
-        say(exits) + _unless_owned(exits),
+        say(exits) + _unless_owned(exits) + excuse,
         filename=resource.filename,
         span=resource.span,
         function=facts.function,
@@ -55,7 +56,8 @@ def leak_finding(
         Way(way.span, say((way,)) + _unless_owned((way,)), _steps((way,), facts, leak))
         for way in exits
     ]
-    return replace(finding, ways=tuple(ways)) if len(ways) > 1 else finding
+    shown = tuple(ways) if len(ways) > 1 else ()
+    return replace(finding, ways=shown, uncalled=facts.uncalled)
 
 
 def _repair(

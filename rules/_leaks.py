@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from cudalint.analysis.facts import Exit, FunctionFacts, Leak, LeakExit
 from cudalint.findings.finding import Confidence, Severity
+from cudalint_rules._wording import quoted
 
 UNPAIRED, EARLY_EXIT, EXCEPTION = "GPU101", "GPU102", "GPU103"
 OVERWRITTEN, HANDLE = "GPU104", "GPU106"
@@ -28,6 +29,8 @@ class Verdict:
     exits: tuple[LeakExit, ...]
     severity: Severity = Severity.WARNING
     confidence: Confidence = Confidence.HIGH
+    excuse: str = ""
+    """Why it does little harm, where that cannot be seen in the function."""
 
 
 def classify(leak: Leak, facts: FunctionFacts) -> str | None:
@@ -57,7 +60,9 @@ def judge(leak: Leak, facts: FunctionFacts) -> Verdict | None:
     else:
         code = EXCEPTION
     confidence = _unless_lent(exits, _confidence(leak, exits, facts))
-    return Verdict(code, exits, _severity(leak, exits, facts), confidence)
+    excuse = _excuse(leak, exits, facts)
+    severity = Severity.WARNING if excuse is None else Severity.INFO
+    return Verdict(code, exits, severity, confidence, excuse or "")
 
 
 def _certain(leak: Leak) -> Leak:
@@ -108,21 +113,26 @@ def _ways_out(leak: Leak, ended_otherwise: bool) -> tuple[LeakExit, ...]:
     )
 
 
-def _severity(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Severity:
-    """Where the process ends, or a test, what is left behind does little harm; and after an error
-    of the device nothing can be released."""
+def _excuse(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> str | None:
+    """Why a leak does little harm, where the message has to say so; ``None``: it does harm. Where
+    the process ends, or a test, what is left behind goes with it; and after an error of the device
+    nothing can be released."""
     thrown = all(way.kind is Exit.THROW for way in exits)
     failing = all(way.on_failure or way.kind is Exit.THROW for way in exits)
     grows = leak.resource.in_loop or any(way.kind is Exit.OVERWRITE for way in exits)
     small = leak.resource.info.small or (leak.resource.bytes or _SMALL) < _SMALL
-    ends = facts.is_main or facts.is_test or facts.runs_last or (facts.runs_once and small)
-    harmless = (
-        (ends and (failing or not grows))
+    at_most_once = failing or not grows
+    ends = facts.is_main or facts.is_test or facts.runs_last
+    if (
+        (ends and at_most_once)
         or (thrown and facts.unhandled)
         or (failing and facts.fatal)
         or all(way.sticky for way in exits)
-    )
-    return Severity.INFO if harmless else Severity.WARNING
+    ):
+        return ""
+    if at_most_once and (facts.is_step or (facts.runs_once and small)):
+        return f"the program runs {quoted(facts.function)} once"
+    return None
 
 
 def _confidence(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> Confidence:

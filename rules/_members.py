@@ -69,6 +69,17 @@ def evidence(
     return ", which has no destructor or closing method that could"
 
 
+def excuse_of(acquisitions: list[MemberAcquisition], facts: ClassFacts) -> str | None:
+    """Why it does little harm, where the message has to say so; ``None``: it does harm. What a
+    program makes once is lost once; and in an object that is not meant to end, it has it till it
+    ends."""
+    if all(one.is_step for one in acquisitions):
+        methods = {one.method: None for one in acquisitions}
+        return f"the program runs {' and '.join(map(quoted, methods))} once"
+    meant = facts.destructor or facts.released_by_destructor or facts.released_elsewhere
+    return None if meant or not all(one.once for one in acquisitions) else ""
+
+
 def release_of(
     member: str, acquisitions: list[MemberAcquisition], released: dict[str, Site], facts: ClassFacts
 ) -> ReleaseMember | None:

@@ -106,6 +106,8 @@ class CopySizeMismatch(FunctionRule):
 
 
 def _repair(operation: Transfer | Fill, mismatch: Mismatch) -> InBytes | None:
-    if not mismatch.times:
-        return None
+    ends = (operation.to, operation.source) if isinstance(operation, Transfer) else (operation.to,)
+    others = (one for one in ends if one is not None and one != mismatch.endpoint)
+    if not mismatch.times or any(one.whole for one in others):
+        return None  # more would not fit into the other side
     return InBytes(operation.span, operation.bytes_text, mismatch.endpoint.name, mismatch.times)

@@ -78,8 +78,11 @@ class EarlyExitLeak(FunctionRule):
     one name, or suppress the finding at the allocation or at the exit.
 
     In `main`, in a test, and in the code of a Python module, the process ends with the function:
-    there a leak is `info`, unless each iteration of a loop acquires another; and so is what an
-    error of the device leaves (`cudaDeviceSynchronize` fails): nothing can be released after it.
+    there a leak is `info`, unless each iteration of a loop acquires another; and so is what only an
+    error of the device leaves: nothing can be released after it. That is what a call tells that
+    waits (`cudaDeviceSynchronize`), that chooses a device which has been current before, or that
+    asks for the last error where each call since has been looked at, and no launch since can have
+    been refused.
 
     ## References
 

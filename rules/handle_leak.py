@@ -68,8 +68,8 @@ class HandleLeak(FunctionRule):
 
     A handle that is meant to live as long as the process belongs into a static or global variable;
     there it is not reported. At the end of `main` and of tests, and where nobody handles the
-    exception that loses it, it is `info`, as with memory; so is a stream, an event, a texture or a
-    descriptor of a function that `main` runs once.
+    exception that loses it, it is `info`, as with memory; so is what a function loses that `main`
+    runs once.
 
     ## References
 

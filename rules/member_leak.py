@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from cudalint.analysis.facts import ClassFacts, MemberAcquisition, memory_of, part_of
 from cudalint.analysis.rules import ClassRule
 from cudalint.findings.finding import Confidence, Defect, Finding, Severity, Step
-from cudalint_rules._members import dies_with_context, evidence, release_of, shown, siblings
+from cudalint_rules._members import (
+    dies_with_context,
+    evidence,
+    excuse_of,
+    release_of,
+    shown,
+    siblings,
+)
 from cudalint_rules._wording import quoted, steps_at
 
 
@@ -21,8 +28,8 @@ class MemberLeak(ClassRule):
     calls, releases. A C struct that one function fills and another one empties counts as a class.
 
     It reports a member that nothing releases, be it because the others are released and this one
-    was forgotten, or because the class has no clean-up at all. The latter is `info` where all that
-    acquires it runs once in the program: it has the memory for as long as it runs.
+    was forgotten, or because the class has no clean-up at all. It is `info` where the program
+    acquires it once: no more is ever lost than that.
 
     ## Why is this bad?
 
@@ -107,10 +114,12 @@ class MemberLeak(ClassRule):
         kept = "" if held in resource.name else f", kept in {quoted(held)},"
         destructor = (facts.destructor,) if facts.destructor else ()
         owner = quoted(facts.record.name)
+        excuse = excuse_of(acquisitions, facts)
+        why = f"; {excuse}" if excuse else ""
         how = "not always" if member in facts.sometimes else "never"
         return self.finding(
             f"{resource}{kept} is {how} released by {owner}"
-            f"{evidence(member, others_released, facts, resource.filename, by_function)}",
+            f"{evidence(member, others_released, facts, resource.filename, by_function)}{why}",
             filename=resource.filename,
             span=resource.span,
             function=first.method,
@@ -125,17 +134,11 @@ class MemberLeak(ClassRule):
                     shown(others_released, facts), "{text} releases a sibling here", aside=True
                 ),
             ),
-            severity=_severity(acquisitions, facts),
+            severity=None if excuse is None else Severity.INFO,
             confidence=_confidence(facts, by_function and not others_released),
             defect=Defect(f"{facts.record.name}: {how}", facts.record.span, held),
             repair=release_of(member, acquisitions, others_released, facts),
         )
-
-
-def _severity(acquisitions: list[MemberAcquisition], facts: ClassFacts) -> Severity | None:
-    """What a program makes once, in an object that is not meant to end, it has till it ends."""
-    meant = facts.destructor or facts.released_by_destructor or facts.released_elsewhere
-    return None if meant or not all(one.once for one in acquisitions) else Severity.INFO
 
 
 def _confidence(facts: ClassFacts, by_caller: bool) -> Confidence | None:

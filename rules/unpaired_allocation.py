@@ -81,8 +81,13 @@ class UnpairedAllocation(FunctionRule):
 
     At the end of `main`, of a test and of a Python module's own code the process ends, and the
     system takes all memory back: there a leak is `info`, unless each iteration of a loop acquires
-    another. So is less than a page (4 KiB) that a function leaves which only `main` calls, once.
-    `compute-sanitizer` reports it too, and the code tends to be moved into a function one day.
+    another. So is what a C++ function leaves that `main` runs once, itself or through others: no
+    more than that is ever lost. A function that several programs of the run call, or a test, counts
+    as a library's, and is a warning from a page (4 KiB) on. `compute-sanitizer` reports it too, and
+    the code tends to be called in a loop one day.
+
+    So is what a function loses that nothing calls: one that others cannot name (`static`, an
+    unnamed namespace), or a template of which the program of the run has no instance.
 
     An object that is closed on some paths only counts as closed.
 

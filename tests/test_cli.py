@@ -404,7 +404,10 @@ def test_settings_that_cannot_be_meant_are_told(cudalint: Any) -> None:
         0,
         f"cudalint: warning: {config.absolute()}: `include-folders`: there is no folder `nope`",
     )
-    assert "cudalint: note: `per-file-ignores`: no file matches `none/**`\n" in found.err
+    idle = "cudalint: note: `per-file-ignores`: no file matches `none/**`\n"
+    assert idle in found.err
+    # Of a part of the project nobody knows; of all of it, it is told unasked.
+    assert idle in cudalint(".").err and idle not in cudalint("a.py").err
     assert cudalint("a.py", "--quiet").err == ""
 
 

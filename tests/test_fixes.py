@@ -349,6 +349,22 @@ def test_what_is_lost_to_another_value_is_released_first(
     assert after(tmp_path / "a.cu", text, header_cache).decode() == expected
 
 
+def test_what_a_macro_acquires_anew_is_not_released_around_it(
+    tmp_path: Path, header_cache: Path
+) -> None:
+    macro = "#define TIMED(call) cudaEventCreate(&begun); cudaEventRecord(begun); call\n"
+    body = """
+        cudaEvent_t begun;
+        TIMED(cudaMemset(p, 0, n));
+        TIMED(cudaMemset(p, 1, n));
+        return cudaEventQuery(begun);
+    """
+    text = macro + function(body).replace("f(int n", "f(float* p, int n")
+    found = mended(tmp_path / "a.cu", text, header_cache)
+    assert "GPU104" in {finding.code for finding in found.before.active}
+    assert not any(finding.code == "GPU104" for finding in found.fixed.made)
+
+
 def test_python_gets_a_finally(tmp_path: Path, header_cache: Path) -> None:
     body = '''
     # read it

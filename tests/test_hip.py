@@ -38,7 +38,8 @@ cuCtxAttach cuCtxDetach cuEventCreateFromEGLSync cuGLCtxCreate cuGraphicsD3D11Re
 cuGraphicsEGLRegisterImage cuGraphicsVDPAURegister* cuGreenCtx* cuKernelSetAttribute
 cuLaunchHostFunc_v2 cuMemcpyWithAttributesAsync cuMulticastCreate cuSurfObject* cuTexRef*
 
-cudaEventCreateFromEGLSync cudaExecutionCtx* cudaGraphicsD3D11RegisterResource
+cudaBindSurfaceToArray cudaEventCreateFromEGLSync cudaExecutionCtx*
+cudaGraphicsD3D11RegisterResource
 cudaGraphicsEGLRegisterImage cudaGraphicsVDPAURegister* cudaGreenCtxCreate
 cudaKernelSetAttributeForDevice cudaLaunchHostFunc_v2 cudaMemcpyArrayToArray
 cudaMemcpyFromArrayAsync cudaMemcpyToArrayAsync
@@ -61,7 +62,7 @@ def modelled() -> list[str]:
     names: set[str] = set()
     for filename in LIBRARIES:
         file = decode(filename, (APIS / filename).read_text(encoding="utf-8"))
-        plain = load("cuda").lookup("cudaGetDevice")
+        plain = load("cuda").lookup("cudaDriverGetVersion")
         names.update(file.aliases)
         names.update(name for name, model in file.functions.items() if model != plain)
     return sorted(name for name in names if not name.endswith("*"))

@@ -151,6 +151,66 @@ int run() {
     assert "3: `cudaStreamCreate` fails" in told
 
 
+def test_a_function_that_acquires_and_then_throws_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.cu").write_text(
+        """#include <cuda_runtime.h>
+#include <stdexcept>
+#define CHECK(call) do { if (call) throw std::runtime_error(#call); } while (0)
+struct State { float* a; cudaStream_t s; };
+void init(State* st) { CHECK(cudaMalloc(&st->a, 64)); CHECK(cudaStreamCreate(&st->s)); }
+void some(State* st, int n) {
+    CHECK(cudaMalloc(&st->a, 64));
+    if (n > 64) throw std::runtime_error("too many");
+}
+void run() {
+    State st;
+    init(&st);
+    cudaStreamDestroy(st.s);
+    cudaFree(st.a);
+}
+void walk(int n) {
+    State st;
+    some(&st, n);
+    cudaFree(st.a);
+}
+void all(int n) try { run(); walk(n); } catch (std::exception&) {}
+"""
+    )
+    main([str(tmp_path), "--isolated", "--no-cache"])
+    told = capsys.readouterr().out
+    assert "when `init` throws, as `cudaStreamCreate` fails (leaves at line 12)" in told
+    assert "when `some` throws after it has acquired it (leaves at line 18)" in told
+
+
+def test_a_macro_stands_for_what_it_writes_and_not_for_its_parts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.cu").write_text(
+        """#include <cuda_runtime.h>
+#define MEGABYTE (1024 * 1024)
+#define LARGE (65536 * 65536)
+#define ROWS (4 * 4 * count)
+#define KIB 1024
+void take(int count) {
+    float *a, *b, *c;
+    if (cudaMalloc(&a, count * MEGABYTE) != cudaSuccess) return;
+    cudaFree(a);
+    if (cudaMalloc(&b, ROWS * KIB * KIB) != cudaSuccess) return;
+    cudaFree(b);
+    if (cudaMalloc(&c, LARGE) != cudaSuccess) return;
+    cudaFree(c);
+}
+"""
+    )
+    main([str(tmp_path), "--isolated", "--no-cache", "--preview"])
+    told = capsys.readouterr().out
+    assert "`count * MEGABYTE`, the size of cudaMalloc, is computed in `int`" in told
+    assert "`16 * count * KIB * KIB`, the size of cudaMalloc" in told
+    assert "the size `65536 * 65536` of cudaMalloc is" in told
+
+
 TRAINED = """import torch
 from torch import nn
 def train(model, batches, optimizer, options):

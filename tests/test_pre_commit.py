@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parent.parent
+GUIDE = ROOT / "docs" / "ci.md"
 LEAK = """#include <cuda_runtime.h>
 
 bool clear(float* host, int n) {
@@ -108,6 +110,26 @@ def test_the_hook_that_fixes(tmp_path: Path) -> None:
     assert mended == MISMATCHED.replace("cudaFree(staging)", "cudaFreeHost(staging)")
     accepted = repository.commit(staging_cu=mended)
     assert accepted.returncode == 0, accepted.stdout + accepted.stderr
+
+
+def test_the_configuration_of_the_guide_takes_the_newest_commit(tmp_path: Path) -> None:
+    """Without a network: pre-commit asks a clone for its newest commit, and for its hooks."""
+    (config,) = re.findall(
+        r"```yaml\n# \.pre-commit-config\.yaml\n(.*?)```", GUIDE.read_text(), re.DOTALL
+    )
+    (source,) = yaml.safe_load(config)["repos"]
+    clone = tmp_path / "cudalint"
+    made = subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], capture_output=True)
+    if made.returncode:
+        pytest.skip("this is no clone")
+    repository = Repository(tmp_path / "scratch", tmp_path / "home")
+    where = repository.folder / ".pre-commit-config.yaml"
+    where.write_text(config.replace(source["repo"], clone.as_uri()))
+    repository.run(sys.executable, "-m", "pre_commit", "autoupdate", "--bleeding-edge")
+    newest = repository.run("git", "-C", str(clone), "rev-parse", "HEAD").stdout.strip()
+    assert where.read_text() == config.replace(source["repo"], clone.as_uri()).replace(
+        source["rev"], newest
+    )
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Outcome
 from cudalint.runtime.confirm import ConfirmOptions, confirm, prepared
 from cudalint.runtime.devices import Gpu, Simulated
-from cudalint.runtime.frameworks.growth import device_fit, host_fit
+from cudalint.runtime.frameworks.growth import device_fit, nodes_fit
 from cudalint.runtime.frameworks.watches import GROWTH, Watch
 from cudalint.runtime.sweep import Budget, Laboratory
 from cudalint.runtime.targets import targets_of
@@ -87,12 +87,12 @@ def twin_of(
         seen = Laboratory(ready, device, Budget(seconds), history=False).measure(watches)
     for watch in watches:
         samples = seen.passes.get(watch.number, ())
-        device_, host = device_fit(samples), host_fit(samples)
+        device_, nodes = device_fit(samples), nodes_fit(samples)
         if device_ is None:
             yield f"twin line {watch.row}: {len(samples)} passes {seen.exit_text}"
             continue
         grown = f"{device_.per_pass:,} bytes" if device_.grows else "no growth"
-        kept = f", host {host.per_pass:,} bytes" if host is not None and host.grows else ""
+        kept = f", {nodes.per_pass:,} nodes" if nodes is not None and nodes.grows else ""
         yield f"twin line {watch.row}: {grown} in {device_.passes} passes{kept}"
 
 

@@ -70,10 +70,17 @@ def function_facts(
         for one in known.abandoned()
     }
 
-    def is_told(leak: Leak) -> bool:
-        """Whether it is a class that loses it, or a function that ends its objects."""
-        overwrites = all(leave.kind is Exit.OVERWRITE for leave in leak.exits)
-        return leak.inside in lost or (overwrites and leak.inside in by_functions)
+    def is_told(leak: Leak, run: FunctionRun) -> bool:
+        """Whether it is a class that loses it, or a function that ends its objects. What a
+        constructor makes that no object of the class ever releases, it loses whenever it ends."""
+        kinds = {leave.kind for leave in leak.exits}
+        acquired = leak.inside or (leak.resource.filename, leak.resource.span)
+        unborn = run.function.kind == "constructor" and kinds == {Exit.THROW}
+        return (
+            leak.inside in lost
+            or (kinds == {Exit.OVERWRITE} and leak.inside in by_functions)
+            or (unborn and acquired in lost)
+        )
 
     by_identity = {identity(run.function): run for run in runs}
     checks = LaunchChecks(linker, runs)
@@ -113,10 +120,12 @@ def function_facts(
             is_test=identity(run.function) in ends.tests,
             unhandled=identity(run.function) in ends.unhandled,
             runs_once=ends.runs_once(run.function),
+            is_step=ends.is_step(run.function),
             runs_last=ends.ends_with(run.function),
             fatal=ends.is_fatal(run.function),
+            uncalled=ends.uncalled(run.function),
             leaks=(
-                *(one for one in facts[id(run)].leaks if not is_told(one)),
+                *(one for one in facts[id(run)].leaks if not is_told(one, run)),
                 *overwritten.get(identity(run.function), ()),
                 *half_made.get(identity(run.function), ()),
                 *unfollowed.get(identity(run.function), ()),

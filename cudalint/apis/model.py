@@ -310,9 +310,14 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     only_sticky: bool = False
     """It reports what has gone wrong before, on the device: after such an error the context is of
     no more use, and nothing in it can be released (CUDA guide, *Error Checking*)."""
+    sticky_for: str | None = None
+    """It is as with ``only_sticky`` where there is memory at this path
+    (``cudaPointerGetAttributes``)."""
     order: StreamOrder | None = None
     selects_device: bool = False
     """Later calls go to another device (``cudaSetDevice``, ``with cupy.cuda.Device(i)``)."""
+    tells_device: bool = False
+    """Writes the current device through a pointer (``cudaGetDevice``)."""
     serves: bool = False
     """The result hands out what it is given in parts (``TensorDataset``, ``DataLoader``)."""
     serves_along: str | None = None

@@ -157,9 +157,11 @@ def run_check(
         write(report, outputs, presentation, summarise=summarise)
     if not found.files and not errors and not options.quiet:
         _say("no CUDA C++ or Python files found")
-    if options.verbose:
+    whole = not paths or plan.root in map(absolute, paths)
+    if options.verbose or (whole and not options.quiet):
         for pattern in plan.idle_patterns(file.filename for file in found.files):
             _say(f"note: `per-file-ignores`: no file matches `{pattern}`")
+    if options.verbose:
         for fate in report.fates:
             if fate.reason == EMPTY:
                 _say(f"note: {fate.filename}: {EMPTY}")

@@ -130,6 +130,9 @@ class Finding:
     rests_on: str = ""
     """The class, global or kernel of which it says what nothing in the run does: a file that was
     not read might."""
+    uncalled: tuple[Step, ...] = ()
+    """The function that it is in, and all that call that, with their short names, where no call of
+    the run means any of them; a text that names one of them might."""
     missing: tuple[str, ...] = ()
     """Headers that were not found (GPU002): what many such findings have in common."""
 

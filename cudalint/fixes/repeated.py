@@ -72,6 +72,11 @@ def _is_mentioned(place: str, text: str) -> bool:
     return re.search(rf"(?<![\w.>]){re.escape(place)}\b", text) is not None
 
 
+def _ends_in(place: str, text: str) -> bool:
+    """Whether the last name of a place stands in a text."""
+    return re.search(rf"\b{re.findall(r'[A-Za-z_][A-Za-z_0-9]*', place)[-1]}\b", text) is not None
+
+
 def drop_release_in_python(repair: DropRelease, text: PythonText) -> Fix:
     """The second release goes where the first is made on every way to it."""
     place = _released_place(repair, text)
@@ -102,6 +107,8 @@ def release_first(repair: ReleaseFirst, text: CppText) -> Fix:
         begin = text.statement_start(number)
         start = text.tokens[begin].start
         demand(text.leads(start) and not text.in_branch(begin))
+        statement_end = text.tokens[text.statement_end(begin)].end
+        demand(_ends_in(lost.name, text.text[start:statement_end]))  # else a macro's body writes it
         demand(text.declared_around(lost.name, lost.function, start))
         demand(text.compiled_with(lost.acquired, start))
         if way.span == lost.acquired:  # the first time there is nothing

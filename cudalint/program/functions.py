@@ -275,6 +275,9 @@ class Function(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where they stand, in the same order (Python)."""
     returns: Type | None = None
     in_macro: bool = False
+    named_by: Literal["any", "file", "instances"] = "any"
+    """Who can call it: ``file``: only what stands in its file, or includes that (``static``, an
+    unnamed namespace); ``instances``: it is the pattern of a template, or of a member of one."""
     handlers: tuple[Handler, ...] = ()
     """Python's ``except`` clauses, in order."""
 

@@ -52,6 +52,8 @@ class FileError:
     message: str
     fatal: bool = True
     """Whether the exit status is 2 for it: nobody asked by name for what a folder holds."""
+    was_read: bool = False
+    """Whether what it defines is known all the same: only its functions could not be followed."""
 
     def __str__(self) -> str:
         return f"{self.filename}: {self.message}"

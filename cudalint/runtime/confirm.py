@@ -19,6 +19,7 @@ from cudalint.runtime.build import BuildError, BuildOptions, Executable
 from cudalint.runtime.cached_build import build_cached, ledger_environment
 from cudalint.runtime.devices import Device
 from cudalint.runtime.evidence import judged, measurable
+from cudalint.runtime.frameworks.measures import OF_PARTS
 from cudalint.runtime.frameworks.watches import GROWTH, watches_of
 from cudalint.runtime.harness.judging import NO_PROGRAM, HarnessJudge, better, unreached
 from cudalint.runtime.harness.making import HarnessOptions, Maker, NativeMaker, PythonMaker
@@ -123,6 +124,7 @@ def confirm(
                 laboratory = Laboratory(
                     ready, options.device, options.budget, options.limits, watches_of(own),
                     history=not own or any(finding.code not in GROWTH for finding in own),
+                    parts=any(finding.code in OF_PARTS for finding in own),
                 )  # fmt: skip
                 found = assembled(
                     _judge(laboratory, own), own, target.sources, options.device, target.flags

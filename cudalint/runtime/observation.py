@@ -40,6 +40,8 @@ class Observation:
     limits: Limits = field(default_factory=Limits)
     passes: Mapping[int, tuple[frameworks.Sample, ...]] = field(default_factory=dict)
     """Live memory at each pass over a watched line, by the number of the watch."""
+    refused: Mapping[int, int] = field(default_factory=dict)
+    """By the number of a watch whose line failed: the bytes that graphs kept anew before it."""
     hooked: bool = False
     """Whether hooks in Python frameworks saw it."""
 

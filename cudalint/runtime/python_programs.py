@@ -17,6 +17,8 @@ from cudalint.runtime.toolkit import cuda_include, find_nvcc
 
 STACKS = "CUDALINT_PYTHON_STACKS"
 MODULES = Path(__file__).parent / "simulated" / "modules"
+SHARED = Path(__file__).parent / "modules"
+"""What modules in programs share, whatever they stand in for."""
 _RUNNER = "_cudalint_simulated"
 
 
@@ -27,14 +29,19 @@ def script_command(script: Path, arguments: Sequence[str] = ()) -> tuple[str, ..
     return (interpreter, "-B", "-m", _RUNNER, str(script), *arguments)
 
 
+def python_path(modules: Path) -> str:
+    """The path of a program's Python, with modules of ours first."""
+    others = os.environ.get("PYTHONPATH")
+    return os.pathsep.join([str(modules), str(SHARED), *([others] if others else [])])
+
+
 def script_environment() -> dict[str, str]:
     """What puts the simulated ``cuda.bindings`` first on a script's path. ``ToolkitError`` where
     the ledger cannot be compiled."""
     nvcc = find_nvcc()
     include = cuda_include(nvcc)
-    others = os.environ.get("PYTHONPATH")
     return {
-        "PYTHONPATH": f"{MODULES}{os.pathsep + others if others else ''}",
+        "PYTHONPATH": python_path(MODULES),
         "CUDALINT_LEDGER": str(build_ledger(include)),
         "CUDALINT_CUDA_INCLUDE": str(include),
         "CUDALINT_NVCC": str(nvcc.path) if nvcc is not None else "",

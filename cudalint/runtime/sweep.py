@@ -92,15 +92,19 @@ class Laboratory:
         watches: Sequence[Watch] = (),
         *,
         history: bool = True,
+        parts: bool = False,
     ) -> None:
         """``watches`` are the lines where scripts of Python frameworks are measured; ``history``:
-        whether each of their allocations is asked for as well."""
+        whether each of their allocations is asked for as well; ``parts``: and how much of each
+        their operations take."""
         self.prepared = prepared
         self.device = device
         self._budget = budget
         self._limits = limits or Limits()
         self._watches = tuple(watches)
-        self._history = history
+        self._asked = {} if history else {frameworks.HISTORY: "0"}
+        if parts:
+            self._asked[frameworks.PARTS] = "1"
         self.runs = 0
         """How many there were."""
         self._resolver = Resolver()
@@ -145,17 +149,35 @@ class Laboratory:
             self._kept[key] = known
         return known
 
-    def _observe_frameworks(self, fault: Fault | None, watches: Sequence[Watch]) -> Observation:
+    def resumed(self) -> Observation:
+        """A run without faults that finds what one before has left in its working folder; where
+        that left nothing, that one."""
+        key = ("resumed",)
+        if key not in self._kept:
+            with tempfile.TemporaryDirectory(
+                prefix="cudalint-resumed-", ignore_cleanup_errors=True
+            ) as name:
+                folder = Path(name)
+                self._take()
+                seen = self._observe_frameworks(None, (), folder)
+                if any(folder.iterdir()):
+                    self._take()
+                    seen = self._observe_frameworks(None, (), folder)
+                self._kept[key] = seen
+        return self._kept[key]
+
+    def _observe_frameworks(
+        self, fault: Fault | None, watches: Sequence[Watch], folder: Path | None = None
+    ) -> Observation:
         with tempfile.TemporaryDirectory(prefix="cudalint-frameworks-") as name:
             file = Path(name) / "trace"
             environment = {
                 **self.prepared.environment,
                 **watch_environment(watches),
+                **self._asked,
                 frameworks.TRACE: str(file),
             }
-            if not self._history:
-                environment[frameworks.HISTORY] = "0"
-            result = self._run(fault, environment)
+            result = self._run(fault, environment, folder)
             traces = frameworks.read_traces(file)
         main = max(traces, key=lambda one: len(one.trace.events), default=None)
         if main is None:
@@ -171,6 +193,7 @@ class Laboratory:
             main.trace.complete,
             limits=self._limits,
             passes=main.passes,
+            refused=main.refused,
             hooked=True,
         )
 
@@ -203,14 +226,16 @@ class Laboratory:
         uncaught = next((event.text for event in notes if event.api == "uncaught"), "")
         return _Part(events, exits, trace.complete, uncaught)
 
-    def _run(self, fault: Fault | None, environment: Mapping[str, str]) -> RunResult:
+    def _run(
+        self, fault: Fault | None, environment: Mapping[str, str], folder: Path | None = None
+    ) -> RunResult:
         prepared = self.prepared
         return execute(
             Run(
                 prepared.command,
                 self.device,
                 fault=fault,
-                folder=prepared.folder,
+                folder=folder or prepared.folder,
                 environment=environment,
                 limits=ProcessLimits(
                     seconds=max(1.0, min(prepared.seconds, self._budget.left)),

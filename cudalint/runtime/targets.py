@@ -11,12 +11,13 @@ from pathlib import Path
 
 from cudalint.project.compile_commands import CompileFlags
 from cudalint.runtime.build import SOURCES
+from cudalint.runtime.frameworks.programs import IMPORTS
 
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _MAIN = re.compile(r"^[ \t]*(?:extern\s+\"C\"\s+)?(?:int|auto|void)\s+main\s*\(", re.MULTILINE)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _LIBRARIES = "cuda|cupyx?|numba|pycuda|torch|rmm|cudf|cuml|jax|(?:pytorch_)?lightning"
-_PROGRAM = re.compile(rf"^[ \t]*(?:from|import)[ \t]+(?:{_LIBRARIES})\b", re.MULTILINE)
+_PROGRAM = re.compile(rf"{IMPORTS}(?:{_LIBRARIES})\b", re.MULTILINE)
 
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
 _GUARD = re.compile(r"^if\s+__name__\s*==", re.MULTILINE)

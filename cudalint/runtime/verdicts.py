@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ from cudalint.runtime.evidence import (
 )
 from cudalint.runtime.faults import HOST_APIS, SETTING, Fault
 from cudalint.runtime.frameworks.growth import GrowthJudge
-from cudalint.runtime.frameworks.measures import REFUTABLE
+from cudalint.runtime.frameworks.measures import OF_RESUMED, REFUTABLE
 from cudalint.runtime.frameworks.peaks import PeakJudge
 from cudalint.runtime.frameworks.watches import GROWTH, PEAKS
 from cudalint.runtime.observation import Observation
@@ -42,6 +43,7 @@ NOT_SIMULATED = "not simulated: "
 """So begins the note of a hook on what the program asked for and a pretended device cannot do."""
 STANDS_IN = "small data stands in for "
 """The same of data: that nothing is wrong with so little of it says nothing."""
+_RESUMED = "started again where a run before has left its files"
 NEVER_CALLED = "the program never made the call at this line"
 _DEPENDS = (
     "whether it happens depends on values that a kernel computes, and the simulated device computes"
@@ -143,6 +145,8 @@ class Judge:
             evidence = self._in_run(question, None, tried)
             if evidence is not None:
                 return evidence
+        if code in OF_RESUMED:
+            return self._shown_by_resuming(question)
         if code not in _SWEPT:
             return None
         for fault, on_path in self._faults(question):
@@ -152,6 +156,15 @@ class Judge:
             if evidence is not None:
                 return evidence
         return self._shown_by_host_calls(question, tried)
+
+    def _shown_by_resuming(self, question: Question) -> Evidence | None:
+        """Of a script that never came by: what it does where a run before has left its files."""
+        prepared, base = self._laboratory.prepared, self._laboratory.base()
+        came = any(question.place.index(event.stack) is not None for event in base.events)
+        if came or not prepared.frameworks or prepared.folder is not None or not base.ended:
+            return None
+        evidence = evidence_of(question, self._laboratory.resumed())
+        return dataclasses.replace(evidence, run=_RESUMED) if evidence is not None else None
 
     def _shown_by_host_calls(self, question: Question, tried: _Tried) -> Evidence | None:
         """The same with a call of the host's own failing, which only leads to a way out: without

@@ -3,7 +3,6 @@ that the hooks use."""
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 import textwrap
 from collections.abc import Mapping
@@ -271,37 +270,78 @@ def test_modules_that_are_imported_are_watched(tmp_path: Path) -> None:
 
 GRAPHS = """
     import torch
+    class Node:
+        next_functions = ()
     class Loss(torch.Tensor):
         def __init__(self, device, graph):
             super().__init__(device)
-            self.nodes = bytearray(graph)
+            self.grad_fn = Node() if graph else None
         def detach(self):
-            return Loss(self.size, 0)
+            return Loss(self.size, False)
     def work():
         kept = []
-        for step in range(12):
+        for step in range({passes}):
             kept.append(Loss({device}, {graph}))  # HERE
     work()
 """
-needs_mallinfo = pytest.mark.skipif(
-    not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="no mallinfo2 in this C library"
-)
 
 
-@needs_mallinfo
-@pytest.mark.parametrize("device", [0, 512])
-def test_graphs_on_the_host(tmp_path: Path, device: int) -> None:
-    verdict = Case(tmp_path, GRAPHS.format(device=device, graph=9000)).verdict("GPU601")
+@pytest.mark.parametrize(("device", "passes"), [(0, 12), (512, 12), (0, 3)])
+def test_graphs_are_counted_by_their_nodes(tmp_path: Path, device: int, passes: int) -> None:
+    text = GRAPHS.format(device=device, graph=True, passes=passes)
+    verdict = Case(tmp_path, text).verdict("GPU601")
     assert verdict.outcome is Outcome.CONFIRMED, verdict.reason
-    assert "host memory grows by 9," in verdict.evidence[0].message
+    assert f"grow by 1 nodes at each of {passes} passes" in verdict.evidence[0].message
     assert ("take 512 bytes of the device" in verdict.evidence[0].message) == (device == 512)
+    assert f"no growth in {passes} passes" in verdict.evidence[1].message
 
 
-@needs_mallinfo
 def test_values_that_are_kept_without_a_graph(tmp_path: Path) -> None:
-    verdict = Case(tmp_path, GRAPHS.format(device=512, graph=0)).verdict("GPU601")
+    text = GRAPHS.format(device=512, graph=False, passes=12)
+    verdict = Case(tmp_path, text).verdict("GPU601")
     assert verdict.outcome is Outcome.REFUTED
     assert "this line is not why" in verdict.reason
+
+
+ONCE = """
+    import torch
+    class Node:
+        next_functions = ()
+    class Value(torch.Tensor):
+        grad_fn = None
+        def detach(self):
+            return Value(self.size)
+    class Model:
+        context = None
+        def forward(self):
+            if self.context is None:
+                made = Value(512)
+                made.grad_fn = {graph}
+                self.context = made  # HERE
+            return self.context
+    model = Model()
+    for _ in range({calls}):
+        model.forward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("graph", "calls", "outcome"),
+    [
+        ("Node()", 4, Outcome.CONFIRMED),
+        ("Node()", 1, Outcome.NOT_REACHED),
+        ("None", 4, Outcome.NOT_REACHED),
+    ],
+)
+def test_what_runs_once_is_kept_for_later_calls(
+    tmp_path: Path, graph: str, calls: int, outcome: Outcome
+) -> None:
+    verdict = Case(tmp_path, ONCE.format(graph=graph, calls=calls)).verdict("GPU601")
+    assert verdict.outcome is outcome, verdict.reason
+    if outcome is Outcome.CONFIRMED:
+        assert "1 nodes of its graph are there at each of 3 later calls" in (
+            verdict.evidence[0].message
+        )
 
 
 def test_fit() -> None:
@@ -343,6 +383,31 @@ def test_measured_bytes(tmp_path: Path, code: str, size: int, outcome: Outcome, 
     assert verdict.outcome is outcome, verdict.reason
     if outcome is Outcome.CONFIRMED:
         assert any("program.py:4" in frame for frame in verdict.evidence[0].stack)
+
+
+RESUMES = """
+    import pathlib, torch
+    def work():
+        torch.Tensor(8)
+        if pathlib.Path("{left}").exists():
+            state = torch.Tensor(512)  # HERE
+        pathlib.Path("state.pt").write_text("weights")
+    if __name__ == "__main__":
+        work()
+"""
+
+
+@pytest.mark.parametrize(
+    ("left", "outcome"), [("state.pt", Outcome.CONFIRMED), ("other.pt", Outcome.NOT_REACHED)]
+)
+def test_what_finds_a_checkpoint_is_started_twice(
+    tmp_path: Path, left: str, outcome: Outcome
+) -> None:
+    verdict = Case(tmp_path, RESUMES.format(left=left)).verdict("GPU605")
+    assert verdict.outcome is outcome, verdict
+    if outcome is Outcome.CONFIRMED:
+        assert verdict.evidence[0].run == "started again where a run before has left its files"
+        assert "512 bytes are on the device after it" in verdict.evidence[0].message
 
 
 def test_an_allocation_that_fails(tmp_path: Path) -> None:

@@ -233,6 +233,39 @@ def test_what_is_not_shown(tmp_path: Path, code: str, changes: dict[str, str]) -
     assert found.reason
 
 
+RETAINED = """
+    import torch
+    weights = torch.ones(64, 64, requires_grad=True)
+    optimizer = torch.optim.SGD([weights], lr=0.01)
+    term = torch.tanh(weights).sum(0)
+    for step in range(5):
+        loss = {loss}
+        loss.backward(retain_graph=True)  # HERE
+        {after}
+        optimizer.step()
+"""
+STEP = "torch.tanh(torch.rand(16, 64) @ weights).mean()"
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    ("loss", "after", "outcome", "says"),
+    [
+        (STEP, "", Outcome.CONFIRMED, "nothing of these in 5 passes"),
+        (f"{STEP} + term.sum()", "", Outcome.CONFIRMED, "goes through the graph of an earlier one"),
+        (STEP, "loss.backward()", Outcome.REFUTED, "another line goes through the graph again"),
+        ("term[step]", "", Outcome.REFUTED, "the same graph is gone through again in each pass"),
+        ("weights.sum()", "", Outcome.REFUTED, "graphs keep no more than"),
+    ],
+)
+def test_what_a_retained_graph_keeps(
+    tmp_path: Path, loss: str, after: str, outcome: Outcome, says: str
+) -> None:
+    found = verdict(tmp_path, "GPU606", RETAINED.format(loss=loss, after=after))
+    assert found.outcome is outcome, found
+    assert says in "".join([found.reason, *(one.message for one in found.evidence)])
+
+
 @needs_torch
 @pytest.mark.parametrize("caught", [False, True])
 def test_what_is_not_simulated_is_never_clean(tmp_path: Path, caught: bool) -> None:

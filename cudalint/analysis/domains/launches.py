@@ -14,6 +14,7 @@ from cudalint.analysis.shape.operations import operands
 from cudalint.analysis.values.values import (
     ZERO,
     Array,
+    Const,
     FunctionValue,
     Input,
     Pointer,
@@ -23,6 +24,7 @@ from cudalint.analysis.values.values import (
     constant,
     integer,
 )
+from cudalint.analysis.values.values import Operation as Calculated
 from cudalint.apis.model import ApiFunction, KernelLookup
 from cudalint.apis.paths import parse_path
 from cudalint.program import (
@@ -153,13 +155,21 @@ def _array_space(run: FunctionRun, expression: Expression, state: State) -> str 
     return value.space if isinstance(value, Array) else None
 
 
-def _extent(run: FunctionRun, expression: Expression, state: State) -> Extent:
-    value = run.evaluator.value(expression, state)
+Dimensions = tuple[Value | None, Value | None, Value | None]
+
+
+def dimensions(run: FunctionRun, expression: Expression, state: State) -> Dimensions:
+    """A grid or a block along its three axes."""
     location = run.evaluator.location(expression, state)
     if location is not None and any(key != location for key, _ in state.below(location)):
-        parts = [integer(state.read((*location, f".{axis}"))) for axis in "xyz"]
-        return (parts[0], parts[1], parts[2])
-    return _triple(value)
+        x, y, z = (state.read((*location, f".{axis}")) for axis in "xyz")
+        return (x, y, z)
+    return _triple(run.evaluator.value(expression, state))
+
+
+def _extent(run: FunctionRun, expression: Expression, state: State) -> Extent:
+    x, y, z = (None if one is None else integer(one) for one in dimensions(run, expression, state))
+    return (x, y, z)
 
 
 def _raised(extent: Extent, least: int | None) -> Extent:
@@ -169,13 +179,13 @@ def _raised(extent: Extent, least: int | None) -> Extent:
     return (x, y, z)
 
 
-def _triple(value: Value) -> Extent:
+def _triple(value: Value) -> Dimensions:
+    one = Const(1)
     if isinstance(value, Sequence) and value.kind in ("dim3", "tuple", "list", "initializer"):
-        numbers: list[int | None] = [integer(item) for item in value.items[:3]]
-        numbers += [1] * (3 - len(numbers))
+        numbers: list[Value] = [*value.items[:3], one, one, one]
         return (numbers[0], numbers[1], numbers[2])
-    number = integer(value)
-    return (number, 1, 1) if number is not None else (None, None, None)
+    divided = isinstance(value, Calculated) and value.operator == "/"
+    return (value, one, one) if divided or integer(value) is not None else (None, None, None)
 
 
 def _launch_call(run: FunctionRun, binding: Binding, model: ApiFunction, state: State) -> None:

@@ -34,6 +34,9 @@ from cudalint.apis.paths import (
 )
 from cudalint.program import AddressOf, Call, Dereference, Expression, render
 
+_ADDRESS_SPACE = 1 << 57
+"""Bytes that a program can address at all."""
+
 
 class Amounts(ABC):
     """What a model's amounts, shapes and element types come to, over the values at its paths."""
@@ -50,8 +53,14 @@ class Amounts(ABC):
         """The positional arguments; ``None`` where some are out of sight."""
 
     def amount(self, text: str) -> Value | None:
-        """The value of an amount; ``None`` if an argument that it needs is left out."""
-        return self._amount(parse_amount(text, self.parameters))
+        """The value of an amount; ``None`` if an argument that it needs is left out, and for what
+        no machine could hold: that is the number of a failure (`-1`), on a way that is not taken
+        on."""
+        value = self._amount(parse_amount(text, self.parameters))
+        if isinstance(value, Const) and isinstance(value.value, int):
+            meant = value.overflow[1] if value.overflow is not None else value.value
+            return value if 0 <= meant <= _ADDRESS_SPACE else None
+        return value
 
     def _amount(self, amount: Amount) -> Value | None:
         match amount:

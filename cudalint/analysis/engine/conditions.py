@@ -10,7 +10,7 @@ import math
 from collections.abc import Container
 from dataclasses import replace
 
-from cudalint.analysis.engine.evaluate import is_status
+from cudalint.analysis.engine.evaluate import STATUS, is_status
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.values.values import (
     COMPARISONS,
@@ -41,6 +41,10 @@ LAST_ERROR = "status:last error:"
 """How the origin of a status starts that speaks for all earlier calls."""
 RELEASING = "status:release:"
 """How the origin of a status starts that tells whether a release could be done."""
+OF_DEVICE = "status:device:"
+"""How the origin of a status starts that only an error of the device makes fail."""
+STATUSES = (LAST_ERROR, RELEASING, OF_DEVICE, STATUS)
+"""How the origins of all statuses start, the special ones first."""
 
 
 class Conditions:
@@ -56,8 +60,8 @@ class Conditions:
         """What may be a variable of somebody else."""
         self.calls: dict[str, tuple[Step, str, Value]] = {}
         """By a status value's origin: the call's step, its name, and the status of success."""
-        self.sticky: set[str] = set()
-        """Origins of statuses that only an error of the device makes fail."""
+        self.asked_for: dict[str, Value] = {}
+        """By the origin of a status: the memory without which alone the call can fail."""
         self.checked: set[str] = set()
         """Origins of statuses that were looked at."""
 
@@ -243,7 +247,16 @@ class Conditions:
         if call is not None:
             step, name, _ = call
             failed = replace(step, message=f"`{name}` fails")
-            state.failure = state.record("failure", failed, sticky=status.origin in self.sticky)
+            state.failure = state.record(
+                "failure",
+                failed,
+                sticky=status.origin.startswith(OF_DEVICE),
+                asked_for=self.asked_for.get(status.origin),
+            )
+
+    def looked_at(self, name: str, block: int, index: int) -> bool:
+        """Whether the status of the call at a place was looked at."""
+        return any(f"{kind}{name}@{block}.{index}" in self.checked for kind in STATUSES)
 
     def mark_checked(self, state: State, resource: Symbol) -> None:
         """The outcome of an acquisition was looked at."""

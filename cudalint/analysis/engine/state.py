@@ -88,6 +88,8 @@ class Event:
     """Of an exception: of which classes one is its own; none where they are not known."""
     inside: Step | None = None
     """Of a failure of the project's own function: what failed in it."""
+    asked_for: Value | None = None
+    """Of a failure: it is one of the context where there is memory at this value."""
 
     @property
     def is_failure(self) -> bool:
@@ -203,9 +205,10 @@ class State:
         block: int | None = None,
         sticky: bool = False,
         inside: Step | None = None,
+        asked_for: Value | None = None,
     ) -> Event:
         """Add a station to the trace."""
-        event = Event(kind, step, block, sticky, inside=inside)
+        event = Event(kind, step, block, sticky, inside=inside, asked_for=asked_for)
         length = self.trace.length + 1 if self.trace else 1
         self.trace = Trace(event, self.trace, length)
         return event

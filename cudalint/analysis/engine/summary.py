@@ -71,6 +71,10 @@ class Outcome:
     lent: frozenset[Location] = frozenset()
     writes: tuple[tuple[Location, Value], ...] = ()
     failure: Step | None = None
+    sticky: bool = False
+    """What failed was an error of the device."""
+    asked_for: Value | None = None
+    """... or is one, where there is memory at this value."""
     explicit: bool = True
     thrown: tuple[str, ...] = ()
     """The classes of the exception."""
@@ -207,6 +211,8 @@ def _joined(outcomes: list[Outcome], elements: set[Location], fine: bool) -> lis
             earlier,
             conditions=tuple(pair for pair in earlier.conditions if pair in outcome.conditions),
             failure=earlier.failure if outcome.failure else None,
+            sticky=earlier.sticky and outcome.sticky,
+            asked_for=earlier.asked_for if earlier.asked_for == outcome.asked_for else None,
             explicit=earlier.explicit or outcome.explicit,
             foreign=earlier.foreign and outcome.foreign,
             ways=_ways(earlier, outcome),

@@ -38,6 +38,8 @@ class MemberAcquisition:
     """Where the method is called on one object in a loop, or a second time."""
     once: bool = False
     """Whether it happens once in a process, or in a test."""
+    is_step: bool = False
+    """Whether it happens in a step of one program, whose `main` runs it once."""
 
 
 @dataclass(frozen=True)

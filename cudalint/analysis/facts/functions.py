@@ -19,6 +19,7 @@ from cudalint.analysis.facts.resources import (
 )
 from cudalint.analysis.facts.tensors import TensorFacts
 from cudalint.analysis.facts.transfers import Allocation, Fill, NarrowSize, ScaledTwice, Transfer
+from cudalint.findings.finding import Step
 from cudalint.findings.suppressions import UnusedSuppression
 from cudalint.program import Dropped, Kernel
 from cudalint.source import Span
@@ -37,10 +38,15 @@ class FunctionFacts:
     """Nobody handles an exception that leaves it: the process ends, or a test fails."""
     runs_once: bool = False
     """All that calls it in the run is a `main` or a test, once."""
+    is_step: bool = False
+    """A step of one program, whose `main` runs it once, or what callers run once, by a flag."""
     runs_last: bool = False
     """A part of `main`: it takes nothing, runs once, and nothing works on the device after it."""
     fatal: bool = False
     """All that call it in the run end the process where it returns a failure."""
+    uncalled: tuple[Step, ...] = ()
+    """It and all that call it, with their short names, where nothing in the run calls any of them:
+    nobody else could but in text that was not read."""
     language: str = "cuda"
     leaks: tuple[Leak, ...] = ()
     misuses: tuple[Misuse, ...] = ()

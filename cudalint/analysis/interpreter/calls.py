@@ -366,8 +366,14 @@ def _is_iterator(value: Value) -> bool:
 
 def _accessed(run: FunctionRun, operation: Call, name: str, state: State) -> Value | None:
     """What an unknown method without arguments gives: the same value each time
-    (``data.size()``)."""
-    if operation.receiver is None or operation.kind != "method" or operation.arguments:
+    (``data.size()``); and an unknown function that answers with a reference: the same object
+    (``context().rank``), as there is nothing else that it could have been told to choose."""
+    if operation.arguments:
+        return None
+    if operation.receiver is None and operation.kind == "function" and not run.python:
+        answered = run.evaluator.kind(operation.target)
+        return Operation(f"{name}()", ()) if answered == "reference" else None
+    if operation.receiver is None or operation.kind != "method":
         return None
     return Operation(f"{name}()", (run.evaluator.value(operation.receiver, state),))
 

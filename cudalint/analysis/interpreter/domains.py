@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cudalint.analysis.domains.dangling import Dangling
+from cudalint.analysis.domains.device_errors import DeviceErrors
 from cudalint.analysis.domains.idle import Idle
 from cudalint.analysis.domains.launches import Launches
 from cudalint.analysis.domains.native_peak import NativePeaks
@@ -13,5 +14,5 @@ from cudalint.analysis.engine.domain import Domain
 
 DOMAINS: tuple[Domain, ...] = (
     Idle(), Ordering(), Transfers(), Launches(), Dangling(), NativePeaks(),
-    Followed(),
+    Followed(), DeviceErrors(),
 )  # fmt: skip

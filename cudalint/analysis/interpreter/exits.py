@@ -183,6 +183,9 @@ class Leaving:
             reason = f"{last.message} (line {last.span.row})"
         elif thrown is not None:
             reason = f"{thrown.step.message} (line {thrown.step.span.row})"
+            if acquired.from_callee is not None and thrown.step.span == acquired.span:
+                why = " after it has acquired it" if inside is None else f", as {inside.message}"
+                reason = f"{thrown.step.message}{why} (line {thrown.step.span.row})"
         elif exit_kind is Exit.RETURN and conditions:
             reason = conditions[-1].step.message
             if inside is not None:
@@ -288,6 +291,7 @@ class Leaving:
         ]
         held = sum(needed)
         writes = [write for _, write in sorted(zip(needed, writes, strict=True), key=_is_spare)]
+        failure = state.failure
         called = [
             one._replace(arguments=tuple(rewrite(given, outside_view) for given in one.arguments))
             for one in state.called
@@ -308,7 +312,9 @@ class Leaving:
             put=state.put,
             lent=state.lent,
             writes=tuple(writes[: max(held, MOST_WRITES)]),
-            failure=state.failure.step if state.failure else None,
+            failure=failure.step if failure else None,
+            sticky=failure is not None and failure.sticky,
+            asked_for=failure.asked_for if failure else None,
             explicit=self.explicit,
             thrown=state.thrown.thrown if self.kind == "throw" and state.thrown is not None else (),
             foreign=any(_is_foreign(run, condition) for condition in state.conditions),

@@ -7,6 +7,7 @@ from collections.abc import Sequence as Ordered
 
 from msgspec import structs
 
+from cudalint.analysis.domains import device_errors
 from cudalint.analysis.domains.ownership import objects, stores
 from cudalint.analysis.domains.ownership.escape import (
     Reached,
@@ -365,9 +366,17 @@ class _Application(Translation):
         self.run.work += WORK_OF_EFFECT * self.outcome.effects
         if self.outcome.failure is not None:
             step = Step(self.run.filename, self.call.span, f"`{self.definition.name}` fails")
-            sticky = state.failure is not None and state.failure.sticky
-            failed = self.outcome.failure
-            state.failure = state.record("failure", step, sticky=sticky, inside=failed)
+            asked_for = self.outcome.asked_for
+            asked_for = None if asked_for is None else self.translate(asked_for, state)
+            state.failure = state.record(
+                "failure",
+                step,
+                sticky=self.outcome.sticky
+                or (state.failure is not None and state.failure.sticky)
+                or device_errors.is_there(asked_for, state),
+                inside=self.outcome.failure,
+                asked_for=asked_for,
+            )
         for location, use in self.outcome.used:
             value = self.translate(Input(location), state)
             place = self.locate(location, state)

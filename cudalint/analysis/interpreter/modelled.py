@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cudalint.analysis.domains import device_errors
 from cudalint.analysis.domains.launches import found_kernel
 from cudalint.analysis.domains.ownership import stores
 from cudalint.analysis.domains.ownership.adoption import disown
@@ -15,7 +16,7 @@ from cudalint.analysis.domains.ownership.releases import (
 )
 from cudalint.analysis.domains.transfers import returned_array
 from cudalint.analysis.engine.binding import Binding
-from cudalint.analysis.engine.conditions import LAST_ERROR, RELEASING
+from cudalint.analysis.engine.conditions import LAST_ERROR, OF_DEVICE, RELEASING
 from cudalint.analysis.engine.containers import advanced
 from cudalint.analysis.engine.evaluate import STATUS, is_status
 from cudalint.analysis.engine.run import FunctionRun
@@ -62,7 +63,7 @@ def apply_model(
     if repeated is not None:
         _write_result(run, call, name, {_position(model.status or "return"): repeated}, state)
         return [state]
-    status = _status(run, call, name, model, state)
+    status = _status(run, binding, name, model, state)
     if status is not None and model.status is not None:
         results[_position(model.status)] = status
     if model.reads_last_error:
@@ -152,19 +153,22 @@ def _position(path: str) -> int | None:
 
 
 def _status(
-    run: FunctionRun, call: Call, name: str, model: ApiFunction, state: State
+    run: FunctionRun, binding: Binding, name: str, model: ApiFunction, state: State
 ) -> Symbol | None:
     if model.status is None:
         return None
     kind = LAST_ERROR if model.reads_last_error else STATUS
     if model.releases or model.cleans_up:
         kind = RELEASING
+    elif device_errors.only_of_device(run, binding, model, state):
+        kind = OF_DEVICE
     status = run.position.symbol(f"{kind}{name}")
+    device_errors.answered(run, binding, model, status, state)
     state.refresh(status)
-    step = Step(run.filename, call.span, f"`{name}` fails")
+    step = Step(run.filename, binding.call.span, f"`{name}` fails")
     run.conditions.calls[status.origin] = (step, name, Const(model.success))
-    if model.only_sticky:
-        run.conditions.sticky.add(status.origin)
+    if model.sticky_for is not None and (asked := binding.value(model.sticky_for)) is not None:
+        run.conditions.asked_for[status.origin] = asked
     return status
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.domains.ownership.releases import is_attachment
-from cudalint.analysis.engine.conditions import LAST_ERROR, RELEASING
-from cudalint.analysis.engine.evaluate import STATUS, is_status
+from cudalint.analysis.engine.conditions import STATUSES
+from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.engine.summary import RETURN
@@ -78,8 +78,7 @@ class Translation:
 
     def symbol(self, symbol: Symbol) -> Symbol:
         """An unknown value of the callee: another one at each call."""
-        kinds = (LAST_ERROR, RELEASING, STATUS)
-        prefix = next((kind for kind in kinds if symbol.origin.startswith(kind)), "")
+        prefix = next((kind for kind in STATUSES if symbol.origin.startswith(kind)), "")
         origin = f"{prefix}{self.definition.key}:{symbol.origin.removeprefix(prefix)}@{self.site}"
         if prefix and origin not in self.run.conditions.calls:
             step = Step(self.run.filename, self.call.span, "")

@@ -196,8 +196,9 @@ def class_facts(linker: Linker, table: Table, ends: ProcessEnd) -> tuple[ClassFa
                 record=record,
                 filename=record.filename,
                 acquired=tuple(
-                    replace(one, once=ends.runs_once(members.makers[at]))
+                    replace(one, once=ends.runs_once(maker), is_step=ends.is_step(maker))
                     for at, one in members.acquired.items()
+                    for maker in (members.makers[at],)
                 ),
                 released_by_destructor=members.by_destructor,
                 released_elsewhere=members.elsewhere,

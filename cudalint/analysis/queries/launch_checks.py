@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cudalint.analysis.engine.evaluate import STATUS
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.flow import Place
@@ -71,8 +70,7 @@ class LaunchChecks:
             return not (self._is_implicit(run, call) or run.models.only_borrows(call.name))
         if model.reads_last_error or model.unwraps is not None:
             return True
-        origin = f"{STATUS}{call.name}@{place[0]}.{place[1]}"
-        return model.synchronizes and origin in run.conditions.checked
+        return model.synchronizes and run.conditions.looked_at(call.name, *place)
 
     def _is_implicit(self, run: FunctionRun, call: Call) -> bool:
         """Whether the compiler writes the callee: a constructor of a class of the run, a copy."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections import Counter
 from collections.abc import Iterable
 
 from cudalint.analysis.shape.arguments import bindings
@@ -9,8 +11,9 @@ from cudalint.analysis.shape.callgraph import CallGraph, Site, following
 from cudalint.analysis.shape.loops import derived
 from cudalint.analysis.shape.operations import At, expressions, operations
 from cudalint.analysis.shape.reach import closure, ways
-from cudalint.analysis.shape.symbols import Identity, Symbols, identity
+from cudalint.analysis.shape.symbols import Identity, Symbols, identity, short_name
 from cudalint.apis.loader import ApiModels
+from cudalint.findings.finding import Step
 from cudalint.program import (
     Branch,
     Call,
@@ -24,6 +27,7 @@ from cudalint.program import (
     variables,
     walk,
 )
+from cudalint.source import is_header
 
 
 class ProcessEnd:
@@ -37,8 +41,14 @@ class ProcessEnd:
             one: symbols.models(program.language) for one, (_, program) in known.items()
         }
         self._ends = {one for one, (function, _) in known.items() if self._ends_all(function)}
-        referred = self._referred()
+        self._known = {one: function for one, (function, _) in known.items()}
+        self._referred = referred = self._named_functions()
         outside = {one for one in known if one[1] in referred or not self._calls.sites(one)}
+        self._mains = {
+            one
+            for one, (function, program) in known.items()
+            if function.is_main and program.language != "python"
+        }
         self._open = self._calls.reached(outside - self._ends)
         self._working = self._calls.reaching(
             one
@@ -47,6 +57,7 @@ class ProcessEnd:
         )
         """The functions that launch, acquire or make something, themselves or by others."""
         headers = program_headers | self._headers_of_programs()
+        self._of_programs = headers | {name for (name, _), (one, _) in known.items() if one.is_main}
         entered = {one for one in outside if one[1] in referred or one[0] not in headers}
         self.tests = {one for one in self._ends if not _is_main(known[one][0])}
         """The bodies of tests. What only they call may be what is tested."""
@@ -71,6 +82,26 @@ class ProcessEnd:
         one = identity(function)
         return one in self._ends or not (one in self._open or one in self._calls.repeated)
 
+    def is_step(self, function: Function) -> bool:
+        """Whether it is a step of one program, which runs it once, or whoever calls it sees to that
+        by a flag."""
+        one = identity(function)
+        sites = self._calls.sites(one)
+        if sites and one[1] not in self._referred and all(map(self._calls.is_flagged, sites)):
+            return True
+        return self.runs_once(function) and self._programs[one] == 1
+
+    @functools.cached_property
+    def _programs(self) -> Counter[Identity]:
+        """How many programs run each function. What a test or a Python module calls counts as a
+        library's: others may call it too."""
+        return Counter(
+            reached
+            for one in self._ends
+            for _ in range(1 if one in self._mains else 2)
+            for reached in self._calls.reached([one])
+        )
+
     def ends_with(self, function: Function, within: frozenset[Identity] = frozenset()) -> bool:
         """Whether a function is a part of `main`: it takes nothing, runs once, and nothing works on
         the device after it. What it leaves behind goes with the process a moment later."""
@@ -87,6 +118,28 @@ class ProcessEnd:
         """Whether all that call it end the process where it returns a failure."""
         sites = self._calls.sites(identity(function))
         return bool(sites) and all(map(self._ends_on_failure, sites))
+
+    def uncalled(self, function: Function) -> tuple[Step, ...]:
+        """A function, and all that call it, where nobody calls any of them: nor can another file,
+        or it is a template, and stands where a `main` would have an instance of it."""
+        if not self._may_be_uncalled(function):
+            return ()
+        first = identity(function)
+        callers = [self._known[one] for one in self._calls.reaching([first]) if one != first]
+        if not all(map(self._may_be_uncalled, callers)):
+            return ()
+        return tuple(
+            Step(one.filename, one.span, short_name(one.name)) for one in (function, *callers)
+        )
+
+    def _may_be_uncalled(self, function: Function) -> bool:
+        named_by = function.named_by
+        if named_by == "any" or function.kind not in ("function", "method"):
+            return False
+        hidden = named_by == "file" and not is_header(function.filename)
+        return (hidden or function.filename in self._of_programs) and not (
+            function.key in self._referred or "operator" in function.name
+        )
 
     def _ends_on_failure(self, site: Site) -> bool:
         """Whether a branch on what a call returns, in its caller or in a function that is given it,
@@ -116,7 +169,7 @@ class ProcessEnd:
             for name in program.includes
         }
 
-    def _referred(self) -> set[str]:
+    def _named_functions(self) -> set[str]:
         """The functions that somebody may call whom no call names."""
         return {
             part.key

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from cudalint.analysis.shape.operations import At, calls, operations
+from cudalint.analysis.shape.operations import At, calls, operations, successors
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
-from cudalint.program import Call, Function
+from cudalint.program import Assign, Branch, Call, Function, variables
 
 
 class Site(NamedTuple):
@@ -30,6 +30,17 @@ def following(site: Site) -> list[At]:
     return [*own, *operations(reached)]
 
 
+def _only_side(function: Function, test: int, number: int) -> set[int]:
+    """The blocks that follow on the side of a test that leads to a block, and on that side only."""
+    onward = ways(function.blocks, set(range(len(function.blocks))) - {test})
+    sides = [closure([side], onward) for side in successors(function.blocks[test])]
+    for side in sides:
+        only = side.difference(*(other for other in sides if other is not side))
+        if number in only:
+            return only
+    return set()
+
+
 class CallGraph:
     """All calls whose callee is known without following paths."""
 
@@ -45,8 +56,8 @@ class CallGraph:
 
     @functools.cached_property
     def repeated(self) -> set[Identity]:
-        """The functions that run more than once: called in a loop, or twice on one way through a
-        function, or by one that runs more than once."""
+        """The functions that run more than once: called in a loop, by themselves, or twice on one
+        way through a function, or by one that runs more than once."""
         again = (one for one, sites in self._sites.items() if any(map(self._comes_again, sites)))
         return self.reached(again)
 
@@ -59,12 +70,39 @@ class CallGraph:
             identity(one) for one, _ in self._symbols.callees(site.call, site.caller.filename)
         ]
         later = following(site)
-        return any(
+        return identity(site.caller) in callees or any(
             other.at in later
             for callee in callees
             for other in self.sites(callee)
             if other.caller is site.caller and other.call is not site.call
         )
+
+    def is_flagged(self, site: Site) -> bool:
+        """Whether a call is made once in a process, or once for each element of a static table:
+        ``if (!ready) { set_up(); ready = true; }``, and nobody else in the file sets that."""
+        function = site.caller
+        for block in function.blocks:
+            if isinstance(block.terminator, Branch):
+                inside = _only_side(function, block.number, site.at.block)
+                for flag in variables(block.terminator.condition) if inside else ():
+                    settings = self._settings.get((function.filename, flag), ())
+                    if settings and all(
+                        one is function and at.block in inside for one, at in settings
+                    ):
+                        return True
+        return False
+
+    @functools.cached_property
+    def _settings(self) -> dict[tuple[str, str], list[tuple[Function, At]]]:
+        """By file and global or static variable: what sets it, or an element of it."""
+        found = defaultdict(list)
+        for function, _ in self._symbols.functions():
+            for at in operations(function):
+                if isinstance(at.operation, Assign) and not at.operation.declares:
+                    for symbol in variables(at.operation.target):
+                        if symbol.startswith("::"):
+                            found[function.filename, symbol].append((function, at))
+        return found
 
     def sites(self, function: Identity) -> Sequence[Site]:
         """The calls of a function."""

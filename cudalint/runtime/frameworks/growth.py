@@ -1,5 +1,5 @@
-"""Verdicts on what grows: samples of live memory at each pass over a line, with and without the
-change that the rule suggests."""
+"""Verdicts on what grows or stays: samples of live memory and of graphs at each pass over a line,
+with and without the change that the rule suggests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,17 @@ from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Evidence, Outcome, Verdict
 from cudalint.runtime.evidence import shown
 from cudalint.runtime.frameworks.programs import Sample
-from cudalint.runtime.frameworks.watches import GROWTH, Watch, changed, place_of, watches_of
+from cudalint.runtime.frameworks.retained import CHANGE as RELEASE
+from cudalint.runtime.frameworks.retained import retained
+from cudalint.runtime.frameworks.watches import (
+    GROWTH,
+    OF_CALLS,
+    Kind,
+    Watch,
+    changed,
+    watch_of,
+    watches_of,
+)
 from cudalint.runtime.observation import Observation
 from cudalint.runtime.sweep import BudgetSpentError, Laboratory
 from cudalint.runtime.trace import Mode
@@ -28,11 +38,12 @@ _SHARE = 0.8
 """Of the passes, how many must grow; and how few, for it not to be called growth."""
 _REMAINS = 0.25
 """How much of the device's growth the change may leave."""
-_GOES = 0.4
-"""How much of the growth of the C heap must go with the change: other things grow there too."""
-_LEAST_OF_A_GRAPH = 512
-_HOST_KEPT = frozenset({"GPU601"})
-"""What keeps host memory too: the nodes of a graph are objects of the C heap."""
+_OF_GRAPHS = OF_CALLS
+"""Rules on graphs, whose nodes are counted: few passes tell."""
+_FEWEST_OF_A_GRAPH = 3
+_FEWEST_LATER_CALLS = 2
+_RETAINED = frozenset({"GPU606"})
+"""Rules on graphs that may be kept without growing."""
 _CHANGE_TEXT = {"GPU601": "`.detach()`", "GPU603": "a copy to the host"}
 
 
@@ -89,11 +100,9 @@ def device_fit(samples: Sequence[Sample], fewest: int = _FEWEST_PASSES) -> Fit |
     return fit([sample.device for sample in samples], fewest)
 
 
-def host_fit(samples: Sequence[Sample]) -> Fit | None:
-    """Of the C heap; ``None`` where it could not be asked."""
-    if any(sample.host < 0 for sample in samples):
-        return None
-    return fit([sample.host for sample in samples])
+def nodes_fit(samples: Sequence[Sample]) -> Fit | None:
+    """Of the nodes of graphs, which are objects of the host."""
+    return fit([sample.nodes for sample in samples], _FEWEST_OF_A_GRAPH)
 
 
 class GrowthJudge:
@@ -102,14 +111,14 @@ class GrowthJudge:
     def __init__(self, laboratory: Laboratory, findings: Sequence[Finding]) -> None:
         self._laboratory = laboratory
         self._findings = [one for one in findings if one.code in GROWTH]
-        self._watches = tuple(one for one in watches_of(findings) if not one.peak)
+        self._watches = tuple(one for one in watches_of(findings) if one.kind is not Kind.PEAK)
         self._device = laboratory.device.name
 
     def verdict(self, finding: Finding) -> Verdict:
         """The verdict on a growth finding."""
         if not self._laboratory.prepared.frameworks:
             return self._other(Outcome.NOT_RUNNABLE, unmeasured(self._laboratory.device.mode))
-        watch = next(one for one in self._watches if (one.file, one.row) == place_of(finding))
+        watch = watch_of(self._watches, finding, Kind.GROWTH)
         try:
             base = self._laboratory.base()
             if base.result.trace is None or not base.passes:
@@ -122,29 +131,31 @@ class GrowthJudge:
         """Compares the run in which only this line is as it was with one where all are changed."""
         plain = base.passes.get(watch.number, ())
         fewest = _FEWEST_OF_A_CACHE if finding.code in _CACHES else _FEWEST_PASSES
-        device = device_fit(plain, fewest)
-        if device is None:
-            ending = "" if base.exit_text == "" else f" ({base.exit_text})"
-            reason = f"{len(plain)} passes over this line{ending}: {fewest} are needed"
-            return self._other(Outcome.NOT_REACHED, reason)
+        of_graphs = finding.code in _OF_GRAPHS
+        if len(plain) < (_FEWEST_OF_A_GRAPH if of_graphs else fewest):
+            kept = self._kept_for_later_calls(finding, watch, base) if of_graphs else None
+            return kept or self._too_few(plain, fewest, base)
         mended, left = self._with_changes(watch)
         if left is not None:
-            plain = left
-            device = device_fit(left) or device
-        after = device_fit(mended) if mended is not None else None
-        if device.grows and not _same(device, after):
+            plain = left.passes.get(watch.number, plain)
+        after_samples = mended.passes.get(watch.number, ()) if mended is not None else ()
+        device, after = device_fit(plain, fewest), device_fit(after_samples)
+        if device is not None and device.grows and not _same(device, after):
             return self._grown(finding, device, after)
-        host, host_after = host_fit(plain), host_fit(mended) if mended is not None else None
-        if finding.code in _HOST_KEPT and host is not None and host.grows:
-            if host_after is None:
+        nodes, nodes_after = nodes_fit(plain), nodes_fit(after_samples)
+        if of_graphs and nodes is not None and nodes.grows:
+            if nodes_after is None:
                 return self._other(
                     Outcome.NOT_REACHED,
-                    f"the host's memory grows by {host.per_pass:,} bytes per pass, the device's"
-                    " does not; there was no run with the change to compare it with",
+                    f"graphs grow by {nodes.per_pass:,} nodes per pass, the device's memory does"
+                    " not; there was no run with the change to compare it with",
                 )
-            gone = host.per_pass - host_after.per_pass
-            if gone >= max(_LEAST_OF_A_GRAPH, _GOES * host.per_pass):
-                return self._confirmed(finding, _graphs(host, device), host, host_after)
+            if nodes_after.per_pass < nodes.per_pass:
+                return self._graph_grown(finding, nodes, nodes_after, device)
+        if device is None:
+            return self._too_few(plain, fewest, base)
+        if finding.code in _RETAINED:
+            return self._retained(finding, watch, device)
         if device.grows and after is not None:
             return self._other(
                 Outcome.REFUTED,
@@ -160,46 +171,101 @@ class GrowthJudge:
             Outcome.REFUTED, f"the line ran {device.passes} times, and memory did not grow"
         )
 
+    def _too_few(self, plain: Sequence[Sample], fewest: int, base: Observation) -> Verdict:
+        ending = f" ({base.exit_text})" if base.exit_text else ""
+        reason = f"{len(plain)} passes over this line{ending}: {fewest} are needed"
+        return self._other(Outcome.NOT_REACHED, reason)
+
+    def _kept_for_later_calls(
+        self, finding: Finding, watch: Watch, base: Observation
+    ) -> Verdict | None:
+        """Of a line that runs once: the nodes that are there at each later call of its function,
+        and are not with the change."""
+        calls = watch_of(self._watches, finding, Kind.CALLS).number
+        if not base.passes.get(watch.number) or len(base.passes.get(calls, ())) < 2:
+            return None
+        mended, left = self._with_changes(watch)
+        if mended is None:
+            return None
+        pairs = zip(
+            (left or base).passes.get(calls, ()), mended.passes.get(calls, ()), strict=False
+        )
+        more = [(a.nodes - b.nodes, a.device - b.device) for a, b in pairs]
+        later = list(itertools.dropwhile(lambda pair: pair[0] <= 0, more))
+        nodes, device = (min((one[at] for one in later), default=0) for at in (0, 1))
+        if len(later) < _FEWEST_LATER_CALLS or nodes <= 0:
+            return None
+        beside = f", which keep {device:,} bytes of the device," if device > 0 else ""
+        message = (
+            f"{nodes:,} nodes of its graph{beside} are there at each of {len(later)} later calls"
+        )
+        gone = f"with {_CHANGE_TEXT[finding.code]} in this line: none of them"
+        return self._shown(finding, message, gone, device if device > 0 else None)
+
+    def _graph_grown(self, finding: Finding, nodes: Fit, after: Fit, device: Fit | None) -> Verdict:
+        message = f"graphs grow by {nodes.per_pass:,} nodes at each of {nodes.passes} passes"
+        if device is not None and device.grows:
+            message += (
+                f"; the values themselves take {device.per_pass:,} bytes of the device per pass"
+            )
+        grown = f"{after.per_pass:,} nodes per pass" if after.grows else "no growth"
+        gone = f"with {_CHANGE_TEXT[finding.code]} in this line: {grown} in {after.passes} passes"
+        return self._shown(finding, message, gone)
+
+    def _retained(self, finding: Finding, watch: Watch, device: Fit) -> Verdict:
+        found = retained(self._laboratory, watch)
+        if found.needed:
+            return self._other(Outcome.REFUTED, found.needed)
+        if found.bytes <= 0:
+            return self._other(
+                Outcome.REFUTED,
+                f"the line ran {device.passes} times, memory did not grow, and graphs keep no more"
+                f" than with {RELEASE}",
+            )
+        message = f"graphs keep {found.bytes:,} bytes after the pass that {RELEASE} lets go"
+        gone = f"with {RELEASE} in this line: nothing of these in {found.passes} passes"
+        if found.carried:
+            gone += "; then a pass fails, which goes through the graph of an earlier one"
+        return self._shown(finding, message, gone, found.bytes)
+
     def _grown(self, finding: Finding, device: Fit, after: Fit | None) -> Verdict:
         message = (
             f"device memory grows by {device.per_pass:,} bytes per pass,"
             f" {device.total:,} bytes in {device.passes} passes"
         )
-        return self._confirmed(finding, message, device, after)
+        if after is None:
+            return self._shown(finding, message, size=device.per_pass)
+        grown = f"{after.per_pass:,} bytes per pass" if after.grows else "no growth"
+        gone = f"with {_CHANGE_TEXT[finding.code]} in this line: {grown} in {after.passes} passes"
+        return self._shown(finding, message, gone, device.per_pass, max(0, after.per_pass))
 
-    def _confirmed(self, finding: Finding, message: str, fit: Fit, after: Fit | None) -> Verdict:
+    def _shown(
+        self,
+        finding: Finding,
+        message: str,
+        changed: str = "",
+        size: int | None = None,
+        left: int = 0,
+    ) -> Verdict:
         place = f"{shown(finding.filename)}:{finding.span.row}"
         stack = (f"{place} ({finding.function})" if finding.function else place,)
-        evidence = [Evidence(message, bytes=fit.per_pass, stack=stack, witness=WITNESS)]
-        if after is not None:
-            grown = f"{after.per_pass:,} bytes per pass" if after.grows else "no growth"
-            change = _CHANGE_TEXT[finding.code]
-            evidence.append(
-                Evidence(
-                    f"with {change} in this line: {grown} in {after.passes} passes",
-                    run="with the suggested change",
-                    bytes=max(0, after.per_pass),
-                    stack=stack,
-                    witness=WITNESS,
-                )
-            )
+        evidence = [Evidence(message, bytes=size, stack=stack, witness=WITNESS)]
+        if changed:
+            run = "with the suggested change"
+            evidence.append(Evidence(changed, run=run, bytes=left, stack=stack, witness=WITNESS))
         return Verdict(Outcome.CONFIRMED, self._device, tuple(evidence))
 
-    def _with_changes(
-        self, watch: Watch
-    ) -> tuple[tuple[Sample, ...] | None, tuple[Sample, ...] | None]:
-        """The samples with every line changed; and, where there are other lines, with every one
-        but this: lines that keep the same graph hide each other's growth."""
+    def _with_changes(self, watch: Watch) -> tuple[Observation | None, Observation | None]:
+        """The run with every line changed; and, where there are other lines, with every one but
+        this: lines that keep the same graph hide each other's growth."""
         every = changed(self._watches, self._findings)
         if every is None:
             return None, None
-        samples = self._laboratory.measure(every).passes.get(watch.number)
-        if samples is None or len(self._watches) == 1:
-            return samples, None
+        seen = self._laboratory.measure(every)
+        if sum(one.kind is Kind.GROWTH for one in self._watches) == 1:
+            return seen, None
         others = changed(self._watches, self._findings, leave=watch)
-        if others is None:
-            return samples, None
-        return samples, self._laboratory.measure(others).passes.get(watch.number)
+        return seen, self._laboratory.measure(others) if others is not None else None
 
     def _other(self, outcome: Outcome, reason: str) -> Verdict:
         return Verdict(outcome, self._device, reason=reason)
@@ -208,13 +274,3 @@ class GrowthJudge:
 def _same(before: Fit, after: Fit | None) -> bool:
     """Whether the device's memory grows with the change as it did without."""
     return after is not None and after.grows and after.per_pass > _REMAINS * before.per_pass
-
-
-def _graphs(host: Fit, device: Fit) -> str:
-    text = (
-        f"host memory grows by {host.per_pass:,} bytes at each of {host.passes} passes: the graphs,"
-        " without the device buffers that backward() has freed"
-    )
-    if device.grows:
-        text += f"; the values themselves take {device.per_pass:,} bytes of the device per pass"
-    return text

@@ -10,10 +10,12 @@ from cudalint.runtime.question import Question
 
 REFUTABLE = frozenset({"GPU401", "GPU501", "GPU502", "GPU605"})
 """What the hooks in frameworks see all of."""
-_PARTS = frozenset({"torch.parts", "cupy.parts"})
-_FLUSHES = frozenset({"torch.cuda.empty_cache", "cupy.cuda.MemoryPool.free_all_blocks"})
-_SEGMENT = "segment"
-"""As the hooks call them."""
+OF_RESUMED = frozenset({"GPU605"})
+"""What a program does that finds what a run before has left, such as a checkpoint."""
+OF_PARTS = frozenset({"GPU402"})
+"""What asks how much each operation takes of a block."""
+_PARTS, _SEGMENT = "parts", "segment"
+"""As the hooks call them: the use of a block, and what an allocator cuts its blocks from."""
 _FEWEST_USES = 2
 _FEWEST_ROUNDS = 2
 _DEVICE = frozenset({"device", "array", "mipmapped-array", "managed"})
@@ -96,7 +98,7 @@ def used_in_parts(question: Question, seen: Observation) -> Iterator[tuple[Event
             used += event.bytes
             if used > most:
                 most, reached = used, event
-        elif event.api in _PARTS:
+        elif event.api == _PARTS:
             uses += event.detail
             largest = max(largest, event.bytes)
     several = reached is not None and most > reached.bytes
@@ -131,9 +133,11 @@ def flushed(question: Question, seen: Observation) -> Iterator[tuple[Event | Non
     calls: list[Event] = []
     again = 0
     for event in seen.events:
-        if event.api in _FLUSHES and question.place.index(event.stack) is not None:
+        if event.family != _SEGMENT:
+            continue
+        if event.kind is EventKind.CALL and question.place.index(event.stack) is not None:
             calls.append(event)
-        elif calls and event.family == _SEGMENT and event.kind is EventKind.ACQUIRE:
+        elif calls and event.kind is EventKind.ACQUIRE:
             again += event.bytes
     if len(calls) >= _FEWEST_ROUNDS:
         total = sum(event.bytes for event in calls)

@@ -12,7 +12,7 @@ from cudalint.findings.verdict import Evidence, Outcome, Verdict
 from cudalint.runtime.evidence import shown
 from cudalint.runtime.frameworks.growth import WITNESS, not_measured, unmeasured
 from cudalint.runtime.frameworks.programs import Sample
-from cudalint.runtime.frameworks.watches import UNRECORDED, place_of, watches_of
+from cudalint.runtime.frameworks.watches import UNRECORDED, Kind, watch_of, watches_of
 from cudalint.runtime.sweep import BudgetSpentError, Laboratory
 
 _LEAST_OF_A_GRAPH = 512
@@ -32,9 +32,7 @@ class PeakJudge:
         laboratory = self._laboratory
         if not laboratory.prepared.frameworks:
             return self._other(Outcome.NOT_RUNNABLE, unmeasured(laboratory.device.mode))
-        watch = next(
-            one for one in self._watches if one.peak and (one.file, one.row) == place_of(finding)
-        )
+        watch = watch_of(self._watches, finding, Kind.PEAK)
         try:
             base = laboratory.base()
             plain = base.passes.get(watch.number, ())

@@ -7,28 +7,32 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from cudalint.runtime.events import Event, EventKind, Frame, Violation
+from cudalint.runtime.python_programs import python_path
 from cudalint.runtime.trace import Mode, Trace
 
 TRACE = "CUDALINT_FRAMEWORK_TRACE"
 HISTORY = "CUDALINT_HISTORY"
 """``0``: no history of each allocation, where only growth is asked for."""
+PARTS = "CUDALINT_PARTS"
+"""Set: how much of each block its operations take."""
 STAND_INS = "CUDALINT_STAND_INS"
 MODULES = Path(__file__).parent / "modules"
 _RUNNER = "_cudalint_frameworks"
+IMPORTS = r"^[ \t]*(?:from|import(?:[ \t]+[^,#\n]+,)*)[ \t]+"
+"""Begins a line that imports what comes next, if with others: ``import os, torch``."""
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from|import)[ \t]+"
-    r"(torch|cupy|cupyx|numba|pycuda|jax|flax|rmm|cudf|cuml|lightning|pytorch_lightning|transformers"
-    r"|cuda\.core|cuda\.bindings[^\n]*\bnvrtc)\b",
+    IMPORTS + r"(torch|cupy|cupyx|numba|pycuda|jax|flax|rmm|cudf|cuml|lightning|pytorch_lightning"
+    r"|transformers|cuda\.core|cuda\.bindings[^\n]*\bnvrtc)\b",
     re.MULTILINE,
 )
 _SIMULATED = re.compile(
-    r"^[ \t]*(?:from|import)[ \t]+"
-    r"(torch|torchvision|torchaudio|lightning|pytorch_lightning|transformers|timm|cupy)\b",
+    IMPORTS + r"(torch|torchvision|torchaudio|lightning|pytorch_lightning|transformers|timm"
+    r"|cupy)\b",
     re.MULTILINE,
 )
 """Those whose device can be pretended."""
@@ -68,6 +72,10 @@ class Sample:
     device: int
     host: int
     """-1 where the C heap cannot be asked."""
+    nodes: int = 0
+    """Of graphs that tensors lead to."""
+    saved: int = 0
+    """Bytes that these keep for a backward pass."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,8 @@ class FrameworkTrace:
     passes: Mapping[int, tuple[Sample, ...]]
     """By the number of the watch."""
     exits: tuple[tuple[Frame, ...], ...] = ()
+    refused: Mapping[int, int] = field(default_factory=dict)
+    """By the number of a watch whose line failed: the bytes that graphs kept anew before it."""
 
 
 def uses_framework(files: Iterable[Path], *, simulated: bool = False) -> bool:
@@ -102,9 +112,8 @@ def script_command(script: Path, arguments: Sequence[str] = ()) -> tuple[str, ..
 
 def environment() -> dict[str, str]:
     """What puts the hooks on the path of a program, and of any Python that it starts."""
-    others = os.environ.get("PYTHONPATH")
     return {
-        "PYTHONPATH": f"{MODULES}{os.pathsep + others if others else ''}",
+        "PYTHONPATH": python_path(MODULES),
         # JAX would take three quarters of the device at once.
         "XLA_PYTHON_CLIENT_PREALLOCATE": os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE", "false"),
     }
@@ -131,14 +140,22 @@ def read_trace(file: Path, process: int) -> FrameworkTrace:
     records: list[tuple[int, Mapping[str, Any]]] = []
     passes: dict[int, list[Sample]] = {}
     exits: list[tuple[Frame, ...]] = []
+    refused: dict[int, int] = {}
     for record in _records(file):
         try:
             kind = record["kind"]
             if kind == "stack":
                 stacks[int(record["number"])] = _frames(record["frames"])
             elif kind == "pass":
-                sample = Sample(int(record["device_bytes"]), int(record["host_bytes"]))
+                sample = Sample(
+                    int(record["device_bytes"]),
+                    int(record["host_bytes"]),
+                    int(record.get("nodes", 0)),
+                    int(record.get("saved", 0)),
+                )
                 passes.setdefault(int(record["watch"]), []).append(sample)
+            elif kind == "refused":
+                refused[int(record["watch"])] = int(record["saved"])
             elif kind == "exit":
                 exits.append(stacks.get(int(record.get("stack", 0)), ()))
             elif kind == "raised":
@@ -159,7 +176,8 @@ def read_trace(file: Path, process: int) -> FrameworkTrace:
             continue
     complete = bool(events) and events[-1].kind is EventKind.END
     trace = Trace(process, Mode.OBSERVE, 0, tuple(events), (), complete)
-    return FrameworkTrace(trace, {key: tuple(one) for key, one in passes.items()}, tuple(exits))
+    samples = {key: tuple(one) for key, one in passes.items()}
+    return FrameworkTrace(trace, samples, tuple(exits), refused)
 
 
 def _raised(record: Mapping[str, Any]) -> Mapping[str, Any] | None:

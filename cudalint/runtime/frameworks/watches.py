@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cudalint.findings.finding import Finding
@@ -16,21 +17,35 @@ GROWTH = frozenset({"GPU601", "GPU603", "GPU606", "GPU608"})
 PEAKS = frozenset({"GPU602"})
 """Rules on how much a line takes at most."""
 _CHANGES = {"GPU601": "detached", "GPU603": "on_host"}
-UNRECORDED = "unrecorded"
+UNRECORDED, RELEASED = "unrecorded", "released"
+OF_CALLS = frozenset({"GPU601"})
+"""Rules on what may be kept at a line that runs once, for all later calls of its function."""
+
+
+class Kind(enum.Enum):
+    """What is sampled of a line."""
+
+    GROWTH = "growth"
+    """What is there before each pass."""
+    CALLS = "calls"
+    """The same at each call of the function that the line is in."""
+    PEAK = "peak"
+    """The most that it takes."""
+    KEPT = "kept"
+    """What graphs keep for a backward pass after it."""
 
 
 @dataclass(frozen=True)
 class Watch:
-    """A line where memory is sampled before each pass."""
+    """A line where memory is sampled at each pass."""
 
     number: int
     file: str
     row: int
     change: str = ""
     """What is done to the values in this line: ``detached``, ``on_host``; or to all of it:
-    ``unrecorded``; empty: nothing."""
-    peak: bool = False
-    """Whether the most that the line takes is sampled, in place of what was there before it."""
+    ``unrecorded``, ``released``; empty: nothing."""
+    kind: Kind = Kind.GROWTH
 
 
 def place_of(finding: Finding) -> tuple[str, int]:
@@ -39,16 +54,28 @@ def place_of(finding: Finding) -> tuple[str, int]:
 
 
 def watches_of(findings: Iterable[Finding]) -> tuple[Watch, ...]:
-    """A watch for each line that growth findings stand on, and for each of peaks, nothing
-    changed."""
+    """What findings have sampled, nothing changed: at their lines, and around these."""
     places = dict.fromkeys(
-        (*place_of(finding), finding.code in PEAKS)
-        for finding in findings
-        if finding.code in GROWTH | PEAKS
+        (*place_of(finding), kind) for finding in findings for kind in _kinds(finding.code)
     )
     return tuple(
-        Watch(number, file, row, peak=peak) for number, (file, row, peak) in enumerate(places, 1)
+        Watch(number, file, row, kind=kind) for number, (file, row, kind) in enumerate(places, 1)
     )
+
+
+def _kinds(code: str) -> Iterator[Kind]:
+    if code in GROWTH:
+        yield Kind.GROWTH
+    if code in OF_CALLS:
+        yield Kind.CALLS
+    if code in PEAKS:
+        yield Kind.PEAK
+
+
+def watch_of(watches: Iterable[Watch], finding: Finding, kind: Kind) -> Watch:
+    """The one of that kind that a finding has asked for."""
+    place = place_of(finding)
+    return next(one for one in watches if (one.file, one.row) == place and one.kind is kind)
 
 
 def changed(
@@ -58,6 +85,9 @@ def changed(
     where a line has no such change."""
     found = []
     for watch in watches:
+        if watch.kind is not Kind.GROWTH:
+            found.append(watch)
+            continue
         codes = {f.code for f in findings if place_of(f) == (watch.file, watch.row)}
         change = next((_CHANGES[code] for code in sorted(codes) if code in _CHANGES), "")
         if watch == leave:
@@ -76,7 +106,7 @@ def environment(watches: Iterable[Watch]) -> dict[str, str]:
             "file": one.file,
             "row": one.row,
             "change": one.change or None,
-            "peak": one.peak,
+            "kind": one.kind.value,
         }
         for one in watches
     ]

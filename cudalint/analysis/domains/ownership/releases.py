@@ -236,6 +236,15 @@ class Passing:
         return self.state.failure is None and kinds.count("condition") > 1
 
 
+def _went_astray(state: State) -> bool:
+    """Whether a path was chosen by what stands where a pointer without a value points to: nobody
+    comes this way."""
+    return any(
+        isinstance(one, Input) and any(isinstance(part, Uninitialized) for part in one.location)
+        for one in inside(*state.conditions)
+    )
+
+
 @dataclass
 class Release(Passing):
     """It is passed to be released; ``status`` tells whether it could. Nothing is held against a
@@ -292,7 +301,8 @@ class Release(Passing):
                 self._misuse(MisuseKind.STACK)
                 state.escape(state.reachable([value]))  # what was meant is not lost too
             case Uninitialized() if location and not _may_have_value(run, state, location[0]):
-                self._misuse(MisuseKind.UNINITIALIZED)
+                if not _went_astray(state):
+                    self._misuse(MisuseKind.UNINITIALIZED)
             case Input(location=entry):
                 ended = self._ended(entry)
                 self._input(ended, ended if location == entry else location)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from clang.cindex import Cursor
 
@@ -217,6 +217,14 @@ def lower_implicit_constructor(
     return _function(context, span, filename, [], [], [], kind="constructor")
 
 
+def _named_by(key: str) -> Literal["any", "file", "instances"]:
+    """Who can call a function, by its USR: that of a template says so, and where others cannot link
+    to it, it has the name of its file."""
+    if "@FT@" in key or "@ST>" in key or "@SP>" in key:
+        return "instances"
+    return "any" if key.startswith("c:@") or not key.startswith("c:") else "file"
+
+
 def lower_function(lower: Parts, unit: Unit, body: Body) -> Function:
     """Lower a function's definition."""
     functions = library()
@@ -251,4 +259,5 @@ def lower_function(lower: Parts, unit: Unit, body: Body) -> Function:
         is_static=kind == Kind.METHOD and bool(functions.is_static(cursor)),
         returns=returns if returns.text else None,
         in_macro=unit.positions.from_macro(cursor),
+        named_by=_named_by(body.key),
     )

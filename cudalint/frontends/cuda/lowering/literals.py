@@ -19,11 +19,11 @@ def number(context: Context, cursor: Cursor) -> Expression:
     value = evaluate(cursor)
     if value is None:
         return Unknown(context.positions.text(cursor))
-    return Constant(value, _constant_name(context, cursor))
+    return Constant(value, macro_name(context, cursor))
 
 
-def _constant_name(context: Context, cursor: Cursor) -> str:
-    """The object-like macro that stands for a literal."""
+def macro_name(context: Context, cursor: Cursor) -> str:
+    """The object-like macro that writes an expression, or its start."""
     if not context.positions.from_macro(cursor):
         return ""
     name, start, _ = context.positions.offsets(cursor)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator as operators
+from collections.abc import Callable, Mapping
+
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.conditions import branch_on
@@ -18,6 +21,7 @@ from cudalint.frontends.cuda.lowering.libclang import (
     usr,
     values_of,
 )
+from cudalint.frontends.cuda.lowering.literals import macro_name
 from cudalint.frontends.cuda.lowering.syntax import bare, is_trapped, two
 from cudalint.frontends.cuda.lowering.unknowns import other
 from cudalint.frontends.cuda.lowering.variables import variable_of
@@ -38,6 +42,11 @@ from cudalint.program import (
 )
 
 _BOOL = Type("bool", "bool", 1, False)
+_EXACT: Mapping[str, Callable[[int, int], int]] = {
+    "+": operators.add,
+    "-": operators.sub,
+    "*": operators.mul,
+}
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
@@ -163,7 +172,32 @@ def binary(context: Context, cursor: Cursor) -> Expression:
     always = _compared_to_least(context, operator, (left, first), (right, second))
     if always is not None:
         return Constant(always)
-    return Binary(operator, first, second, type_ if type_.kind == "integer" else None)
+    result = type_ if type_.kind == "integer" else None
+    positions = context.positions
+    if positions.from_macro(left) and positions.offsets(left) == positions.offsets(right):
+        return _written_by_macro(macro_name(context, left), operator, first, second, result)
+    return Binary(operator, first, second, result)
+
+
+def _written_by_macro(
+    name: str, operator: str, left: Expression, right: Expression, result: Type | None
+) -> Expression:
+    """An operation in the body of a macro: its name stands for the result, where that is a constant
+    and does not wrap around, and for neither operand alone."""
+    first, second = _unnamed(left, name), _unnamed(right, name)
+    exact = _EXACT.get(operator)
+    match first, second:
+        case Constant(value=int() as one), Constant(value=int() as other) if name and exact:
+            value = exact(one, other)
+            if result is not None and wrap(value, result) == value:
+                return Constant(value, name)
+    return Binary(operator, first, second, result)
+
+
+def _unnamed(operand: Expression, name: str) -> Expression:
+    if isinstance(operand, Constant) and operand.text == name:
+        return Constant(operand.value)
+    return operand
 
 
 def _compared_to_least(

@@ -7,13 +7,11 @@ import os
 from types import ModuleType
 from typing import Any
 
-from _cudalint_frameworks import recorder, stand_ins
+from _cudalint_frameworks import parts, recorder, stand_ins
 
 _MOST_EVENTS = 200_000
 _API = "torch"
-FLUSH = "torch.cuda.empty_cache"
-SEGMENT = "segment"
-"""The family of what the allocator itself takes, to hand it out in blocks."""
+_FLUSH = "torch.cuda.empty_cache"
 
 
 def hook(torch: ModuleType) -> None:
@@ -26,6 +24,10 @@ def hook(torch: ModuleType) -> None:
     if os.environ.get("CUDALINT_HISTORY") == "0":
         return
     _tell_flushes(torch.cuda)
+    if os.environ.get(parts.VARIABLE):
+        from _cudalint_frameworks import torch_parts
+
+        torch_parts.watch()
 
     def begin() -> None:
         try:
@@ -63,7 +65,9 @@ def _tell_flushes(cuda: Any) -> None:
         before = cuda.memory_reserved() if cuda.is_initialized() else 0
         empty_cache()
         given = before - cuda.memory_reserved() if before else 0
-        recorder.write("call", at=recorder.stack(), api=FLUSH, family=SEGMENT, bytes=given)
+        recorder.write(
+            "call", at=recorder.stack(), api=_FLUSH, family=recorder.SEGMENT, bytes=given
+        )
 
     cuda.empty_cache = cuda.memory.empty_cache = flush
 
@@ -85,6 +89,7 @@ def write_history(torch: Any) -> None:
                 "family": "device", "address": address, "bytes": size, "api": _API,
                 "device": device, "time": int(entry.get("time_us", 0)) * 1000,
             }  # fmt: skip
+            segment = values | {"family": recorder.SEGMENT}
             if action == "alloc":
                 held[device, address] = size, last
                 recorder.write("acquire", at=_frames(entry), **values)
@@ -92,17 +97,19 @@ def write_history(torch: Any) -> None:
                 recorder.write("release", at=_frames(entry), **values)
             elif action in ("segment_alloc", "segment_map"):
                 segments[device, address] = size
-                recorder.write("acquire", at=_frames(entry), **values | {"family": SEGMENT})
+                recorder.write(
+                    "acquire", at=_frames(entry), **values | {"family": recorder.SEGMENT}
+                )
             elif action in ("segment_free", "segment_unmap"):
                 if segments.pop((device, address), None):
-                    recorder.write("release", at=[], **values | {"family": SEGMENT})
+                    recorder.write("release", at=[], **segment)
             elif action == "oom":
                 values |= {
                     "status": 2, "address": 0, "source": int(entry.get("device_free", 0)),
                 }  # fmt: skip
                 recorder.write("call", at=_frames(entry), **values)
     left = [("device", key, size) for key, (size, _) in held.items()]
-    left += [(SEGMENT, key, size) for key, size in segments.items()]
+    left += [(recorder.SEGMENT, key, size) for key, size in segments.items()]
     for family, (device, address), size in left:
         recorder.write(
             "release", at=[], family=family, address=address, bytes=size, device=device,

@@ -12,6 +12,8 @@ from types import FrameType
 from typing import Any, TextIO
 
 VARIABLE = "CUDALINT_FRAMEWORK_TRACE"
+SEGMENT = "segment"
+"""The family of what an allocator itself takes, to hand it out in blocks."""
 OWN = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
 _MOST_FRAMES = 48
 _MOST_TEXT = 2000
@@ -94,6 +96,12 @@ def live_bytes(family: str) -> int:
     """What objects of Python hold of a family."""
     with _lock:
         return sum(one["bytes"] for (kind, _), one in _live.items() if kind == family)
+
+
+def live_addresses(family: str) -> list[int]:
+    """Where it lies."""
+    with _lock:
+        return [address for kind, address in _live if kind == family]
 
 
 def raised(error: BaseException) -> None:

@@ -16,12 +16,15 @@ from typing import Any
 from _cudalint_frameworks import recorder
 
 VARIABLE = "CUDALINT_WATCH"
-_PASS, _PEAK, _CHANGE = "__cudalint_passed__", "__cudalint_peak__", "__cudalint_{}__"
+_PASS, _CHANGE = "__cudalint_passed__", "__cudalint_{}__"
+_WRAPPERS = {"peak": "__cudalint_peak__", "kept": "__cudalint_kept__"}
 CHANGES = ("detached", "on_host")
+RELEASED = "released"
+_RETAINS = "retain_graph"
 
 
 def watches() -> dict[str, list[dict[str, Any]]]:
-    """The watched lines, by real path: ``number``, ``row``, ``change`` (or null)."""
+    """The watched lines, by real path: ``number``, ``row``, ``kind``, ``change`` (or null)."""
     found: dict[str, list[dict[str, Any]]] = {}
     for one in json.loads(os.environ.get(VARIABLE) or "[]"):
         found.setdefault(os.path.realpath(one["file"]), []).append(one)
@@ -36,13 +39,19 @@ def compiled(source: bytes, filename: str, own: list[dict[str, Any]]) -> CodeTyp
         if target is None:
             recorder.note(f"no statement at {filename}:{one['row']}")
             continue
-        if one.get("peak"):
-            _wrap(tree, target, one["number"], one.get("change"))
+        kind, change = one["kind"], one.get("change")
+        if kind == "peak":
+            _wrap(tree, target, kind, one["number"], change)
             continue
-        change = one.get("change")
-        if change is not None and not _change(target, _CHANGE.format(change)):
+        if change is not None and not _changed(target, change):
             recorder.note(f"the change cannot be made at {filename}:{one['row']}")
-        _insert_before(tree, target, one["number"])
+        if kind == "kept":
+            _wrap(tree, target, kind, one["number"])
+            continue
+        if kind == "calls":
+            target = _function_around(tree, target)
+        if target is not None:
+            _insert_before(tree, target, one["number"])
     return compile(ast.fix_missing_locations(tree), filename, "exec", dont_inherit=True)
 
 
@@ -60,6 +69,37 @@ def _first(node: ast.stmt) -> int:
     """The row that a statement begins in, with its decorators."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(one.lineno for one in decorators)])
+
+
+def _function_around(tree: ast.Module, statement: ast.stmt) -> ast.stmt | None:
+    """The innermost function that a statement is in; ``None`` where it is in none."""
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.lineno < statement.lineno <= (node.end_lineno or node.lineno)
+    ]
+    return max(around, key=lambda node: node.lineno, default=None)
+
+
+def _changed(statement: ast.stmt, change: str) -> bool:
+    """Make a change in a statement; whether it could be."""
+    if change == RELEASED:
+        return _released(statement)
+    return _change(statement, _CHANGE.format(change))
+
+
+def _released(statement: ast.stmt) -> bool:
+    retaining = [
+        keyword
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+        if keyword.arg == _RETAINS
+    ]
+    for keyword in retaining:
+        keyword.value = ast.copy_location(ast.Constant(False), keyword.value)
+    return bool(retaining)
 
 
 def _change(statement: ast.stmt, function: str) -> bool:
@@ -95,13 +135,13 @@ def _insert_before(tree: ast.Module, target: ast.stmt, number: int) -> None:
                 return
 
 
-def _wrap(tree: ast.Module, target: ast.stmt, number: int, change: str | None) -> None:
+def _wrap(tree: ast.Module, target: ast.stmt, kind: str, *values: int | str | None) -> None:
     """Put the statement into a ``with`` that measures it."""
     for body in _bodies(tree):
         for at, statement in enumerate(body):
             if statement is target:
-                given = [ast.Constant(number), ast.Constant(change)]
-                call = ast.Call(ast.Name(_PEAK, ast.Load()), given, [])  # type: ignore[arg-type]
+                given: list[ast.expr] = [ast.Constant(value) for value in values]
+                call = ast.Call(ast.Name(_WRAPPERS[kind], ast.Load()), given, [])
                 body[at] = ast.copy_location(ast.With([ast.withitem(call)], [target]), target)
                 return
 
@@ -140,7 +180,8 @@ def provide() -> None:
     from _cudalint_frameworks import sampling
 
     setattr(builtins, _PASS, sampling.passed)
-    setattr(builtins, _PEAK, sampling.Peak)
+    setattr(builtins, _WRAPPERS["peak"], sampling.Peak)
+    setattr(builtins, _WRAPPERS["kept"], sampling.Kept)
     for name in CHANGES:
         setattr(builtins, _CHANGE.format(name), getattr(sampling, name))
 

@@ -7,7 +7,7 @@ import gc
 import sys
 from typing import Any
 
-from _cudalint_frameworks import on_cupy, on_numba, on_torch, recorder
+from _cudalint_frameworks import graphs, on_cupy, on_numba, on_torch, recorder
 
 _MOST_PASSES = 64
 _counts: dict[int, int] = {}
@@ -45,11 +45,47 @@ def passed(watch: int) -> None:
         # Cycles that are garbage are not kept by anything. What was there before need not be
         # looked through again each time.
         gc.collect()
+        torch = sys.modules.get("torch")
         if count == 1:
+            if torch is not None:
+                graphs.before_freeze(torch)
             gc.freeze()
-        recorder.write("pass", watch=watch, device_bytes=device_bytes(), host_bytes=host_bytes())
+        recorder.write(
+            "pass", watch=watch, device_bytes=device_bytes(), host_bytes=host_bytes(),
+            nodes=len(graphs.nodes(torch)) if torch is not None else 0,
+        )  # fmt: skip
     except Exception as error:
         recorder.failed("memory", error)
+
+
+class Kept:
+    """Samples what graphs keep after a statement that lets them go or not. Where it fails: what was
+    kept anew when it began."""
+
+    def __init__(self, watch: int) -> None:
+        self._watch, self._count = watch, _counts.get(watch, 0) + 1
+        _counts[watch] = self._count
+        self._before = 0
+
+    def __enter__(self) -> None:
+        self._before = graphs.saved_bytes(sys.modules["torch"])
+
+    def __exit__(self, kind: Any, *error: Any) -> None:
+        if self._count > _MOST_PASSES:
+            return
+        if kind is not None:
+            anew = self._before - _left.get(self._watch, 0)
+            recorder.write("refused", watch=self._watch, saved=max(0, anew))
+            return
+        saved = _left[self._watch] = graphs.saved_bytes(sys.modules["torch"])
+        recorder.write(
+            "pass", watch=self._watch, device_bytes=device_bytes(), host_bytes=host_bytes(),
+            saved=saved,
+        )  # fmt: skip
+
+
+_left: dict[int, int] = {}
+"""What graphs kept after the last pass, by watch."""
 
 
 class Peak:

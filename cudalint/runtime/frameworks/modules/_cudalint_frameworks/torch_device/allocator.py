@@ -13,6 +13,8 @@ import os
 import time
 from typing import Any
 
+from _cudalint_frameworks.blocks import Block
+
 _MIB = 1024**2
 _LEAST_BLOCK = 512
 _SMALL = _MIB
@@ -31,24 +33,6 @@ _STATISTICS = (
 
 class OutOfDeviceMemoryError(Exception):
     """The device has no room; the text is what PyTorch says."""
-
-
-class Block:
-    """A part of a segment, free or not."""
-
-    __slots__ = ("address", "after", "before", "free", "pool", "requested", "size", "stream")
-
-    def __init__(self, address: int, size: int, pool: str, stream: int) -> None:
-        self.address, self.size, self.pool, self.stream = address, size, pool, stream
-        self.requested = 0
-        self.free = True
-        self.before: Block | None = None
-        self.after: Block | None = None
-
-    @property
-    def whole(self) -> bool:
-        """Whether it is all of a segment."""
-        return self.before is None and self.after is None
 
 
 class _Count:
@@ -126,7 +110,7 @@ class Allocator:
             raise OutOfDeviceMemoryError(self._refusal(size))
         left = block.size - wanted
         if (left >= _LEAST_BLOCK and pool == "small_pool") or left > _SMALL:
-            self._split(block, wanted)
+            self._keep(block.split(wanted))
         block.free, block.requested = False, size
         self._count(block, 1)
         self._tell("alloc", block.address, size)
@@ -141,7 +125,7 @@ class Allocator:
         for other in (block.before, block.after):
             if other is not None and other.free:
                 self._take(other)
-                block = self._merged(block, other)
+                block = block.joined(other)
         self._keep(block)
 
     def empty(self) -> int:
@@ -171,28 +155,12 @@ class Allocator:
         size = segment_size(wanted)
         if self.reserved + size > self.capacity * self.fraction:
             return None
-        block = Block(self._next, size, pool, stream)
+        block = Block(self._next, size, stream, pool)
         self._next += -(-size // _ROUND_OWN) * _ROUND_OWN
         self._segments[block.address] = block
         self._count_segment(block, 1)
         self._tell("segment_alloc", block.address, size)
         return block
-
-    def _split(self, block: Block, size: int) -> None:
-        rest = Block(block.address + size, block.size - size, block.pool, block.stream)
-        rest.before, rest.after = block, block.after
-        if rest.after is not None:
-            rest.after.before = rest
-        block.after, block.size = rest, size
-        self._keep(rest)
-
-    def _merged(self, block: Block, other: Block) -> Block:
-        first, last = (other, block) if other.address < block.address else (block, other)
-        first.size += last.size
-        first.after = last.after
-        if first.after is not None:
-            first.after.before = first
-        return first
 
     def _keep(self, block: Block) -> None:
         block.free = True

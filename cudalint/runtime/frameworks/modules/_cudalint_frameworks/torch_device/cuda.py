@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
+from _cudalint_frameworks.errors import refusing
 from _cudalint_frameworks.torch_device.devices import DEVICES, profile
-from _cudalint_frameworks.torch_device.errors import refusing
 from _cudalint_frameworks.torch_device.streams import Event, ExternalStream, Stream, StreamContext
 from _cudalint_frameworks.torch_device.tensors import index_of
 

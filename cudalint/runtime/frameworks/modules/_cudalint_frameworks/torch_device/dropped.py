@@ -14,8 +14,8 @@ from typing import Any
 import torch
 
 from _cudalint_frameworks import recorder
+from _cudalint_frameworks.errors import NotSimulatedError, not_simulated
 from _cudalint_frameworks.torch_device.devices import DEVICES
-from _cudalint_frameworks.torch_device.errors import NotSimulatedError, not_simulated
 
 _LARGEST = 64 * 1024**2
 """Bytes of one storage whose values are kept."""

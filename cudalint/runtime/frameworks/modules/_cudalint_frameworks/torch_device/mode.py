@@ -11,6 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from _cudalint_frameworks.torch_device import dropped, placement
 from _cudalint_frameworks.torch_device.devices import DEVICES
 from _cudalint_frameworks.torch_device.placement import HOST
+from _cudalint_frameworks.torch_operations import gives_view, tensors_in
 
 _OLD_WORKSPACE, _HOPPER_WORKSPACE = 4096 * 2048 + 16 * 1024 * 8, 4096 * 8 * 1024
 """Bytes that cuBLAS is given by the first product of a stream (``CublasHandlePool.cpp``)."""
@@ -32,17 +33,11 @@ class DeviceMode(TorchDispatchMode):
     ) -> Any:
         named = dict(named or {})
         kind = _kind(function)
-        tensors: list[Any] = []
-        _collect(arguments, tensors)
-        _collect(named.values(), tensors)
+        tensors = tensors_in((*arguments, *named.values()))
         asked = _asked(named)
         known = [one for one in map(placement.placed, tensors) if one is not None]
         if known and not kind.view:
             _check(kind, tensors, known)
-            for tensor in tensors:
-                found = placement.placed(tensor)
-                if found is not None:
-                    placement.used(found, tensor)
         pinned = named.pop("pin_memory", None)
         result = _done(function, kind, arguments, named, tensors)
         device = _where(asked, known, tensors)
@@ -60,8 +55,7 @@ class _Kind:
 
     def __init__(self, function: Any) -> None:
         schema = function._schema
-        returns = [one.alias_info for one in schema.returns]
-        self.view = any(one is not None and not one.is_write for one in returns)
+        self.view = gives_view(function)
         name = schema.name.partition("::")[2]
         self.product = name in _PRODUCTS
         self.together = name in _TOGETHER or torch.Tag.pointwise in function.tags
@@ -75,14 +69,6 @@ class _Kind:
 @functools.cache
 def _kind(function: Any) -> _Kind:
     return _Kind(function)
-
-
-def _collect(values: Any, found: list[Any]) -> None:
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            found.append(value)
-        elif isinstance(value, list | tuple):
-            _collect(value, found)
 
 
 def _asked(named: dict[str, Any]) -> int | None:
@@ -130,10 +116,8 @@ def _done(function: Any, kind: _Kind, arguments: Any, named: Any, tensors: list[
 
 
 def _place(result: Any, tensors: list[Any], device: int) -> None:
-    made: list[Any] = []
-    _collect(result if isinstance(result, list | tuple) else [result], made)
     given = {one.untyped_storage()._cdata for one in tensors}
-    for one in made:
+    for one in tensors_in([result]):
         storage = one.untyped_storage()
         if storage._cdata not in given or placement.storage_device(storage) != HOST:
             placement.place(storage, device)

@@ -10,26 +10,21 @@ from typing import Any
 
 import torch
 
-from _cudalint_frameworks import recorder
-from _cudalint_frameworks.torch_device.allocator import Block, OutOfDeviceMemoryError
-from _cudalint_frameworks.torch_device.devices import DEVICES, stack
+from _cudalint_frameworks.blocks import Block
+from _cudalint_frameworks.torch_device.allocator import OutOfDeviceMemoryError
+from _cudalint_frameworks.torch_device.devices import DEVICES
 
 HOST = -1
 """In place of the number of a device."""
-PARTS = "torch.parts"
-"""The call that tells how a block was used: its largest part that one operation took."""
-_MOST_USES = 1 << 40
 
 
 class Placed:
-    """A storage on a device, and how operations used it."""
+    """A storage on a device."""
 
-    __slots__ = ("block", "device", "largest", "size", "stack", "uses", "watch")
+    __slots__ = ("block", "device", "size", "watch")
 
     def __init__(self, device: int, size: int, block: Block | None, watch: Any) -> None:
         self.device, self.size, self.block, self.watch = device, size, block, watch
-        self.uses = self.largest = 0
-        self.stack = stack() if size and DEVICES.all[device].history is not None else None
 
 
 _lock = threading.RLock()
@@ -82,31 +77,7 @@ def _gone(key: int) -> None:
     with _lock:
         found = _placed.pop(key, None)
         if found is not None and found.block is not None:
-            tell_parts(found)
             DEVICES.all[found.device].release(found.block)
-
-
-def tell_parts(found: Placed) -> None:
-    """How the storage was used while it was there."""
-    if found.stack is not None and found.uses and found.block is not None:
-        recorder.write(
-            "call", at=found.stack, api=PARTS, family="device", address=found.block.address,
-            bytes=found.largest, source=found.size, detail=min(found.uses, _MOST_USES),
-            device=found.device,
-        )  # fmt: skip
-
-
-def tell_all_parts() -> None:
-    """The same of what lives when the program ends."""
-    with _lock:
-        for found in list(_placed.values()):
-            tell_parts(found)
-
-
-def used(found: Placed, tensor: Any) -> None:
-    """An operation reads or writes a tensor of this storage."""
-    found.uses += 1
-    found.largest = max(found.largest, tensor.numel() * tensor.element_size())
 
 
 @contextmanager

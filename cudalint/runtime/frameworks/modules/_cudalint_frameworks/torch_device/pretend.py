@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
 from typing import Any
 
 import torch
 
-from _cudalint_frameworks import recorder
-from _cudalint_frameworks.torch_device import checkpoints, compiler, cuda, placement, tensors
-from _cudalint_frameworks.torch_device.errors import PREFIX, refusing
+from _cudalint_frameworks import recorder, threads
+from _cudalint_frameworks.errors import PREFIX, refusing
+from _cudalint_frameworks.torch_device import checkpoints, compiler, cuda, tensors
 from _cudalint_frameworks.torch_device.mode import DeviceMode
 
 _SETTINGS = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
@@ -26,17 +25,7 @@ def begin() -> None:
     _generators()
     _mixed_precision()
     _elsewhere()
-    mode = DeviceMode()
-    mode.__enter__()
-    start = threading.Thread.run
-
-    def run(self: threading.Thread) -> None:
-        # Modes are kept by thread.
-        with DeviceMode():
-            start(self)
-
-    threading.Thread.run = run  # type: ignore[method-assign]
-    recorder.at_end(placement.tell_all_parts)
+    threads.enter(DeviceMode)
     for name in _SETTINGS:
         if os.environ.get(name):
             recorder.note(f"{name} is not simulated: the allocator has its default settings")

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
+from _cudalint_frameworks.errors import not_simulated
 from _cudalint_frameworks.torch_device import placement
 from _cudalint_frameworks.torch_device.devices import DEVICES
-from _cudalint_frameworks.torch_device.errors import not_simulated
 from _cudalint_frameworks.torch_device.placement import HOST
 
 _MAKERS = ("new_empty", "new_zeros", "new_ones", "new_full", "new_tensor", "new_empty_strided")

@@ -35,7 +35,7 @@ from cupy._functions import (
     zeros_like,
 )
 from cupy._kernels import ElementwiseKernel, RawKernel, RawModule, ReductionKernel, fuse
-from cupy._memory import default_pool as _default_pool
+from cupy._memory import default_pool as _default_memory_pool
 from cupy.cuda.pinned_memory import default_pool as _default_pinned_pool
 
 __version__ = "13.0.0"
@@ -50,7 +50,7 @@ recorder.at_end(_storages.tell_all)
 
 def get_default_memory_pool() -> Any:
     """The pool of arrays."""
-    return _default_pool
+    return _default_memory_pool
 
 
 def get_default_pinned_memory_pool() -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy
 from _cudalint_frameworks import recorder
-from _cudalint_frameworks.torch_device.errors import not_simulated
+from _cudalint_frameworks.errors import not_simulated
 
-from cupy import _device, _memory
+from cupy import _device, _memory, _operators
 from cupy._storages import Storage, bytes_of, corner_of, hollow, is_hollow, on_host, root_of
 
 _SUMS = {"sum": lambda value, count: value * count, "prod": lambda value, count: value**count}
@@ -52,7 +52,7 @@ def view(array: Any, storage: Storage) -> ndarray:
 def plain(value: Any, storages: list[Storage]) -> Any:
     """A value as NumPy takes it; the storages that it uses are added to the list."""
     if isinstance(value, ndarray):
-        value._storage.used(value._a.nbytes)
+        value._storage.use.add(value._a.nbytes)
         storages.append(value._storage)
         return value._a
     if type(value) in (list, tuple):
@@ -237,7 +237,7 @@ class ndarray:  # noqa: N801 - CuPy's name
 
     def _fetched(self, api: str) -> Any:
         """The contents on the host, by a copy that can fail."""
-        self._storage.used(self._a.nbytes)
+        self._storage.use.add(self._a.nbytes)
         number = _device.called(api)
         recorder.write(
             "copy", at=recorder.stack(), api=api, bytes=self.nbytes, detail=2, call=number
@@ -322,7 +322,7 @@ class ndarray:  # noqa: N801 - CuPy's name
         storages: list[Storage] = []
         place, value = plain(place, storages), plain(value, storages)
         part = self._a[place]
-        self._storage.used(getattr(part, "nbytes", self._a.itemsize))
+        self._storage.use.add(getattr(part, "nbytes", self._a.itemsize))
         if is_hollow(self._a):
             if numpy.size(part) and part.size == self._a.size:
                 self._a[(slice(0, 1),) * self._a.ndim] = numpy.asarray(value).flat[0]
@@ -338,7 +338,7 @@ class ndarray:  # noqa: N801 - CuPy's name
         if not copy and numpy.dtype(dtype) == self.dtype:
             return self
         if bytes_of(self.shape, dtype) > _device.HOLLOW:
-            self._storage.used(self.nbytes)
+            self._storage.use.add(self.nbytes)
             return filled(self.shape, dtype, corner_of(self._a).astype(dtype).flat[0])
         return apply("astype", lambda one: one.astype(dtype), (self,), {})
 
@@ -389,45 +389,4 @@ class ndarray:  # noqa: N801 - CuPy's name
         return method
 
 
-def _operator(name: str, function: Any, *, turned: bool = False, within: bool = False) -> Any:
-    def operate(self: ndarray, other: Any = None) -> Any:
-        if isinstance(other, list | tuple | str) or (other is None and function.nin == 2):
-            return NotImplemented
-        given = (self,) if function.nin == 1 else (other, self) if turned else (self, other)
-        return apply(function.__name__, function, given, {"out": self} if within else {})
-
-    operate.__name__ = name
-    return operate
-
-
-_BINARY = {
-    "add": numpy.add, "sub": numpy.subtract, "mul": numpy.multiply, "truediv": numpy.true_divide,
-    "floordiv": numpy.floor_divide, "mod": numpy.remainder, "pow": numpy.power,
-    "and": numpy.bitwise_and, "or": numpy.bitwise_or, "xor": numpy.bitwise_xor,
-    "lshift": numpy.left_shift, "rshift": numpy.right_shift,
-}  # fmt: skip
-_COMPARED = {
-    "lt": numpy.less, "le": numpy.less_equal, "gt": numpy.greater, "ge": numpy.greater_equal,
-    "eq": numpy.equal, "ne": numpy.not_equal,
-}  # fmt: skip
-_UNARY = {
-    "neg": numpy.negative, "pos": numpy.positive, "abs": numpy.absolute, "invert": numpy.invert,
-}  # fmt: skip
-for _name, _function in _BINARY.items():
-    setattr(ndarray, f"__{_name}__", _operator(_name, _function))
-    setattr(ndarray, f"__r{_name}__", _operator(_name, _function, turned=True))
-    setattr(ndarray, f"__i{_name}__", _operator(_name, _function, within=True))
-for _name, _function in (_COMPARED | _UNARY).items():
-    setattr(ndarray, f"__{_name}__", _operator(_name, _function))
-
-
-def _matmul(self: ndarray, other: Any) -> Any:
-    return apply("matmul", numpy.dot if self.ndim == 1 else _product, (self, other), {})
-
-
-def _product(left: Any, right: Any) -> Any:
-    return numpy.matmul(left, right)
-
-
-ndarray.__matmul__ = _matmul  # type: ignore[attr-defined]
-ndarray.__hash__ = None  # type: ignore[assignment]
+_operators.install(ndarray, apply)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from _cudalint_frameworks import recorder
-from _cudalint_frameworks.torch_device.errors import PREFIX
+from _cudalint_frameworks.errors import PREFIX
 
 from cupy import _device
 from cupy._arrays import ndarray
@@ -22,7 +22,7 @@ class CUDADriverError(RuntimeError):
 def _launch(name: str, given: Any) -> None:
     for one in given:
         if isinstance(one, ndarray):
-            one._storage.used(one.nbytes)
+            one._storage.use.add(one.nbytes)
     recorder.write("call", at=recorder.stack(), api=f"cupy.{name}")
     recorder.note(f"{PREFIX}what the kernel {name} computes")
 
@@ -81,7 +81,7 @@ class RawModule:
 
     def get_global(self, name: str) -> Any:
         """A variable of the device."""
-        from _cudalint_frameworks.torch_device.errors import not_simulated
+        from _cudalint_frameworks.errors import not_simulated
 
         not_simulated("cupy.RawModule.get_global")
 

@@ -13,14 +13,11 @@ import gc
 import threading
 from typing import Any
 
-from _cudalint_frameworks import recorder
+from _cudalint_frameworks.blocks import Block
 
 from cupy import _device
 
 UNIT = 512
-SEGMENT = "segment"
-FLUSH = "cupy.cuda.MemoryPool.free_all_blocks"
-_API = "cupy.cuda.alloc"
 
 
 class OutOfMemoryError(MemoryError):
@@ -76,22 +73,10 @@ def _tell(event: str, **values: Any) -> None:
         getattr(hook, event)(**values)
 
 
-class _Chunk:
-    """A part of what the device gave at once, free or not."""
-
-    __slots__ = ("address", "following", "free", "previous", "segment", "size", "stream")
-
-    def __init__(self, address: int, size: int, segment: int, stream: int) -> None:
-        self.address, self.size, self.segment, self.stream = address, size, segment, stream
-        self.previous: _Chunk | None = None
-        self.following: _Chunk | None = None
-        self.free = False
-
-
 class _Block:
     """What the pool handed out; goes back when nothing holds it any longer."""
 
-    def __init__(self, pool: Any, chunk: _Chunk, size: int) -> None:
+    def __init__(self, pool: Any, chunk: Block, size: int) -> None:
         self.pool, self.chunk, self.size, self.ptr = pool, chunk, size, chunk.address
         self.device_id = pool.device
 
@@ -113,7 +98,7 @@ class _DevicePool:
         self.device = device
         self.memory = _device.memories[device]
         self.used = self.total = self.limit = 0
-        self._arenas: dict[int, dict[int, list[_Chunk]]] = {}
+        self._arenas: dict[int, dict[int, list[Block]]] = {}
         self._lock = threading.RLock()
 
     def malloc(self, size: int, stream: int) -> _Block:
@@ -130,7 +115,7 @@ class _DevicePool:
             _tell("malloc_postprocess", **told, mem_ptr=pointer, pmem_id=pointer)
         return block
 
-    def _chunk(self, size: int, asked: int, stream: int) -> _Chunk:
+    def _chunk(self, size: int, asked: int, stream: int) -> Block:
         with self._lock:
             arena = self._arenas.setdefault(stream, {})
             fitting = min((one for one, found in arena.items() if found and one >= size), default=0)
@@ -138,20 +123,12 @@ class _DevicePool:
                 chunk = arena[fitting].pop()
                 chunk.free = False
                 if chunk.size - size >= UNIT:
-                    self._split(chunk, size)
+                    self._put(chunk.split(size))
             else:
                 address = self._segment(size, asked)
-                chunk = _Chunk(address, size, address, stream)
+                chunk = Block(address, size, stream)
             self.used += chunk.size
             return chunk
-
-    def _split(self, chunk: _Chunk, size: int) -> None:
-        rest = _Chunk(chunk.address + size, chunk.size - size, chunk.segment, chunk.stream)
-        rest.previous, rest.following = chunk, chunk.following
-        if rest.following is not None:
-            rest.following.previous = rest
-        chunk.following, chunk.size = rest, size
-        self._put(rest)
 
     def _segment(self, size: int, asked: int) -> int:
         for attempt in range(3):
@@ -167,11 +144,10 @@ class _DevicePool:
             _tell("alloc_postprocess", device_id=self.device, mem_size=size, mem_ptr=address)
             if address:
                 self.total += size
-                recorder.acquired(SEGMENT, address, size, _API, device=self.device)
                 return address
         raise OutOfMemoryError(asked, self.total, self.limit)
 
-    def free(self, chunk: _Chunk, block: int) -> None:
+    def free(self, chunk: Block, block: int) -> None:
         """Take a chunk back."""
         told = {
             "device_id": self.device, "mem_size": chunk.size, "mem_ptr": chunk.address,
@@ -180,46 +156,31 @@ class _DevicePool:
         _tell("free_preprocess", **told)
         with self._lock:
             self.used -= chunk.size
-            after, before = chunk.following, chunk.previous
-            if after is not None and after.free:
-                self._join(chunk, after)
-            if before is not None and before.free:
-                self._remove(before)
-                self._join(before, chunk, listed=False)
-                chunk = before
+            for other in (chunk.after, chunk.before):
+                if other is not None and other.free:
+                    self._remove(other)
+                    chunk = chunk.joined(other)
             self._put(chunk)
         _tell("free_postprocess", **told)
 
-    def _join(self, chunk: _Chunk, after: _Chunk, *, listed: bool = True) -> None:
-        if listed:
-            self._remove(after)
-        chunk.size += after.size
-        chunk.following = after.following
-        if after.following is not None:
-            after.following.previous = chunk
-
-    def _put(self, chunk: _Chunk) -> None:
+    def _put(self, chunk: Block) -> None:
         chunk.free = True
         self._arenas.setdefault(chunk.stream, {}).setdefault(chunk.size, []).append(chunk)
 
-    def _remove(self, chunk: _Chunk) -> None:
+    def _remove(self, chunk: Block) -> None:
         chunk.free = False
         self._arenas[chunk.stream][chunk.size].remove(chunk)
 
-    def free_all_blocks(self, stream: int | None = None) -> int:
-        """Give back what is free and whole; how many bytes these are."""
-        given = 0
+    def free_all_blocks(self, stream: int | None = None) -> None:
+        """Give back what is free and whole."""
         with self._lock:
             for number, arena in self._arenas.items():
                 for size, found in arena.items() if stream in (None, number) else ():
-                    whole = [one for one in found if one.previous is one.following is None]
+                    whole = [one for one in found if one.whole]
                     for one in whole:
                         found.remove(one)
-                        self.memory.give_back(one.segment)
-                        recorder.released(SEGMENT, one.segment, size, _API, device=self.device)
-                    given += size * len(whole)
-            self.total -= given
-        return given
+                        self.memory.give_back(one.address)
+                    self.total -= size * len(whole)
 
     def chunks(self) -> int:
         """How many are free."""
@@ -264,13 +225,11 @@ class MemoryPool:
 
     def free_all_blocks(self, stream: Any = None) -> None:
         """Give back what nothing uses."""
-        given = self._now.free_all_blocks(None if stream is None else stream.ptr)
-        recorder.write(
-            "call", at=recorder.stack(), api=FLUSH, family=SEGMENT, bytes=given,
-            device=_device.current,
-        )  # fmt: skip
+        self._now.free_all_blocks(None if stream is None else stream.ptr)
 
-    free_all_free = free_all_blocks
+    def free_all_free(self) -> None:
+        """Its former name."""
+        self.free_all_blocks()
 
     def n_free_blocks(self) -> int:
         """How many are free."""

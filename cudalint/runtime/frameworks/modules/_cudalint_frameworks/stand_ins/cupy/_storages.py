@@ -6,13 +6,11 @@ import weakref
 from typing import Any
 
 import numpy
-from _cudalint_frameworks import recorder
-from _cudalint_frameworks.torch_device.errors import PREFIX
+from _cudalint_frameworks import parts, recorder
+from _cudalint_frameworks.errors import PREFIX
 
 from cupy import _device, _memory
 
-PARTS = "cupy.parts"
-"""The call that tells how a storage was used: its largest part that one operation took."""
 _STORAGES: weakref.WeakSet[Any] = weakref.WeakSet()
 _hollow = False
 
@@ -23,9 +21,8 @@ class Storage:
     def __init__(self, size: int, pointer: Any = None) -> None:
         self.pointer = _memory.alloc(size) if pointer is None else pointer
         self.size = size
-        self.uses = self.largest = 0
         self.root: Any = None
-        self.stack = recorder.stack()
+        self.use = parts.Use(self.pointer.ptr)
         _STORAGES.add(self)
 
     def hold(self, root: Any) -> None:
@@ -35,29 +32,15 @@ class Storage:
             hollow = root is None or 0 in root.strides
             _device.place(self.pointer.ptr, self.size, None if hollow else root)
 
-    def used(self, size: int) -> None:
-        """An operation takes a part of it."""
-        self.uses += 1
-        self.largest = max(self.largest, size)
-
-    def tell(self) -> None:
-        """How it was used."""
-        if self.uses:
-            recorder.write(
-                "call", at=self.stack, api=PARTS, family="device", address=self.pointer.ptr,
-                bytes=self.largest, source=self.size, detail=self.uses,
-            )  # fmt: skip
-            self.uses = 0
-
     def __del__(self) -> None:
-        if hasattr(self, "stack"):
-            self.tell()
+        if hasattr(self, "use"):
+            self.use.tell()
 
 
 def tell_all() -> None:
     """How what still lives was used."""
     for storage in list(_STORAGES):
-        storage.tell()
+        storage.use.tell()
 
 
 def root_of(array: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
-from _cudalint_frameworks.torch_device.errors import not_simulated
+from _cudalint_frameworks.errors import not_simulated
 
 from cupy import _device
 from cupy._arrays import apply, bytes_of, filled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from _cudalint_frameworks.torch_device.errors import not_simulated
+from _cudalint_frameworks.errors import not_simulated
 
 from cupy.cuda.runtime import _end, _handle
 

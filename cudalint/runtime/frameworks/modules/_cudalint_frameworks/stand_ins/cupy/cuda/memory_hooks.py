@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from _cudalint_frameworks.torch_device.errors import not_simulated
+from _cudalint_frameworks.errors import not_simulated
 
 from cupy._memory import MemoryHook
 

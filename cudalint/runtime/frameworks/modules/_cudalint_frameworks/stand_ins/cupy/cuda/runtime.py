@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from typing import Any
 
 import numpy
 from _cudalint_frameworks import recorder
-from _cudalint_frameworks.torch_device.errors import PREFIX, not_simulated
+from _cudalint_frameworks.errors import PREFIX, not_simulated
+from _cudalint_kept import addresses
 
 from cupy import _device
 from cupy._device import CUDARuntimeError
@@ -280,16 +282,7 @@ def eventRecord(event: int, stream: int) -> None:  # noqa: N802
 
 def _tell_kept() -> None:
     """What the program's modules still hold when it ends: that is kept, not lost."""
-    import importlib.util
-    import sys
-
-    runtime = recorder.OWN.rpartition("frameworks")[0].rpartition("frameworks")[0]
-    place = f"{runtime}simulated/modules/_cudalint_simulated/kept.py"
-    spec = importlib.util.spec_from_file_location("_cudalint_simulated_kept", place)
-    assert spec is not None and spec.loader is not None
-    search = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(search)
-    for number in set(search.addresses(vars(sys.modules["__main__"]))):
+    for number in set(addresses(vars(sys.modules["__main__"]))):
         family = _handles.get(number) or _held.get(number, ("",))[0]
         if family:
             recorder.write("kept", at=[], family=family, address=number)
