@@ -66,17 +66,21 @@ def _harmless(finding: Finding) -> Finding:
 
 
 def _named(known: set[Step], paths: Iterable[Path], contents: Mapping[Path, bytes]) -> set[Step]:
-    """Those of some functions, each with its short name, that a text names."""
+    """Those of some functions, each with its short name, that a text names, or may name where it
+    cannot be read."""
     found: set[Step] = set()
     for path in dict.fromkeys(map(absolute, paths)):
         try:
             data = contents[path] if path in contents else read_bytes(path)
         except UnreadableError:
-            continue
+            return known
         data = data.replace(b"\0", b"")  # UTF-16 hides names from a byte search
         asked = [one for one in known - found if one.message.encode() in data]
         if asked:
-            found |= _named_in(path, decode(data, "cuda").text, asked, known)
+            try:
+                found |= _named_in(path, decode(data, "cuda").text, asked, known)
+            except UnreadableError:
+                found |= set(asked)
     return found
 
 

@@ -19,7 +19,15 @@ from pathlib import Path
 
 from benchmarks import common
 from benchmarks.documents import markdown, write_section
-from benchmarks.first_sight.judged import VERDICTS, Judged, by_round, by_rule, judged_text, load
+from benchmarks.first_sight.judged import (
+    VERDICTS,
+    Judged,
+    by_round,
+    by_rule,
+    judged_text,
+    load,
+    number_of,
+)
 from benchmarks.linted import each_part, lint
 from benchmarks.repositories import RepositoryError, is_source, obtain, write_files
 
@@ -78,7 +86,7 @@ def again(findings: Sequence[Judged], repositories: Path, workers: int) -> Itera
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Count and print."""
-    recorded = sorted(path.stem for path in ROUNDS.glob("*.toml"))
+    recorded = sorted((path.stem for path in ROUNDS.glob("*.toml")), key=number_of)
     parser = argparse.ArgumentParser("python -m benchmarks.first_sight", description=__doc__)
     parser.add_argument("rounds", nargs="*", metavar="ROUND", help=f"of {', '.join(recorded)}")
     parser.add_argument("--again", action="store_true", help="lint the repositories again")

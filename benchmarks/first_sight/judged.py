@@ -91,9 +91,14 @@ def by_rule(findings: Iterable[Judged]) -> Iterator[list[str]]:
         yield ["all", confidence, *_counts(found)]
 
 
+def number_of(name: str) -> int:
+    """The number in ``round-10``, the name of a round."""
+    return int(name.rpartition("-")[2])
+
+
 def judged_text(rounds: dict[str, Round]) -> str:
     """What the linter says of itself: the counts of the latest rounds, by rule and confidence."""
-    latest = dict(sorted(rounds.items())[-_LATEST:])
+    latest = {name: rounds[name] for name in sorted(rounds, key=number_of)[-_LATEST:]}
     findings = [finding for one in latest.values() for finding in one.findings]
     lines = [
         "# Written by `python -m benchmarks.first_sight --write-judged`.",

@@ -114,22 +114,23 @@ def function_facts(
     overwritten = overwritten_globals(linker, runs)
     half_made = left_half_made(linker, runs)
     unfollowed = left_unfollowed(linker, runs)
+
+    def leaks_of(run: FunctionRun) -> tuple[Leak, ...]:
+        one = identity(run.function)
+        own = (leak for leak in facts[id(run)].leaks if not is_told(leak, run))
+        return (*own, *overwritten.get(one, ()), *half_made.get(one, ()), *unfollowed.get(one, ()))
+
     return tuple(
         replace(
             facts[id(run)],
             is_test=identity(run.function) in ends.tests,
             unhandled=identity(run.function) in ends.unhandled,
             runs_once=ends.runs_once(run.function),
-            is_step=ends.is_step(run.function),
+            is_step=bool(leaks) and ends.is_step(run.function),
             runs_last=ends.ends_with(run.function),
             fatal=ends.is_fatal(run.function),
-            uncalled=ends.uncalled(run.function),
-            leaks=(
-                *(one for one in facts[id(run)].leaks if not is_told(one, run)),
-                *overwritten.get(identity(run.function), ()),
-                *half_made.get(identity(run.function), ()),
-                *unfollowed.get(identity(run.function), ()),
-            ),
+            uncalled=ends.uncalled(run.function) if leaks else (),
+            leaks=leaks,
             copies=(
                 *facts[id(run)].copies,
                 *(one for one in (copyable[id(run)],) if one and one.record.key not in copied),
@@ -141,6 +142,7 @@ def function_facts(
             ordering=run.log(OrderingLog).facts(checks.unchecked(run)),
         )
         for run in runs
+        for leaks in (leaks_of(run),)
     )
 
 

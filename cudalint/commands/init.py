@@ -178,6 +178,9 @@ def _targets(found: Survey) -> list[str]:
 
 def _wrappers(root: Path, found: Survey) -> list[Wrapper]:
     """The project's own allocators: those that somebody else may call, each with what releases."""
+    from msgspec import structs
+
+    from cudalint.frontends.python.names import module_name
     from cudalint.linter import lint
 
     overrides = {
@@ -191,7 +194,9 @@ def _wrappers(root: Path, found: Survey) -> list[Wrapper]:
     unique: dict[str, Wrapper] = {}
     for wrapper in lint(files, plan, wrappers=True).wrappers:
         if not plan.is_test(wrapper.filename):
-            unique.setdefault(wrapper.name, wrapper)
+            # As one imports it who runs the file's neighbours.
+            name = wrapper.name.removeprefix(module_name(wrapper.filename).folders)
+            unique.setdefault(name, structs.replace(wrapper, name=name))
     released = {family for one in unique.values() if not one.acquires for family in one.families}
     acquired = {family for one in unique.values() if one.acquires for family in one.families}
     return [

@@ -35,14 +35,12 @@ from cudalint.analysis.values.values import (
     integer,
 )
 from cudalint.apis.model import ApiFunction
+from cudalint.findings.rule import Limits
 from cudalint.program import Call, Function, Launch, render, variables
-from cudalint.program import Operation as Step
+from cudalint.program import Operation as ProgramOperation
 
-_MOST_BLOCKS = (2**31 - 1, 65535, 65535)
-_MOST_THREADS = (1024, 1024, 64)
-_MOST_OF_A_BLOCK = 1024
-_MOST_SHARED = 48 * 1024
-"""What every device accepts (*CUDA C++ Programming Guide*, compute capabilities)."""
+_EVERY_DEVICE = Limits()
+"""What every device accepts."""
 
 
 class Errors(NamedTuple):
@@ -70,7 +68,7 @@ _NONE = Errors()
 class DeviceErrors(Domain):
     """Notes what may leave an error that is none of the device."""
 
-    def operating(self, run: FunctionRun, operation: Step, state: State) -> None:
+    def operating(self, run: FunctionRun, operation: ProgramOperation, state: State) -> None:
         if isinstance(operation, Launch) and not _is_accepted(run, operation, state):
             _doubt(state)
 
@@ -81,7 +79,7 @@ class DeviceErrors(Domain):
             _doubt(state)
 
     def calling_unknown(self, run: FunctionRun, call: Call, name: str, state: State) -> None:
-        if not name.startswith("std::"):
+        if call.kind == "operator" or not run.models.never_waits(name):
             _doubt(state)
 
 
@@ -169,16 +167,17 @@ def _is_accepted(run: FunctionRun, launch: Launch, state: State) -> bool:
     threads = [integer(one) for one in dimensions(run, launch.block, state)]
     shared = run.evaluator.value(launch.shared, state) if launch.shared is not None else ZERO
     amount = integer(shared)
-    if amount is None or amount > _MOST_SHARED or launch.least is not None:
+    if amount is None or amount > _EVERY_DEVICE.default_shared or launch.least is not None:
         return False
     whole = 1
-    for count, most in zip(threads, _MOST_THREADS, strict=True):
+    for count, most in zip(threads, _EVERY_DEVICE.block, strict=True):
         if count is None or not 1 <= count <= most:
             return False
         whole *= count
     blocks = dimensions(run, launch.grid, state)
-    return whole <= _MOST_OF_A_BLOCK and all(
-        _fits(run, count, most, state) for count, most in zip(blocks, _MOST_BLOCKS, strict=True)
+    return whole <= _EVERY_DEVICE.threads_per_block and all(
+        _fits(run, count, most, state)
+        for count, most in zip(blocks, _EVERY_DEVICE.grid, strict=True)
     )
 
 
@@ -186,7 +185,7 @@ def _fits(run: FunctionRun, count: Value | None, most: int, state: State) -> boo
     number = integer(count) if count is not None else None
     if number is not None:
         return 1 <= number <= most
-    if most == _MOST_BLOCKS[0] and (covered := _covered(count)) is not None:
+    if most == _EVERY_DEVICE.grid[0] and (covered := _covered(count)) is not None:
         held = [acquired.bytes for _, acquired in run.log(Recorder).held(state)]
         return all(_vanishes(size, covered) for size in held)
     return False

@@ -362,9 +362,9 @@ def _consistent(state: State, operator: str, left: Value, right: Value, truth: b
     low, high = -math.inf, math.inf
     comparisons = [(operator, number, truth)]
     for value, held in state.conditions.items():
-        if value == left and not held:
+        if not held and value == left:
             comparisons.append(("==", 0, True))
-        if isinstance(value, Operation) and len(value.operands) == 2 and value.operands[0] == left:
+        if type(value) is Operation and len(value.operands) == 2 and value.operands[0] == left:
             other = value.operands[1]
             if isinstance(other, Const) and isinstance(other.value, int | float):
                 comparisons.append((value.operator, other.value, held))

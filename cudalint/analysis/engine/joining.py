@@ -97,11 +97,11 @@ def _is_lent(holding: Holding) -> bool:
 
 def key(state: State, owing: bool) -> object:
     """Equal for disjuncts that may be joined; of a function that may be ``owing`` something."""
-    absent = Status.ABSENT
+    unsure = (*_LIVE, Status.ABSENT)
     return (
         frozenset(state.values.items()),
         frozenset(
-            (one, Status.OWNED if h.status in (*_LIVE, absent) else h.status, _is_lent(h))
+            (one, Status.OWNED if h.status in unsure else h.status, h.lent != () and _is_lent(h))
             for one, h in state.resources.items()
         ),
         frozenset((entry, release.families) for entry, release in state.inputs.items()),
@@ -204,14 +204,26 @@ def _either_of_few(one: State, other: State) -> dict[Value, frozenset[Const]]:
 # Those that owe the same ------------------------------------------------------------------------
 
 
+def owed(state: State) -> object:
+    """What differs in no two disjuncts of which one may stand for the other; it does not change
+    where that one does."""
+    owing = frozenset(
+        (resource, holding.status, bool(holding.lent))
+        for resource, holding in state.resources.items()
+        if holding.status in _LIVE
+    )
+    return frozenset(state.visits.items()), state.called, _thrown(state), owing
+
+
 def settle(one: State, other: State) -> bool:
     """Let ``one`` stand for both, if they owe the same; else leave it as it is."""
     if (one.visits, one.called, _thrown(one)) != (other.visits, other.called, _thrown(other)):
         return False
-    resources = _resources(one, other)
+    # Most differ in what was written last.
+    values = _values(one, other)
+    resources = _resources(one, other) if values is not None else None
     inputs = _inputs(one, other) if resources is not None else None
-    values = _values(one, other) if inputs is not None else None
-    if resources is None or inputs is None or values is None:
+    if values is None or resources is None or inputs is None:
         return False
     if settled(other) > settled(one):
         one.trace = other.trace  # the path that releases explains more
@@ -238,7 +250,7 @@ def _resources(one: State, other: State) -> dict[Symbol, Holding] | None:
         if theirs is mine:
             continue
         if theirs is not None and mine.status is theirs.status:
-            if _is_lent(mine) != _is_lent(theirs):
+            if mine.lent is not theirs.lent and _is_lent(mine) != _is_lent(theirs):
                 return None
             continue
         if mine.status not in _SETTLED or (theirs is not None and theirs.status not in _SETTLED):

@@ -46,6 +46,9 @@ class Status(enum.Enum):
     ABSENT = "absent"
     """The call failed on this path: there is nothing."""
 
+    __hash__ = object.__hash__
+    """Python's own of an ``Enum`` is a function in Python, and states are compared all the time."""
+
 
 class Lending(NamedTuple):
     """A callee out of sight that was given a resource: it may own it now, whatever its name."""

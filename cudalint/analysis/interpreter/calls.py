@@ -415,7 +415,12 @@ def _failing_answer(
     if not isinstance(branch, Branch) or not isinstance(answer, Variable) or not statuses:
         return None
     asked = {one for one, held in state.resources.items() if held.condition in statuses}
-    places = {at[0] for at, value in state.values.items() if asked & set(resources_in(value))}
+    kept = [at for at, value in state.values.items() if asked & set(resources_in(value))]
+    # A registration is kept at the memory that it is of.
+    registered = {at[1] for at in kept if releases.is_attachment(at)}
+    places = {at[0] for at in kept}
+    places |= {at[0] for at, value in state.values.items() if value in registered}
+    places |= {one.location[0] for one in registered if isinstance(one, Input)}
     then, otherwise = (
         not places.isdisjoint(run.flow.live[target]) for target in (branch.then, branch.otherwise)
     )

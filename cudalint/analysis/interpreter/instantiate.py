@@ -23,6 +23,7 @@ from cudalint.analysis.domains.ownership.releases import (
     CURRENT,
     Passing,
     Release,
+    may_run_later,
     note_members,
     release_current,
 )
@@ -590,6 +591,7 @@ class _Application(Translation):
         if earlier is not None and earlier.step.span == self.call.span:
             return  # in a loop: much may have become of it out of sight since the last iteration
         cut = release.cut or not self.summary.complete or self._renews_otherwise(release.location)
+        cut = cut or may_run_later(self.run)
         told = self._is_of_class(release, value)
         Release(self.run, state, shown, name, span, effect, cut=cut, told=told).value(
             value, location

@@ -7,8 +7,8 @@ first, and what an operation produced before becomes ``older`` when it runs agai
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 import msgspec
@@ -18,7 +18,7 @@ from cudalint.analysis.domains.ownership.objects import Owners
 from cudalint.analysis.domains.ownership.recorder import live
 from cudalint.analysis.engine.conditions import forget
 from cudalint.analysis.engine.evaluate import MOST_ITERATIONS
-from cudalint.analysis.engine.joining import can_meet, join, key, meet, settle, settled
+from cudalint.analysis.engine.joining import can_meet, join, key, meet, owed, settle, settled
 from cudalint.analysis.engine.run import (
     FEW_DISJUNCTS,
     MOST_DISJUNCTS,
@@ -156,8 +156,7 @@ class Worklist:
         while (turn := self._schedule.next()) is not None:
             steps += 1
             number, states = turn
-            self._settle(states)
-            for state in states.values():
+            for state in self._standing(states.values()):
                 if self._is_exhausted(steps):
                     return
                 self._visit(self.run.flow.blocks[number], state)
@@ -227,15 +226,27 @@ class Worklist:
         return key(state, self.run.touches_cuda)
 
     def _settle(self, pending: Pending) -> None:
-        """Let disjuncts go on together that owe the same. What is null goes on with what is
-        released rather than with what somebody has forgotten, so those that release come first."""
-        waiting = sorted(pending.values(), key=settled, reverse=True)
+        """Let disjuncts go on together that owe the same."""
+        standing = self._standing(pending.values())
         pending.clear()
-        for state in waiting:
-            self.run.work += len(pending)
-            if not self._is_stood_for(state, pending.values()):
-                pending[self._key(state)] = state
+        pending.update((self._key(state), state) for state in standing)
         pending.apart = len(pending) >= self.run.most
+
+    def _standing(self, waiting: Collection[State]) -> list[State]:
+        """Those of some disjuncts that go on, each for others too that owe the same. What is null
+        goes on with what is released rather than with what somebody has forgotten, so those that
+        release come first."""
+        if len(waiting) < 2:
+            return list(waiting)
+        found: list[State] = []
+        alike: dict[object, list[State]] = defaultdict(list)
+        for state in sorted(waiting, key=settled, reverse=True):
+            self.run.work += len(found)
+            others = alike[owed(state)]
+            if not self._is_stood_for(state, others):
+                others.append(state)
+                found.append(state)
+        return found
 
     def _is_stood_for(self, state: State, others: Iterable[State]) -> bool:
         owes = state.resources or state.inputs or self.run.touches_cuda

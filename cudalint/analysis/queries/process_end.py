@@ -138,7 +138,7 @@ class ProcessEnd:
             return False
         hidden = named_by == "file" and not is_header(function.filename)
         return (hidden or function.filename in self._of_programs) and not (
-            function.key in self._referred or "operator" in function.name
+            function.key in self._referred or short_name(function.name).startswith("operator")
         )
 
     def _ends_on_failure(self, site: Site) -> bool:

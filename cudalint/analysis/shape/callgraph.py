@@ -82,14 +82,13 @@ class CallGraph:
         ``if (!ready) { set_up(); ready = true; }``, and nobody else in the file sets that."""
         function = site.caller
         for block in function.blocks:
-            if isinstance(block.terminator, Branch):
-                inside = _only_side(function, block.number, site.at.block)
-                for flag in variables(block.terminator.condition) if inside else ():
-                    settings = self._settings.get((function.filename, flag), ())
-                    if settings and all(
-                        one is function and at.block in inside for one, at in settings
-                    ):
-                        return True
+            if not isinstance(block.terminator, Branch):
+                continue
+            asked = [(function.filename, one) for one in variables(block.terminator.condition)]
+            set_by = [self._settings[flag] for flag in asked if flag in self._settings]
+            inside = _only_side(function, block.number, site.at.block) if set_by else set()
+            if any(all(one is function and at.block in inside for one, at in s) for s in set_by):
+                return True
         return False
 
     @functools.cached_property

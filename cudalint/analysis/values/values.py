@@ -191,13 +191,9 @@ def mentions(value: Value, symbol: Symbol) -> bool:
 _NO_SYMBOLS: frozenset[Symbol] = frozenset()
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def symbols_in(value: Value) -> frozenset[Symbol]:
     """All symbols anywhere in a value."""
-    return _NO_SYMBOLS if type(value) in CLOSED else _symbols_in(value)
-
-
-@functools.lru_cache(maxsize=1 << 16)
-def _symbols_in(value: Value) -> frozenset[Symbol]:
     # States are searched at every block, and hold the same values nearly everywhere.
     if isinstance(value, Symbol):
         return frozenset((value,))

@@ -15,7 +15,7 @@ from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import InputRelease, InputUse, State, Status
 from cudalint.analysis.facts import Cleanup, Misuse, MisuseKind, Site
 from cudalint.analysis.shape.members import declaring, member_in
-from cudalint.analysis.shape.walk import plain
+from cudalint.analysis.shape.walk import is_within, plain
 from cudalint.analysis.values.elements import is_any_element, is_index
 from cudalint.analysis.values.values import (
     Address,
@@ -87,7 +87,21 @@ def release(
     note_members(run, expression, value)
     location = binding.location(effect.handle)
     shown = run.show(binding.place(effect.handle))
-    Release(run, state, shown, name, span, effect, status).value(value, location)
+    cut = may_run_later(run)
+    Release(run, state, shown, name, span, effect, status, cut=cut).value(value, location)
+
+
+def may_run_later(run: FunctionRun) -> bool:
+    """Whether the call that runs stands in what a statement passes to a macro out of sight, which
+    may keep it for the end of the scope: ``defer(cudaFree(block));``."""
+    after = run.flow.blocks[run.position.block].operations[run.position.index + 1 :]
+    return any(
+        isinstance(one, Call)
+        and one.kind == "macro"
+        and one.target is None
+        and is_within(run.position.span, one.span)
+        for one in after
+    )
 
 
 def release_current(

@@ -69,7 +69,8 @@ def _enumerator(context: Context, declaration: Cursor) -> Expression:
     written, or one more than the one before."""
     name = name_of(declaration)
     enumeration = related("parent", declaration)
-    if enumeration is None or outermost_template(enumeration) is None:
+    around = related("parent", enumeration) if enumeration is not None else None
+    if enumeration is None or around is None or outermost_template(around) is None:
         return Constant(int(context.library.enumerator(declaration)), name)
     known = context.unit.enumerators
     value: int | None = -1
