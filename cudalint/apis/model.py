@@ -397,6 +397,9 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """Whether the result has a gradient: as the receiver and arguments have, never, always."""
     device: Literal["follows", "argument", "device", "host", ""] = ""
     """Where the result lives: as receiver and arguments do, or where ``device=`` says."""
+    lends: bool = False
+    """What a method is given says of which type, shape or device its result is, or which elements
+    it takes; gradients come from the receiver alone."""
     scalar: int | None = None
     """With at most so many arguments the result is one number in size."""
     mode: Literal["disabled", "enabled", "argument", ""] = ""

@@ -178,12 +178,14 @@ def kept_parameters(view: View, callee: Function) -> list[tuple[int, str]]:
 
 
 def _sources(view: View, value: Value) -> set[int]:
-    """The origins of a value, through copies and arithmetic."""
+    """The origins of a value, through copies, arithmetic and functions of tensors."""
 
     def computed_from(origin: int) -> Iterable[int]:
         record = view.records.get(origin)
-        copied = record is not None and isinstance(record.operation, Assign)
-        return record.sources if record is not None and copied else ()
+        if record is None or not may_have_graph(record):
+            return ()
+        passed = isinstance(record.operation, Assign) or record.form is Form.FUNCTION
+        return record.sources if passed else ()
 
     return closure(value.origins, computed_from)
 
