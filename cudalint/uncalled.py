@@ -1,9 +1,10 @@
 """What is lost in functions that nothing calls: it does no harm to anybody.
 
 The analysis says that no call of the run means such a function: one that other files cannot name,
-or a template that nothing makes an instance of. Code that was not read may still do so: a branch
-for another platform, the body of another template, a macro. Hence no text may name it either,
-apart from its own, that of others like it which call it, declarations and comments.
+a template that nothing makes an instance of, or what a Python project keeps to itself. Code that
+was not read may still do so: a branch for another platform, the body of another template, a macro.
+Hence no text may name it either, apart from its own, that of others like it which call it,
+declarations and comments.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def without_callers(
 
 
 def _harmless(finding: Finding) -> Finding:
-    clause = f", and nothing calls `{finding.uncalled[0].message}`"
+    clause = f"; nothing calls `{finding.uncalled[0].message}`"
     ways = tuple(Way(way.span, way.message + clause, way.steps) for way in finding.ways)
     message = finding.message + clause
     return dataclasses.replace(finding, severity=Severity.INFO, message=message, ways=ways)
@@ -78,10 +79,26 @@ def _named(known: set[Step], paths: Iterable[Path], contents: Mapping[Path, byte
         asked = [one for one in known - found if one.message.encode() in data]
         if asked:
             try:
-                found |= _named_in(path, decode(data, "cuda").text, asked, known)
+                python = path.suffix in (".py", ".pyi", ".ipynb")
+                named = _named_in_python if python else _named_in
+                found |= named(
+                    path, decode(data, "python" if python else "cuda").text, asked, known
+                )
             except UnreadableError:
                 found |= set(asked)
     return found
+
+
+def _named_in_python(path: Path, text: str, asked: Sequence[Step], known: set[Step]) -> set[Step]:
+    """As in a string, so in code: but in a comment of its own, or where it is defined."""
+    own = [one.span for one in known if absolute(Path(one.filename)) == path]
+    words = "|".join(sorted({re.escape(one.message) for one in asked}))
+    found: set[str] = set()
+    for row, line in enumerate(text.splitlines(), 1):
+        inside = path.suffix != ".ipynb" and any(span.row <= row <= span.end_row for span in own)
+        if not inside and not line.lstrip().startswith("#"):
+            found.update(re.findall(rf"(?<!def )\b(?:{words})\b", line))
+    return {one for one in asked if one.message in found}
 
 
 def _named_in(path: Path, text: str, asked: Sequence[Step], known: set[Step]) -> set[Step]:

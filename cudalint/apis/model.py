@@ -577,6 +577,8 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """The names are classes that own weights."""
     per_parameter: bool = False
     """The names are classes whose objects keep something for each weight of a model."""
+    of_parameters: bool = False
+    """The names are attributes in which the weights of a model have something."""
     host: bool = False
     """It knows nothing of tensors, and hands them to nobody who does."""
 
