@@ -203,7 +203,10 @@ def lint(
     known = [*files, *context, *others]
     findings = _with_doubts(findings, known, contents, run)
     headers = (Path(name) for one in lowered.values() for name in one.includes)
-    findings = without_callers(findings, [*(file.path for file in known), *headers], contents)
+    alone = {file.filename for file in files if file.explicit and file.language == "python"}
+    findings = without_callers(
+        findings, [*(file.path for file in known), *headers], contents, alone
+    )
     _forget({file.filename for file in (*others, *run.passed_over)}, findings, run)
     if run.cache:
         run.cache.trim()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from cudalint.findings.comments import CPP_TOKEN
@@ -46,17 +46,20 @@ _DIRECTIVE = re.compile(
 
 
 def without_callers(
-    findings: Iterable[Finding], paths: Iterable[Path], contents: Mapping[Path, bytes]
+    findings: Iterable[Finding],
+    paths: Iterable[Path],
+    contents: Mapping[Path, bytes],
+    alone: Container[str] = frozenset(),
 ) -> list[Finding]:
     """The findings; ``info`` where no text of the files names the function that they are in.
-    ``contents`` stands for what is on the disk."""
+    ``contents`` stands for what is on the disk. Of what is ``alone``, a file without the rest of
+    its project, nobody knows who calls it."""
     findings = list(findings)
-    known = {one for finding in findings for one in finding.uncalled}
+    asked = [one for one in findings if one.uncalled and one.filename not in alone]
+    known = {step for one in asked for step in one.uncalled}
     named = _named(known, paths, contents) if known else set()
-    return [
-        _harmless(one) if one.uncalled and named.isdisjoint(one.uncalled) else one
-        for one in findings
-    ]
+    harmless = {id(one) for one in asked if named.isdisjoint(one.uncalled)}
+    return [_harmless(one) if id(one) in harmless else one for one in findings]
 
 
 def _harmless(finding: Finding) -> Finding:
