@@ -196,13 +196,15 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
 
 def _placed(finding: Finding, fact: object, apart: bool) -> Finding:
     """A finding with where it is, and with what it rests on: what is said of a class holds if all
-    of it is seen."""
+    of it is seen, and what a Python function does wrong, if anybody calls it."""
     from cudalint.analysis.facts import ClassFacts, FunctionFacts
 
     if isinstance(fact, ClassFacts):
         finding = dataclasses.replace(finding, rests_on=fact.record.name)
     elif isinstance(fact, FunctionFacts) and fact.filename == finding.filename:
         finding = dataclasses.replace(finding, within=fact.span)
+    if isinstance(fact, FunctionFacts) and fact.language == "python":
+        finding = dataclasses.replace(finding, uncalled=fact.uncalled)
     return finding.doubted() if apart and finding.rests_on else finding
 
 

@@ -206,7 +206,10 @@ def lint(
     known = [*files, *context, *others]
     findings = _with_doubts(findings, known, contents, run)
     headers = (Path(name) for one in lowered.values() for name in one.includes)
-    findings = without_callers(findings, [*(file.path for file in known), *headers], contents)
+    alone = {file.filename for file in files if file.explicit and file.language == "python"}
+    findings = without_callers(
+        findings, [*(file.path for file in known), *headers], contents, alone
+    )
     findings = without_builds(findings, read, plan)
     untold = [*others, *(one.file for one in run.passed_over)]
     _forget({file.filename for file in untold}, findings, run)

@@ -1,15 +1,16 @@
 """What is lost in functions that nothing calls: it does no harm to anybody.
 
 The analysis says that no call of the run means such a function: one that other files cannot name,
-or a template that nothing makes an instance of. Code that was not read may still do so: a branch
-for another platform, the body of another template, a macro. Hence no text may name it either,
-apart from its own, that of others like it which call it, declarations and comments.
+a template that nothing makes an instance of, or what a Python project keeps to itself. Code that
+was not read may still do so: a branch for another platform, the body of another template, a macro.
+Hence no text may name it either, apart from its own, that of others like it which call it,
+declarations and comments.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from cudalint.findings.comments import CPP_TOKEN
@@ -44,17 +45,21 @@ _DIRECTIVE = re.compile(
 
 
 def without_callers(
-    findings: Iterable[Finding], paths: Iterable[Path], contents: Mapping[Path, bytes]
+    findings: Iterable[Finding],
+    paths: Iterable[Path],
+    contents: Mapping[Path, bytes],
+    alone: Container[str] = frozenset(),
 ) -> list[Finding]:
     """The findings; ``info`` where no text of the files names the function that they are in.
-    ``contents`` stands for what is on the disk."""
+    ``contents`` stands for what is on the disk. Of what is ``alone``, a file without the rest of
+    its project, nobody knows who calls it."""
     findings = list(findings)
-    known = {one for finding in findings for one in finding.uncalled}
+    asked = [one for one in findings if one.uncalled and one.filename not in alone]
+    known = {step for one in asked for step in one.uncalled}
     named = _named(known, paths, contents) if known else set()
+    harmless = {id(one) for one in asked if named.isdisjoint(one.uncalled)}
     return [
-        one.harmless(f"nothing calls `{one.uncalled[0].message}`")
-        if one.uncalled and named.isdisjoint(one.uncalled)
-        else one
+        one.harmless(f"nothing calls `{one.uncalled[0].message}`") if id(one) in harmless else one
         for one in findings
     ]
 
@@ -72,10 +77,26 @@ def _named(known: set[Step], paths: Iterable[Path], contents: Mapping[Path, byte
         asked = [one for one in known - found if one.message.encode() in data]
         if asked:
             try:
-                found |= _named_in(path, decode(data, "cuda").text, asked, known)
+                python = path.suffix in (".py", ".pyi", ".ipynb")
+                named = _named_in_python if python else _named_in
+                found |= named(
+                    path, decode(data, "python" if python else "cuda").text, asked, known
+                )
             except UnreadableError:
                 found |= set(asked)
     return found
+
+
+def _named_in_python(path: Path, text: str, asked: Sequence[Step], known: set[Step]) -> set[Step]:
+    """As in a string, so in code: but in a comment of its own, or where it is defined."""
+    own = [one.span for one in known if absolute(Path(one.filename)) == path]
+    words = "|".join(sorted({re.escape(one.message) for one in asked}))
+    found: set[str] = set()
+    for row, line in enumerate(text.splitlines(), 1):
+        inside = path.suffix != ".ipynb" and any(span.row <= row <= span.end_row for span in own)
+        if not inside and not line.lstrip().startswith("#"):
+            found.update(re.findall(rf"(?<!def )\b(?:{words})\b", line))
+    return {one for one in asked if one.message in found}
 
 
 def _named_in(path: Path, text: str, asked: Sequence[Step], known: set[Step]) -> set[Step]:

@@ -84,7 +84,8 @@ class CheckpointOnDevice(FunctionRule):
     ## Known problems
 
     Where the weights are dropped before anything is computed with them, in a program of one process
-    that never asks whether there is a device, this is an `info`: their size is not known.
+    that never asks whether there is a device, moves the module to a GPU in any case or wrote the
+    file itself, this is an `info`: their size is not known.
 
     From which device a file was written is seldom visible where it is read. What a program out of
     sight moved to the host before it saved it is reported all the same.

@@ -62,7 +62,8 @@ class MissingNoGrad(FunctionRule):
 
     Silent where the function, or the model while it runs, computes a gradient, where the function
     steps an optimizer or hands a result with its graph to its caller, or where the file freezes
-    weights: gradients may be wanted, or are off already.
+    weights: gradients may be wanted, or are off already. A model whose class the program chooses
+    as it runs may be any module that is read with it.
     A model whose `forward` switches recording off itself is not seen through a call of the object.
 
     ## References

@@ -13,6 +13,7 @@ import pytest
 from cudalint.frontends.cuda.prefilter import mentions_cuda as cpp_mentions_cuda
 from cudalint.frontends.python import read
 from cudalint.frontends.python.names import module_name
+from cudalint.frontends.python.parsing import parse
 from cudalint.frontends.python.prefilter import mentions_cuda
 from cudalint.program.expressions import (
     THIS,
@@ -44,7 +45,7 @@ from cudalint.program.functions import (
     Unreachable,
     Use,
 )
-from cudalint.source import Span
+from cudalint.source import Source, Span
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 EACH = Unknown("each")
@@ -1042,3 +1043,13 @@ def test_a_long_chain_of_names_for_itself() -> None:
     convert = next(function for function in program.functions if function.name == "convert")
     calls = [one for block in convert.blocks for one in block.operations if isinstance(one, Call)]
     assert len(calls) == 61  # and it ends
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["assert(a if b else c)", "while(lambda: a): pass", "x = 1 if(a if b else c)else(lambda: 2)"],
+)
+def test_parentheses_stand_next_to_words(statement: str) -> None:
+    parsed = parse(Source("a.py", f"{statement}\n"))
+    assert parsed.tree is not None
+    assert (parsed.tree.code, parsed.dropped) == (f"{statement}\n", ())

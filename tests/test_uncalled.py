@@ -39,3 +39,40 @@ def test_a_text_that_cannot_be_read_may_name_it(
     Path("b.cu").write_bytes(other)
     main(["a.cu", "b.cu", "--output-format", "concise", "--isolated", "--no-cache"])
     assert f"{severity}: `block` (cudaMalloc) is never released" in capsys.readouterr().out
+
+
+RECORDS = """import torch
+
+
+class Trainer:
+    def __init__(self):
+        self.model = torch.nn.Linear(8, 8).cuda()
+
+    def _report(self, batches):
+        self.model.eval()
+        for batch in batches:
+            print(self.model(batch.cuda()).argmax(1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "severity"),
+    [
+        ("def _report():\n    # trainer._report(batches)\n    pass\n", "info"),
+        ("def report(trainer, batches):\n    trainer._report(batches)\n", "warning"),
+        ("def report(trainer, batches):\n    getattr(trainer, '_report')(batches)\n", "warning"),
+        ("from trainer import Trainer\n\nSteps = [Trainer._report]\n", "warning"),
+    ],
+)
+def test_a_python_method_that_the_project_keeps_to_itself(
+    other: str,
+    severity: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("trainer.py").write_text(RECORDS)
+    Path("other.py").write_text(other)
+    main([".", "--output-format", "concise", "--isolated", "--no-cache"])
+    assert f"{severity}: `self.model` is called" in capsys.readouterr().out

@@ -129,7 +129,7 @@ def function_facts(
             is_step=bool(leaks) and ends.is_step(run.function),
             runs_last=ends.ends_with(run.function),
             fatal=ends.is_fatal(run.function),
-            uncalled=ends.uncalled(run.function) if leaks else (),
+            uncalled=ends.uncalled(run.function) if leaks or run.python else (),
             leaks=leaks,
             copies=(
                 *facts[id(run)].copies,

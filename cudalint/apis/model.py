@@ -399,6 +399,9 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     """Whether the result has a gradient: as the receiver and arguments have, never, always."""
     device: Literal["follows", "argument", "device", "host", ""] = ""
     """Where the result lives: as receiver and arguments do, or where ``device=`` says."""
+    lends: bool = False
+    """What a method is given says of which type, shape or device its result is, or which elements
+    it takes; gradients come from the receiver alone."""
     scalar: int | None = None
     """With at most so many arguments the result is one number in size."""
     mode: Literal["disabled", "enabled", "argument", ""] = ""
@@ -576,6 +579,8 @@ class LifetimeEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     """The names are classes that own weights."""
     per_parameter: bool = False
     """The names are classes whose objects keep something for each weight of a model."""
+    of_parameters: bool = False
+    """The names are attributes in which the weights of a model have something."""
     host: bool = False
     """It knows nothing of tensors, and hands them to nobody who does."""
 

@@ -275,9 +275,10 @@ class Function(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where they stand, in the same order (Python)."""
     returns: Type | None = None
     in_macro: bool = False
-    named_by: Literal["any", "file", "instances"] = "any"
+    named_by: Literal["any", "file", "instances", "project"] = "any"
     """Who can call it: ``file``: only what stands in its file, or includes that (``static``, an
-    unnamed namespace); ``instances``: it is the pattern of a template, or of a member of one."""
+    unnamed namespace); ``instances``: it is the pattern of a template, or of a member of one;
+    ``project``: nobody else is meant to (Python: a name with an underscore, or of a program)."""
     handlers: tuple[Handler, ...] = ()
     """Python's ``except`` clauses, in order."""
 

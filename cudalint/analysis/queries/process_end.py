@@ -136,10 +136,14 @@ class ProcessEnd:
         named_by = function.named_by
         if named_by == "any" or function.kind not in ("function", "method"):
             return False
+        if function.key in self._referred or short_name(function.name).startswith("operator"):
+            return False
+        if named_by == "project":
+            record = function.record
+            bases = self._symbols.lineage(record, function.filename) if record else {}
+            return None not in bases.values()  # which may call it
         hidden = named_by == "file" and not is_header(function.filename)
-        return (hidden or function.filename in self._of_programs) and not (
-            function.key in self._referred or short_name(function.name).startswith("operator")
-        )
+        return hidden or function.filename in self._of_programs
 
     def _ends_on_failure(self, site: Site) -> bool:
         """Whether a branch on what a call returns, in its caller or in a function that is given it,

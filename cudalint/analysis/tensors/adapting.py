@@ -10,15 +10,25 @@ from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.symbols import Identity, identity
 from cudalint.analysis.tensors.run import TensorRun
-from cudalint.program import THIS, Assign, Call, Expression, Function
+from cudalint.program import THIS, Assign, Call, Expression, Function, Index, Return, Variable
 
 _PASS = "forward"
+_CHOSEN = ""
+"""In place of a class: one that the program chooses as it runs (``class_of(settings)()``)."""
 
 
 def computes_gradients(run: TensorRun, function: Function, model: str) -> bool:
     """Whether the model that a function has by some name computes gradients while it is run, itself
-    or by what it calls."""
-    pending: list[tuple[str | None, Function]] = [*_methods(run, function, model, _PASS)]
+    or by what it calls; if its class is chosen as the program runs, whether any module does."""
+    classes = _classes(run, function, model, set())
+    if _CHOSEN in classes:
+        return any(_differentiates(run, one) for one in _passes(run))
+    return _differentiates(run, *_methods(run, function, model, _PASS))
+
+
+def _differentiates(run: TensorRun, *passes: tuple[str, Function]) -> bool:
+    """Whether one of some methods, each of a class, computes gradients, or what it calls."""
+    pending: list[tuple[str | None, Function]] = [*passes]
     reached: set[tuple[str | None, Identity]] = set()
     while pending:
         record, one = pending.pop()
@@ -30,6 +40,13 @@ def computes_gradients(run: TensorRun, function: Function, model: str) -> bool:
             return True
         pending += _called(run, record, one)
     return False
+
+
+def _passes(run: TensorRun) -> Iterator[tuple[str, Function]]:
+    """What runs the modules of the run, each with its class."""
+    for function, _ in run.symbols.functions():
+        if function.record is not None and function.name.rpartition(".")[2] == _PASS:
+            yield function.record, function
 
 
 def _called(
@@ -63,8 +80,8 @@ def _methods(
 def _classes(
     run: TensorRun, function: Function, name: str | None, seen: set[tuple[Identity, str]]
 ) -> set[str]:
-    """The classes whose objects a function may have by some name: where it, its class or who hands
-    them over makes them."""
+    """The classes whose objects a function may have by some name: where it, its class, a function
+    that it calls or who hands them over makes them."""
     if name is None or (identity(function), name) in seen:
         return set()
     seen.add((identity(function), name))
@@ -75,16 +92,39 @@ def _classes(
             operation = at.operation
             if place(getattr(operation, "target", None)) != name:
                 continue
-            if isinstance(operation, Call) and operation.kind == "constructor" and operation.key:
-                found.add(operation.key)
             for source in _sources(run, operation):
                 found |= _classes(run, one, place(source), seen)
+            if not isinstance(operation, Call):
+                continue
+            if operation.kind == "constructor" and operation.key:
+                found.add(operation.key)
+            if _is_chosen(operation):
+                found.add(_CHOSEN)
+            for maker, returned in _returned(run, one, operation):
+                found |= _classes(run, maker, place(returned), seen)
     numbers = [n for n, one in enumerate(function.parameters) if one.symbol == name]
     for number in numbers:
         for caller, call in _sites(run, function):
             handed = given(call).at(number, function.parameters[number].name)
             found |= _classes(run, caller, place(handed), seen)
     return found
+
+
+def _returned(
+    run: TensorRun, caller: Function, call: Call
+) -> Iterator[tuple[Function, Expression | None]]:
+    """What the function that is called returns, with that function."""
+    callee = run.callee(caller, call)
+    for block in callee.blocks if callee is not None else ():
+        if callee is not None and isinstance(block.terminator, Return):
+            yield callee, block.terminator.value
+
+
+def _is_chosen(call: Call) -> bool:
+    """Whether what a call returned, or an element of a table, is called: a class, it seems."""
+    called = call.callee
+    made = isinstance(called, Variable) and called.symbol.startswith("%")
+    return call.kind == "indirect" and (made or isinstance(called, Index))
 
 
 def _sources(run: TensorRun, operation: object) -> list[Expression]:

@@ -38,7 +38,9 @@ def _other_than_a_tensor(value: Value) -> Value:
     kind = value.kind & ~Kind.TENSOR
     if not kind or (value.gradient & Gradient.ATTACHED and not kind & Kind.LIST):
         return OBJECT  # it was the tensor that had a gradient
-    return replace(value, kind=kind)
+    other = replace(value, kind=kind)
+    # Of what it may be made of, whoever gives a tensor does not come this way.
+    return other if kind & Kind.LIST else other.of()
 
 
 def _asked(condition: Expression, flow: Flow, models: ApiModels) -> Expression | None:

@@ -178,12 +178,14 @@ def kept_parameters(view: View, callee: Function) -> list[tuple[int, str]]:
 
 
 def _sources(view: View, value: Value) -> set[int]:
-    """The origins of a value, through copies and arithmetic."""
+    """The origins of a value, through copies, arithmetic and functions of tensors."""
 
     def computed_from(origin: int) -> Iterable[int]:
         record = view.records.get(origin)
-        copied = record is not None and isinstance(record.operation, Assign)
-        return record.sources if record is not None and copied else ()
+        if record is None or not may_have_graph(record):
+            return ()
+        passed = isinstance(record.operation, Assign) or record.form is Form.FUNCTION
+        return record.sources if passed else ()
 
     return closure(value.origins, computed_from)
 
@@ -604,7 +606,7 @@ def fact_of(
     """The finding of what a function keeps: with the backward call, by its number, that shows that
     it has a gradient, and the loop or the caller that makes it grow."""
     name = view.text(keeping.value)
-    place = view.text(keeping.place)
+    place = _written_place(view, keeping)
     differentiated, inside = None, ""
     steps = _steps(view, value)
     record = view.records.get(backward)
@@ -636,6 +638,15 @@ def fact_of(
         through=keeping.through,
         steps=(*steps, Step(view.function.filename, keeping.span, kept)),
     )
+
+
+def _written_place(view: View, keeping: Keeping) -> str:
+    """The place as the code writes it; of a comprehension, the variable that it goes to."""
+    if not keeping.symbol.startswith("%"):
+        return view.text(keeping.place)
+    given = (op for _, _, op in view.operations() if isinstance(op, Assign))
+    target = next((one.target for one in given if one.value == keeping.place), None)
+    return view.text(target) if target is not None else "[...]"
 
 
 def _differentiated_text(view: View, call: Call) -> str:

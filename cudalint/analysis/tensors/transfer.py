@@ -30,7 +30,7 @@ from cudalint.analysis.tensors.records import (
     origin_at,
     part_origin,
 )
-from cudalint.analysis.tensors.values import Values
+from cudalint.analysis.tensors.values import Values, operands_of
 from cudalint.apis.model import TensorEffect
 from cudalint.program import (
     THIS,
@@ -150,9 +150,9 @@ class Transfer(Values):
     def _call(self, state: State, call: Call, block: int, origin: int) -> State:
         receiver = NOTHING if call.receiver is None else self.value(state, call.receiver)
         arguments = [self.value(state, argument.value) for argument in call.arguments]
-        operands = [receiver, *arguments] if call.receiver is not None else arguments
         callee, callable_value = self._callee(state, call)
         effect = self._effects(call.name)
+        operands = operands_of(call, receiver, arguments, effect)
         if effect is not None and effect.backward and gives_gradients(call):
             effect = None
         if effect is not None and effect.without_arguments and call.arguments:

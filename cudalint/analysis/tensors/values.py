@@ -272,3 +272,15 @@ class Values:
                 space = space_of_device(getattr(argument.value, "value", None))
                 return _DEVICES.get(space, Device.UNKNOWN)
         return device if moves else Device.HOST
+
+
+def operands_of(
+    call: Call, receiver: Value, arguments: list[Value], effect: TensorEffect | None
+) -> list[Value]:
+    """What the result of a call is made of: its receiver and arguments; of those that say only what
+    it is like, nothing but where it lives."""
+    if call.receiver is None:
+        return arguments
+    if effect is not None and effect.lends:
+        arguments = [replace(one, gradient=Gradient.DETACHED).of() for one in arguments]
+    return [receiver, *arguments]

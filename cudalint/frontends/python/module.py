@@ -28,6 +28,14 @@ class Module:
     """What the file imports all of, and whether by a relative name."""
     own_names: dict[str, str] = field(default_factory=dict)
     """The names of modules that the file imports by other ones."""
+    is_program: bool = field(init=False)
+    """Whether it is there to be run: it asks whether it is, or is a notebook."""
+
+    def __post_init__(self) -> None:
+        ifs = (node for node in self.tree.body if isinstance(node, cst.If))
+        self.is_program = self.source.filename.endswith(".ipynb") or any(
+            is_main_guard(node.test) for node in ifs
+        )
 
     def imports(self, dotted: str) -> None:
         """Note the module of the project that an imported name comes from."""
@@ -52,3 +60,16 @@ class Module:
     def text(self, node: cst.CSTNode) -> str:
         """The source text of a node."""
         return self.positions.text(node)
+
+
+def is_main_guard(node: cst.BaseExpression) -> bool:
+    """``__name__ == "__main__"``."""
+    if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
+        return False
+    target = node.comparisons[0]
+    sides = (node.left, target.comparator)
+    names = [side.value for side in sides if isinstance(side, cst.Name)]
+    texts = [side.value.strip("\"'") for side in sides if isinstance(side, cst.SimpleString)]
+    return (
+        isinstance(target.operator, cst.Equal) and names == ["__name__"] and texts == ["__main__"]
+    )

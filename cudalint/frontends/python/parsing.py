@@ -19,6 +19,10 @@ LONGEST_TEXT = 3_000_000
 _RECURSION = 20_000
 """Frames for trees as deep as ``lines`` lets through. They take no C stack."""
 
+_REFUSALS = (cst.CSTValidationError, UnicodeError, ValueError, TypeError, RecursionError)
+"""What else the parser raises."""
+_NEXT_TO_WORD = "_safe_to_use_with_word_operator"
+
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _TOKENIZER = re.compile(r"tokenizer error: (.*)", re.DOTALL)
 
@@ -67,7 +71,7 @@ def parse(source: Source) -> Parsed:
 def _tree(text: str) -> cst.Module | None:
     try:
         return cst.parse_module(text)
-    except (cst.ParserSyntaxError, UnicodeError, ValueError, RecursionError):
+    except (cst.ParserSyntaxError, *_REFUSALS):
         return None
 
 
@@ -78,6 +82,20 @@ def _refusal(text: str) -> str | None:
     except cst.ParserSyntaxError as error:
         found = _TOKENIZER.search(str(error.message))
         return found[1].strip() if found else "invalid syntax"
-    except (UnicodeError, ValueError, RecursionError) as error:
+    except _REFUSALS as error:
         return str(error) or "invalid syntax"
     return None
+
+
+def _mind_parentheses(node: type[cst.BaseExpression]) -> None:
+    """libcst asks for a space before them: ``return(a if b else c)``."""
+    without = getattr(node, _NEXT_TO_WORD)
+
+    def is_safe(self: cst.BaseExpression, position: object) -> bool:
+        return bool(self.lpar) or bool(without(self, position))
+
+    setattr(node, _NEXT_TO_WORD, is_safe)
+
+
+for _node in (cst.IfExp, cst.Lambda):
+    _mind_parentheses(_node)

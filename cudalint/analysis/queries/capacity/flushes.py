@@ -24,6 +24,7 @@ from cudalint.program import (
     Branch,
     Call,
     Function,
+    Operation,
     Tuple,
     Unary,
     Variable,
@@ -179,8 +180,9 @@ def _recurs(run: FunctionRun, header: int) -> bool:
 
 
 def _is_phase(run: FunctionRun, header: int) -> bool:
-    """Whether one iteration is a whole phase: it has a loop over batches of its own, makes a model
-    to go with it, or is measured by itself; or the loop goes over variants that stand there."""
+    """Whether one iteration is a whole phase: it has a loop over batches of its own, hands a data
+    set to something that has, makes a model to go with it, or is measured by itself; or the loop
+    goes over variants that stand there."""
     body = run.flow.loops[header]
     condition = terminal(run.flow.blocks[header])
     if isinstance(condition, Unary) and isinstance(condition.operand, Tuple):
@@ -189,6 +191,8 @@ def _is_phase(run: FunctionRun, header: int) -> bool:
         return True
     inner = [one for one in run.flow.loops if one != header and one in body]
     if any(_works(run, one) and not _only_moves(run, one) for one in inner):
+        return True
+    if _hands_out_data_set(run, header):
         return True
     return any(
         _makes_model(run, call)
@@ -243,6 +247,31 @@ def _makes_model(run: FunctionRun, call: Call) -> bool:
         return True
     made = call.key if call.kind == "constructor" else None
     return made is not None and is_module(run.symbols, made, run.filename)
+
+
+def _hands_out_data_set(run: FunctionRun, header: int) -> bool:
+    """Whether each iteration gives a data set, or its loader, that was there before the loop to a
+    function: it goes over all of it."""
+    inside = list(operations(run.flow.body(header)))
+    made_there = {defined(at.operation) for at in inside}
+    loaders = {
+        symbol
+        for symbol, made in run.flow.definitions.items()
+        if symbol not in made_there and all(_makes_data_set(run, one) for one in made)
+    }
+    return any(
+        isinstance(call := at.operation, Call)
+        and call.kind == "function"
+        and not call.name.startswith("builtins.")
+        and any(isinstance(a.value, Variable) and a.value.symbol in loaders for a in call.arguments)
+        and _each_iteration(run.flow, header, at.block, frozenset())
+        for at in inside
+    )
+
+
+def _makes_data_set(run: FunctionRun, operation: Operation) -> bool:
+    effect = run.models.lifetime_effect(operation.name) if isinstance(operation, Call) else None
+    return effect is not None and effect.data_sets
 
 
 def _run_by(run: FunctionRun, call: Call) -> list[Function]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from cudalint.analysis.shape.arguments import argument, bindings
 from cudalint.analysis.shape.operations import At, calls, operands
+from cudalint.analysis.shape.places import place, root
 from cudalint.analysis.shape.symbols import Symbols
-from cudalint.apis.loader import ApiModels
 from cudalint.program import (
     Call,
     Constant,
@@ -28,9 +29,9 @@ def is_another_file(load: Call, function: Function, program: Program, symbols: S
     """Whether a call reads a file under whose name this program writes none, all names being
     spelled: what is handed out, or was converted."""
     models = symbols.models("python")
-    read = _names(load, function, program, symbols, models)
+    read = _names(load, function, program, symbols)
     written = [
-        _names(call, one, program, symbols, models)
+        _names(call, one, program, symbols)
         for one in program.functions
         for _, call in calls(one)
         if (effect := models.lifetime_effect(call.name)) is not None and effect.stores
@@ -46,9 +47,9 @@ def is_another_file(load: Call, function: Function, program: Program, symbols: S
 def is_written_here(load: Call, function: Function, program: Program, symbols: Symbols) -> bool:
     """Whether this program writes a file under the very name that a call reads."""
     models = symbols.models("python")
-    read = _names(load, function, program, symbols, models)
+    read = _names(load, function, program, symbols)
     return any(
-        read & _names(call, one, program, symbols, models)
+        read & _names(call, one, program, symbols)
         for one in program.functions
         for _, call in calls(one)
         if (effect := models.lifetime_effect(call.name)) is not None and effect.stores
@@ -58,26 +59,54 @@ def is_written_here(load: Call, function: Function, program: Program, symbols: S
 def is_written_before(load: At, function: Function, program: Program, symbols: Symbols) -> bool:
     """Whether the same process has written the file, under the name that is read, on the way to a
     load: it goes back to where it came from."""
-    models, flow = symbols.models("python"), symbols.flow(function)
+    flow = symbols.flow(function)
     assert isinstance(load.operation, Call)
-    read = {
-        _HOLE.sub("", re.escape(name))
-        for name in _names(load.operation, function, program, symbols, models)
-    }
+    path = _path(load.operation, symbols)
+    if path is None:
+        return False
+    read = _without_holes(path, function, program, symbols)
+    name, variable = place(path), root(path) or ""
     for at, call in calls(function):
-        effect = models.lifetime_effect(call.name)
-        if effect is not None and effect.stores and flow.reaches(*at.place, *load.place):
-            names = _names(call, function, program, symbols, models)
-            if read & {_HOLE.sub("", re.escape(name)) for name in names}:
+        if not flow.reaches(*at.place, *load.place):
+            continue
+        for written in _written(call, function, symbols):
+            same = name is not None and place(written) == name
+            if same and flow.last_set(variable, at.place) == flow.last_set(variable, load.place):
+                return True
+            if read & _without_holes(written, function, program, symbols):
                 return True
     return False
 
 
-def _names(
-    call: Call, function: Function, program: Program, symbols: Symbols, models: ApiModels
+def _written(call: Call, function: Function, symbols: Symbols) -> Iterator[Expression]:
+    """The paths of the files that a call writes, itself or by the function that it calls."""
+    effect = symbols.models("python").lifetime_effect(call.name)
+    if effect is not None and effect.stores and (path := _path(call, symbols)) is not None:
+        yield path
+    callee = symbols.function(call.key, function.filename) if call.key else None
+    bound = bindings(call, callee.parameters) if callee is not None else {}
+    for _, inner in calls(callee) if callee is not None and bound else ():
+        effect = symbols.models("python").lifetime_effect(inner.name)
+        given = place(_path(inner, symbols)) if effect is not None and effect.stores else None
+        if given in bound:
+            yield bound[given]
+
+
+def _without_holes(
+    path: Expression, function: Function, program: Program, symbols: Symbols
 ) -> set[str]:
-    effect = models.lifetime_effect(call.name)
-    path = argument(call, effect.path) if effect is not None and effect.path else None
+    names = _spelled(path, function, program, symbols, _CALLERS)
+    return {_HOLE.sub("", re.escape(name)) for name in names}
+
+
+def _path(call: Call, symbols: Symbols) -> Expression | None:
+    """The path of the file that a call reads or writes."""
+    effect = symbols.models("python").lifetime_effect(call.name)
+    return argument(call, effect.path) if effect is not None and effect.path else None
+
+
+def _names(call: Call, function: Function, program: Program, symbols: Symbols) -> set[str]:
+    path = _path(call, symbols)
     return set() if path is None else _spelled(path, function, program, symbols, _CALLERS)
 
 

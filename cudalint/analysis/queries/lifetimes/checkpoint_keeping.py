@@ -8,6 +8,8 @@ from cudalint.analysis.facts.resources import is_shown
 from cudalint.analysis.queries.lifetimes.checkpoint_files import is_written_before
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.operations import At, calls, operations
+from cudalint.analysis.shape.placement import Placements
+from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.apis.loader import ApiModels
 from cudalint.program import Branch, Call, Delete, Function, Program, Variable, render, variables
@@ -19,14 +21,17 @@ def is_brief(
     """Whether the weights are dropped before anything is computed, by the only process of a
     program: they take their place twice, for a moment, or once, where the module is not ``placed``
     on a device yet. A program that asks whether there is a device reads a file of another run
-    beside a placed module only at the risk that there is none."""
+    beside a placed module only at the risk that there is none, if it is not placed in any case."""
     loaded = load.operation
     assert isinstance(loaded, Call)
     models = symbols.models("python")
     if _calls_any(program, lambda call: _is_for_processes(call, models)):
         return False
     asks = placed and _calls_any(program, lambda call: models.asks_device(call.name))
-    if asks and not is_written_before(load, function, program, symbols):
+    if asks and not (
+        _needs_device(function, used, symbols)
+        or is_written_before(load, function, program, symbols)
+    ):
         return False
     target = loaded.target
     if target is None or not is_shown(render(target)):
@@ -48,6 +53,18 @@ def _is_for_processes(call: Call, models: ApiModels) -> bool:
     on the device of one of them."""
     effect = models.lifetime_effect(call.name)
     return effect is not None and effect.device_of_its_own
+
+
+def _needs_device(function: Function, used: At, symbols: Symbols) -> bool:
+    """Whether the module that is filled was moved to a GPU on every way there."""
+    module = place(getattr(used.operation, "receiver", None))
+    placements, flow = Placements(function, symbols), symbols.flow(function)
+    return module is not None and any(
+        module in (place(call.receiver), place(call.target))
+        and placements.told_by(call) == "device"
+        and used.place not in flow.passed((0, -1), {at.place})
+        for at, call in calls(function)
+    )
 
 
 def _is_deleted(flow: Flow, symbol: str) -> bool:

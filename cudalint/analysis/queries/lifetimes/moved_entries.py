@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cudalint.analysis.facts.lifetimes import MovedEntry
 from cudalint.analysis.facts.resources import Site
-from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.operations import calls, expressions
 from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.places import holder, place
 from cudalint.analysis.shape.symbols import Symbols
@@ -15,9 +15,11 @@ from cudalint.program import (
     Expression,
     Function,
     Index,
+    Member,
     Unknown,
     Variable,
     render,
+    walk,
 )
 
 
@@ -44,6 +46,8 @@ def moved_entries(function: Function, symbols: Symbols) -> tuple[MovedEntry, ...
         outer = place(source.base) or ""
         if not outer.startswith(("this.", "::")) or not _is_part(call.receiver, target):
             continue
+        if _is_parameter(source.index, function, symbols):
+            continue
         found[entry] = MovedEntry(
             target.base.name,
             render(source.base).replace("this.", "self."),
@@ -59,6 +63,20 @@ def _is_per_parameter(function: Function, symbols: Symbols) -> bool:
     lineage = symbols.lineage(function.record, function.filename) if function.record else ()
     effects = map(symbols.models("python").lifetime_effect, lineage)
     return any(effect is not None and effect.per_parameter for effect in effects)
+
+
+def _is_parameter(key: Expression, function: Function, symbols: Symbols) -> bool:
+    """Whether a key is a weight, whose gradient the function reads: the entry lives where it
+    does."""
+    effect_of = symbols.models("python").lifetime_effect
+    return any(
+        isinstance(part, Member)
+        and part.base == key
+        and (effect := effect_of(f".{part.field}")) is not None
+        and effect.of_parameters
+        for whole in expressions(function)
+        for part in walk(whole)
+    )
 
 
 def _is_one_of_many(source: Index) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import libcst as cst
 
@@ -270,9 +271,18 @@ def lower_function(outer: Context, defined: Defined) -> None:
             decorators=decorator_names(outer, node.decorators),
             decorator_spans=tuple(context.span(d.decorator) for d in node.decorators),
             returns=type_of(outer, node.returns) if node.returns is not None else None,
+            named_by=_named_by(file, node),
             handlers=tuple(context.handlers),
         )
     )
+
+
+def _named_by(file: FileContext, node: cst.FunctionDef) -> Literal["any", "project"]:
+    """Who is meant to call a function: a decorator may hand it to anybody."""
+    name = node.name.value
+    if node.decorators or name.startswith("__"):
+        return "any"
+    return "project" if name.startswith("_") or file.module.is_program else "any"
 
 
 def lower_module(file: FileContext, span: Span) -> None:

@@ -16,6 +16,7 @@ from cudalint.frontends.python.lowering.exceptions import class_names
 from cudalint.frontends.python.lowering.expressions import augmented_operator
 from cudalint.frontends.python.lowering.iteration import bind, iterate, start_loop
 from cudalint.frontends.python.lowering.targets import assign, place_of, store_to
+from cudalint.frontends.python.module import is_main_guard
 from cudalint.frontends.python.scopes import ClassInfo, Dotted, Local
 from cudalint.program.expressions import Binary, Constant, Expression, FunctionReference, Variable
 from cudalint.program.functions import Assign, Call, Delete, Return, Throw, Unreachable, Use
@@ -171,7 +172,7 @@ def _if(context: Context, node: cst.If) -> None:
     after = context.graph.block()
     branch: cst.If | cst.Else | None = node
     while isinstance(branch, cst.If):
-        if _is_main_guard(branch.test):
+        if is_main_guard(branch.test):
             context.body(branch.body.body)
             context.graph.jump(after)
             branch = None
@@ -285,19 +286,6 @@ def _is_always_true(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.Name):
         return node.value == "True"
     return isinstance(node, cst.Integer) and node.value not in ("0", "00")
-
-
-def _is_main_guard(node: cst.BaseExpression) -> bool:
-    """``__name__ == "__main__"``."""
-    if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
-        return False
-    target = node.comparisons[0]
-    sides = (node.left, target.comparator)
-    names = [side.value for side in sides if isinstance(side, cst.Name)]
-    texts = [side.value.strip("\"'") for side in sides if isinstance(side, cst.SimpleString)]
-    return (
-        isinstance(target.operator, cst.Equal) and names == ["__name__"] and texts == ["__main__"]
-    )
 
 
 STATEMENTS: dict[type[cst.CSTNode], Callable[..., None]] = {
