@@ -88,11 +88,18 @@ def release_of(
     resource = first.resource
     if member in facts.sometimes or member != first.member or resource.info.attached:
         return None
+    if any(one.unborn for one in acquisitions):
+        return None  # its constructor would still lose it
     here = resource.filename
     beside = (
         Named(site.span, name)
         for name, site in released.items()
         if site.filename == here and site.span != facts.record.span
+    )
+    inside = (
+        Named(site.span, name)
+        for name, site in facts.released_elsewhere.items()
+        if site.filename == here and name in facts.released_by_destructor and name in released
     )
     destructor = facts.destructor
     return ReleaseMember(
@@ -102,6 +109,7 @@ def release_of(
         releases=resource.info.releases,
         acquired=resource.span,
         siblings=tuple(beside),
+        inside=tuple(inside),
         destructor=destructor.span if destructor and destructor.filename == here else None,
         handle=resource.is_handle,
         constructed=any(one.method_kind == "constructor" for one in acquisitions),

@@ -97,7 +97,7 @@ class GraphRetentionRule(FunctionRule):
 
 def _repair(kept: GraphRetention) -> Detach | None:
     """Only where the loop itself computes the gradient is it certain that nobody else wants to."""
-    if kept.remembered or kept.buffer or kept.holds_tensor:
+    if kept.remembered or kept.buffer or kept.holds_tensor or kept.hides:
         return None
     seen = kept.loop is not None and kept.differentiated is not None and not kept.inside
     return Detach(kept.span, kept.name, safe=seen and kept.sure)

@@ -21,7 +21,8 @@ def release_in_destructor(repair: ReleaseMember, text: CppText) -> Fix:
     """The release behind that of a sibling, else where the destructor ends."""
     destructor = [] if repair.destructor is None else _words(repair.destructor, text)
     demand(repair.name not in destructor)  # it is released, in a way that is not seen
-    beside = [one for one in repair.siblings if _stands_alone(one, text)]
+    called = [one for one in repair.inside if _function_around(one, text) in destructor]
+    beside = [one for one in (*repair.siblings, *called) if _stands_alone(one, text)]
     if beside and not repair.last:
         place, call = _call(beside[0], repair, text)
         site, _ = text.bounds(beside[0].span)
@@ -38,6 +39,7 @@ def release_in_destructor(repair: ReleaseMember, text: CppText) -> Fix:
         demand(repair.destructor)
         assert repair.destructor is not None
         _, end = text.bounds(repair.destructor)
+        demand(not any(_is_handled(repair.name, one, text) for one in called))
         demand("return" not in destructor and "~" in destructor[: destructor.index("{")])
         demand(repair.constructed or _starts_empty(repair.name, text))
         place, call = _call(None, repair, text)
@@ -94,6 +96,21 @@ def _stands_alone(site: Named, text: CppText) -> bool:
         return before not in ("else", "do", "try")
     around = text.other(opening - 1)
     return around > 0 and text.before(around).text not in _CONDITIONED
+
+
+def _function_around(site: Named, text: CppText) -> str:
+    """The name of the function whose own block a release stands in, as it stands before the
+    parameters."""
+    opening = text.number(text.block(text.bounds(site.span)[0]).start - 1)
+    if text.before(opening).text != ")":
+        return ""
+    return text.before(text.other(opening - 1)).text
+
+
+def _is_handled(name: str, site: Named, text: CppText) -> bool:
+    """Whether the block of a release does something to a member as well."""
+    block = text.block(text.bounds(site.span)[0])
+    return any(token.text == name for token in text.between(block.start, block.end))
 
 
 def _starts_empty(name: str, text: CppText) -> bool:
