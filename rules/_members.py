@@ -96,11 +96,6 @@ def release_of(
         for name, site in released.items()
         if site.filename == here and site.span != facts.record.span
     )
-    inside = (
-        Named(site.span, name)
-        for name, site in facts.released_elsewhere.items()
-        if site.filename == here and name in facts.released_by_destructor and name in released
-    )
     destructor = facts.destructor
     return ReleaseMember(
         name=member,
@@ -109,7 +104,7 @@ def release_of(
         releases=resource.info.releases,
         acquired=resource.span,
         siblings=tuple(beside),
-        inside=tuple(inside),
+        released_by=tuple({site.text: None for site in released.values()}),
         destructor=destructor.span if destructor and destructor.filename == here else None,
         handle=resource.is_handle,
         constructed=any(one.method_kind == "constructor" for one in acquisitions),

@@ -110,6 +110,4 @@ def _repair(misuse: Misuse) -> UseRelease | None:
     if misuse.released is not None or misuse.resource is None:
         return None
     resource = misuse.resource
-    return UseRelease(
-        misuse.span, misuse.api, misuse.name, resource.api, resource.info.releases
-    )
+    return UseRelease(misuse.span, misuse.api, misuse.name, resource.api, resource.info.releases)

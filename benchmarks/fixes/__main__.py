@@ -1,7 +1,8 @@
 """The table of fixes: ``python -m benchmarks.fixes [--compile N] [--run N] [FIXTURE]...``.
 
 Of each rule's bad fixtures: how many findings there are, how many have a fix, how many of these are
-safe, and how many are gone once all fixes are made. 1 when a fix is wrong.
+safe, and how many of those that have one are gone once all fixes are made. 1 when a fix is wrong:
+its finding stays, another comes of it, it is offered and taken back, a second time changes more.
 """
 
 from __future__ import annotations
@@ -51,8 +52,6 @@ def main() -> int:
             mended = mend(unit.path, unit.options, arguments.cache or Path(folder))
             wrong += [f"{unit.name}: {fault}" for fault in faults(mended)]
             _count(mended, rows)
-            for refusal in mended.fixed.refused:
-                print(f"refused: {refusal}")
             if mended.fixed.contents:
                 changed.append((unit, mended))
         print(_table(rows))
@@ -71,7 +70,8 @@ def _every(count: int, units: Sequence[tuple[Unit, Mended]]) -> list[tuple[Unit,
 
 
 def _count(mended: Mended, rows: defaultdict[str, Row]) -> None:
-    left = counted(mended.after.active)
+    before, left = counted(mended.before.active), counted(mended.after.active)
+    offered = counted([finding for finding in mended.before.active if finding.fix is not None])
     for code in {finding.code for finding in mended.before.active}:
         own = [finding for finding in mended.before.active if finding.code == code]
         row = rows[code]
@@ -80,7 +80,9 @@ def _count(mended: Mended, rows: defaultdict[str, Row]) -> None:
         fixes = [finding.fix.applicability for finding in own if finding.fix is not None]
         row.safe += fixes.count(Applicability.SAFE)
         row.unsafe += fixes.count(Applicability.UNSAFE)
-        row.gone += len(own) - sum(count for key, count in left.items() if key[0] == code)
+        row.gone += sum(
+            min(count, before[key] - left[key]) for key, count in offered.items() if key[0] == code
+        )
 
 
 def _table(rows: dict[str, Row]) -> str:

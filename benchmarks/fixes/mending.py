@@ -56,6 +56,7 @@ def counted(findings: Sequence[Finding]) -> Counter[Key]:
 
 def faults(mended: Mended) -> Iterator[str]:
     """What is wrong with the fixes of a unit."""
+    yield from (f"offered and taken back: {refusal}" for refusal in mended.fixed.refused)
     before, after = counted(mended.before.active), counted(mended.after.active)
     made = counted(mended.fixed.made)
     for one, count in made.items():

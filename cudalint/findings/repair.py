@@ -87,8 +87,8 @@ class ReleaseMember(msgspec.Struct, frozen=True, tag=True):
     acquired: Span
     siblings: tuple[Named, ...]
     """Where members are released that are acquired beside it, the nearest first."""
-    inside: tuple[Named, ...] = ()
-    """Where other functions release them: it may be for the destructor, which calls those."""
+    released_by: tuple[str, ...] = ()
+    """By which functions."""
     destructor: Span | None = None
     handle: bool = False
     constructed: bool = False

@@ -38,4 +38,4 @@ def use_release(repair: UseRelease, text: Text) -> Fix:
 
 def _member(place: str) -> str:
     """``pixels`` of ``frame->pixels[2]``: the last of the names that lead to a place."""
-    return re.findall(r"\w*", re.sub(r"\[.*|\W+$", "", place))[-2:][0]
+    return re.split(r"\W+", re.sub(r"\[.*|\W+$", "", place))[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from cudalint.findings.fix import Applicability, Fix
 from cudalint.findings.repair import Named, ReleaseMember
@@ -21,7 +22,7 @@ def release_in_destructor(repair: ReleaseMember, text: CppText) -> Fix:
     """The release behind that of a sibling, else where the destructor ends."""
     destructor = [] if repair.destructor is None else _words(repair.destructor, text)
     demand(repair.name not in destructor)  # it is released, in a way that is not seen
-    called = [one for one in repair.inside if _function_around(one, text) in destructor]
+    called = [inner for one in repair.siblings for inner in _in_what_is_called(one, repair, text)]
     beside = [one for one in (*repair.siblings, *called) if _stands_alone(one, text)]
     if beside and not repair.last:
         place, call = _call(beside[0], repair, text)
@@ -98,13 +99,19 @@ def _stands_alone(site: Named, text: CppText) -> bool:
     return around > 0 and text.before(around).text not in _CONDITIONED
 
 
-def _function_around(site: Named, text: CppText) -> str:
-    """The name of the function whose own block a release stands in, as it stands before the
-    parameters."""
-    opening = text.number(text.block(text.bounds(site.span)[0]).start - 1)
-    if text.before(opening).text != ")":
-        return ""
-    return text.before(text.other(opening - 1)).text
+def _in_what_is_called(site: Named, repair: ReleaseMember, text: CppText) -> Iterator[Named]:
+    """Where a function of the file, called in the place of a sibling's release, makes that."""
+    releases = set(map(last_name, repair.released_by))
+    name = text.word(text.callee_end(text.number(text.bounds(site.span)[0])) - 1)
+    for number, token in enumerate(text.tokens):
+        if token.text != name or text.word(number + 1) != "(":
+            continue
+        opening = text.other(number + 1) + 1
+        if text.word(opening) == "{":
+            for inner in range(opening, text.other(opening)):
+                if text.word(inner) in releases and text.word(inner + 1) == "(":
+                    end = text.tokens[text.other(inner + 1)].end
+                    yield Named(text.source.span(text.tokens[inner].start, end), site.text)
 
 
 def _is_handled(name: str, site: Named, text: CppText) -> bool:
