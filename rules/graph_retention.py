@@ -63,7 +63,8 @@ class GraphRetentionRule(FunctionRule):
 
     - Safe: where the same loop computes the gradient, `.detach()` is added to what is kept: nobody
       computes another. `.item()`, which also makes a number of it and waits, is yours to choose.
-    - Unsafe: the same where the gradient is computed elsewhere, or none in sight.
+    - Unsafe: the same where the gradient is computed elsewhere, or none in sight. Not where the
+      loop would then record for nobody (`GPU602`), or the list grow on the device (`GPU603`).
 
     ## Known problems
 

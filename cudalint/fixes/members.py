@@ -102,11 +102,11 @@ def _stands_alone(site: Named, text: CppText) -> bool:
 def _in_what_is_called(site: Named, repair: ReleaseMember, text: CppText) -> Iterator[Named]:
     """Where a function of the file, called in the place of a sibling's release, makes that."""
     releases = set(map(last_name, repair.released_by))
-    name = text.word(text.callee_end(text.number(text.bounds(site.span)[0])) - 1)
+    called = re.match(r"(?:this->)?(\w+)\s*\(", text.at(site.span))
     for number, token in enumerate(text.tokens):
-        if token.text != name or text.word(number + 1) != "(":
+        if called is None or token.text != called[1] or text.word(number + 1) != "(":
             continue
-        opening = text.other(number + 1) + 1
+        opening = text.pairs.get(number + 1, number) + 1
         if text.word(opening) == "{":
             for inner in range(opening, text.other(opening)):
                 if text.word(inner) in releases and text.word(inner + 1) == "(":
