@@ -83,7 +83,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             place,
             _COMMIT,
             root,
-            lambda name: is_source(name) and "/".join(name.split("/")[:2]) in chosen,
+            lambda name: (
+                (is_source(name) or name.endswith(".hip"))
+                and "/".join(name.split("/")[:2]) in chosen
+            ),
         )
 
         def both(program: str) -> Forms | None:

@@ -10,7 +10,7 @@ from cudalint.analysis.facts import Exit, FunctionFacts, Leak, LeakExit, Resourc
 from cudalint.findings.finding import Confidence, Defect, Finding, Step, Way, from_the_top
 from cudalint.findings.repair import Named, ReleaseFirst, ReleaseOnExits, WayOut
 from cudalint.findings.rule import Rule
-from cudalint_rules._leaks import Verdict
+from cudalint_rules._leaks import Verdict, certain
 from cudalint_rules._wording import its_siblings, places, quoted, rows, steps_at, subject
 
 Wording = Callable[[tuple[LeakExit, ...]], str]
@@ -71,7 +71,7 @@ def _repair(
     if here != {facts.filename} or len(overwritten) > 1 or resource.info.attached:
         return None
     release = ReleaseOnExits(
-        name=resource.name,
+        name=resource.name + resource.part,
         api=resource.api,
         releases=resource.info.releases,
         acquired=resource.span,
@@ -88,6 +88,8 @@ def _repair(
         number=resource.info.number,
         wrapped=resource.through is not None,
         handed_over=bool(leak.handed_over) or leak.put_off,
+        raised_over=facts.language == "python"
+        and any(way.kind is Exit.THROW and way not in verdict.exits for way in certain(leak).exits),
         sure=verdict.confidence is Confidence.HIGH,
     )
     return ReleaseFirst(release) if overwritten == {True} else release

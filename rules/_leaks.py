@@ -41,7 +41,7 @@ def classify(leak: Leak, facts: FunctionFacts) -> str | None:
 
 def judge(leak: Leak, facts: FunctionFacts) -> Verdict | None:
     """Decide what a leak is."""
-    leak = _certain(leak)
+    leak = certain(leak)
     lost = _overwrites(leak)
     if lost:
         sure = Confidence.HIGH if leak.followed else Confidence.LOW
@@ -65,7 +65,7 @@ def judge(leak: Leak, facts: FunctionFacts) -> Verdict | None:
     return Verdict(code, exits, severity, confidence, excuse or "")
 
 
-def _certain(leak: Leak) -> Leak:
+def certain(leak: Leak) -> Leak:
     """The leak without the ways on which a callee out of sight may own the resource, where there
     are others: on those it is passed on, for all that is known."""
     sure = tuple(way for way in leak.exits if not way.lent)

@@ -88,6 +88,8 @@ def release_of(
     resource = first.resource
     if member in facts.sometimes or member != first.member or resource.info.attached:
         return None
+    if any(one.unborn for one in acquisitions):
+        return None  # its constructor would still lose it
     here = resource.filename
     beside = (
         Named(site.span, name)
@@ -102,6 +104,7 @@ def release_of(
         releases=resource.info.releases,
         acquired=resource.span,
         siblings=tuple(beside),
+        released_by=tuple({site.text: None for site in released.values()}),
         destructor=destructor.span if destructor and destructor.filename == here else None,
         handle=resource.is_handle,
         constructed=any(one.method_kind == "constructor" for one in acquisitions),

@@ -63,7 +63,8 @@ class GraphRetentionRule(FunctionRule):
 
     - Safe: where the same loop computes the gradient, `.detach()` is added to what is kept: nobody
       computes another. `.item()`, which also makes a number of it and waits, is yours to choose.
-    - Unsafe: the same where the gradient is computed elsewhere, or none in sight.
+    - Unsafe: the same where the gradient is computed elsewhere, or none in sight. Not where the
+      loop would then record for nobody (`GPU602`), or the list grow on the device (`GPU603`).
 
     ## Known problems
 
@@ -97,7 +98,7 @@ class GraphRetentionRule(FunctionRule):
 
 def _repair(kept: GraphRetention) -> Detach | None:
     """Only where the loop itself computes the gradient is it certain that nobody else wants to."""
-    if kept.remembered or kept.buffer or kept.holds_tensor:
+    if kept.remembered or kept.buffer or kept.holds_tensor or kept.hides:
         return None
     seen = kept.loop is not None and kept.differentiated is not None and not kept.inside
     return Detach(kept.span, kept.name, safe=seen and kept.sure)

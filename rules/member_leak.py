@@ -75,6 +75,7 @@ class MemberLeak(ClassRule):
 
     - Unsafe: the release is added behind that of a sibling in the same file, written as that one
       is, or in C++ at the end of the destructor. An object that is copied frees twice from then on.
+      There is none where a constructor throws with what it has acquired: no destructor runs then.
 
     ## Known problems
 

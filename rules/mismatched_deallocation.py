@@ -109,4 +109,5 @@ def _repair(misuse: Misuse) -> UseRelease | None:
     """The function that fits, unless that is called later; what frees with `free` knows no CUDA."""
     if misuse.released is not None or misuse.resource is None:
         return None
-    return UseRelease(misuse.span, misuse.api, misuse.resource.api, misuse.resource.info.releases)
+    resource = misuse.resource
+    return UseRelease(misuse.span, misuse.api, misuse.name, resource.api, resource.info.releases)

@@ -69,8 +69,9 @@ class UnpairedAllocation(FunctionRule):
       before each `return`, as the function releases its siblings, else by the function of the same
       API.
     - Unsafe: a `return` whose value may depend on the memory is evaluated first; and where a check
-      macro leaves the function in between, a `std::unique_ptr` owns it. A Python object that
-      owns memory is opened by a `with`.
+      macro leaves the function in between, a `std::unique_ptr` owns it. Where a call of Python may
+      raise while it is there, the rest of the function goes into a `try` with the release in its
+      `finally`; a Python object that owns memory is opened by a `with`.
 
     ## Known problems
 

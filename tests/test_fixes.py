@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,10 @@ from benchmarks.fixes import reading
 from benchmarks.fixes.mending import Mended, faults, mend
 from benchmarks.fixes.page import PAGE, what_is_fixed, with_table
 from cudalint.findings.finding import Finding
-from cudalint.findings.fix import Applicability
-from cudalint.fixes import resolve
+from cudalint.findings.fix import Applicability, Fix
+from cudalint.findings.repair import ReleaseOnExits
+from cudalint.fixes import cpp_release, resolve
+from cudalint.fixes.cpp import CppText
 from cudalint.project.reading import Language
 from cudalint.registry import all_rules
 from cudalint.source import Source
@@ -544,15 +547,21 @@ def test_no_text_breaks_the_makers(header_cache: Path, monkeypatch: pytest.Monke
 
 
 def test_a_fix_that_brings_about_another_finding_is_taken_back(
-    header_cache: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, header_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(FIXTURES)
-    unit = FIXTURES / "GPU101-unpaired-allocation" / "bad_cupy_raw_malloc.py"
-    fixed = mend(unit, (), header_cache).fixed
-    assert fixed.contents == {}
-    assert [refusal.message for refusal in fixed.refused] == [
-        "GPU101 is not fixed: GPU103 would come of it"
+    def released_twice(repair: ReleaseOnExits, text: CppText) -> Fix:
+        made = cpp_release.release_before_exits(repair, text)
+        return replace(made, edits=tuple(replace(one, text=one.text * 2) for one in made.edits))
+
+    monkeypatch.setitem(resolve._CPP, ReleaseOnExits, (released_twice,))
+    text = function("float* p;\nif (cudaMalloc(&p, n) != cudaSuccess) return 1;\nreturn 0;")
+    one = mended(tmp_path / "a.cu", text, header_cache)
+    assert one.fixed.contents == {}
+    assert [refusal.message for refusal in one.fixed.refused] == [
+        "GPU101 is not fixed: GPU201 would come of it"
     ]
+    # The table of fixes tells of a fix that is offered and not made.
+    assert next(fault.split(":")[0] for fault in faults(one)) == "offered and taken back"
 
 
 def test_unsafe_fixes_are_made_only_when_asked_for(

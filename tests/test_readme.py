@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -84,3 +88,47 @@ def test_the_model_is_valid(tmp_path: Path) -> None:
 def test_ci_runs_the_command_of_the_readme() -> None:
     (line,) = re.findall(r"^\$ pip install '\.\[test\]' && (.+)$", README, re.MULTILINE)
     assert f"step {line}\n" in (ROOT / ".ci" / "run").read_text()
+
+
+_OF_A_MACHINE = ("--watch", "--runtime", "run --", "doctor")
+"""Commands that wait, build, or need a program or a GPU: they have tests of their own."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_the_commands_do_what_they_say(tmp_path: Path) -> None:
+    """In a project with one leak, on a branch: each finds it, or has nothing to say."""
+    (block,) = re.findall(r"## In your editor's.*?```console\n(.*?)```", README, re.DOTALL)
+    commands = [line.removeprefix("$ ").split("  #")[0].strip() for line in block.splitlines()]
+    assert len(commands) > 15
+    (tmp_path / "src").mkdir()
+    leak = "int f(int n) {\n  float* p;\n  if (cudaMalloc(&p, n)) return 1;\n  return 0;\n}\n"
+    for name in ("a.cu", "src/b.cu"):
+        (tmp_path / name).write_text(f"#include <cuda_runtime.h>\n{leak}")
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "HOME": str(tmp_path),
+    }
+
+    def run(shell: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", shell], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+
+    as_ada = "git -c user.name=Ada -c user.email=ada@example.org"
+    made = run(f"git init -q && git add . && {as_ada} commit -qm A && git branch origin/main")
+    assert made.returncode == 0, made.stderr
+    for command in commands:
+        if any(word in command for word in _OF_A_MACHINE):
+            continue
+        done = run(command)
+        assert done.returncode in (0, 1), f"{command}: {done.stderr}"
+        assert "Traceback" not in done.stderr, command
+        finds = "rule" not in command and command.startswith(("cudalint --", "git show"))
+        if finds and not any(word in command for word in ("--diff", "--fix", "--show-files")):
+            assert "GPU101" in done.stdout, command
+    assert "cudaFree" in (tmp_path / "src" / "b.cu").read_text()
+    assert {"cudalint.sarif", "cudalint.html", "cudalint.toml"} <= {
+        path.name for path in tmp_path.iterdir()
+    }

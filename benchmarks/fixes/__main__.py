@@ -1,7 +1,8 @@
 """The table of fixes: ``python -m benchmarks.fixes [--compile N] [--run N] [FIXTURE]...``.
 
 Of each rule's bad fixtures: how many findings there are, how many have a fix, how many of these are
-safe, and how many are gone once all fixes are made. 1 when a fix is wrong.
+safe, and how many of those that have one are gone once all fixes are made. 1 when a fix is wrong:
+its finding stays, another comes of it, it is offered and taken back, a second time changes more.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.common import table
+from benchmarks.documents import markdown, write_section
 from benchmarks.fixes.mending import Mended, counted, faults, mend
 from benchmarks.runtime.units import CPP, Unit, find_units
 from cudalint.findings.fix import Applicability
@@ -33,6 +36,11 @@ class Row:
     unsafe: int = 0
     gone: int = 0
 
+    def numbers(self) -> list[str]:
+        """As the table shows them."""
+        fixed = self.safe + self.unsafe
+        return [str(one) for one in (self.fixtures, self.findings, fixed, self.safe, self.gone)]
+
 
 def main() -> int:
     """Print the table; 1 when a fix is wrong."""
@@ -41,6 +49,7 @@ def main() -> int:
     parser.add_argument("--compile", type=int, default=0, metavar="N", help="compile every Nth")
     parser.add_argument("--run", type=int, default=0, metavar="N", help="run every Nth (simulated)")
     parser.add_argument("--cache", type=Path, help="a folder that keeps what was read")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="the table, into this document")
     arguments = parser.parse_args()
     units = [unit for unit in find_units(arguments.paths) if unit.bad]
     rows: defaultdict[str, Row] = defaultdict(Row)
@@ -51,15 +60,15 @@ def main() -> int:
             mended = mend(unit.path, unit.options, arguments.cache or Path(folder))
             wrong += [f"{unit.name}: {fault}" for fault in faults(mended)]
             _count(mended, rows)
-            for refusal in mended.fixed.refused:
-                print(f"refused: {refusal}")
             if mended.fixed.contents:
                 changed.append((unit, mended))
-        print(_table(rows))
+        print("\n".join(table(_table(rows))))
         for unit, mended in _every(arguments.compile, changed):
             wrong += [f"{unit.name}: {fault}" for fault in _compiled(mended, Path(folder))]
         for unit, mended in _every(arguments.run, changed):
             wrong += [f"{unit.name}: {fault}" for fault in _run(unit, mended, Path(folder))]
+    if arguments.write:
+        write_section(arguments.write, "fixes made", markdown(_table(rows, fixed_only=True)))
     for fault in wrong:
         print(f"wrong: {fault}")
     return 1 if wrong else 0
@@ -71,7 +80,8 @@ def _every(count: int, units: Sequence[tuple[Unit, Mended]]) -> list[tuple[Unit,
 
 
 def _count(mended: Mended, rows: defaultdict[str, Row]) -> None:
-    left = counted(mended.after.active)
+    before, left = counted(mended.before.active), counted(mended.after.active)
+    offered = counted([finding for finding in mended.before.active if finding.fix is not None])
     for code in {finding.code for finding in mended.before.active}:
         own = [finding for finding in mended.before.active if finding.code == code]
         row = rows[code]
@@ -80,24 +90,21 @@ def _count(mended: Mended, rows: defaultdict[str, Row]) -> None:
         fixes = [finding.fix.applicability for finding in own if finding.fix is not None]
         row.safe += fixes.count(Applicability.SAFE)
         row.unsafe += fixes.count(Applicability.UNSAFE)
-        row.gone += len(own) - sum(count for key, count in left.items() if key[0] == code)
+        row.gone += sum(
+            min(count, before[key] - left[key]) for key, count in offered.items() if key[0] == code
+        )
 
 
-def _table(rows: dict[str, Row]) -> str:
-    lines = [
-        "| rule | fixtures | findings | safe fix | unsafe fix | gone |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
+def _table(rows: dict[str, Row], *, fixed_only: bool = False) -> list[list[str]]:
+    """The head, a line of each rule (of which there is a fix), and the sums."""
     total = Row()
-    for code in sorted(rows):
-        row = rows[code]
-        numbers = (row.fixtures, row.findings, row.safe, row.unsafe, row.gone)
-        lines.append(f"| {code} | {' | '.join(map(str, numbers))} |")
+    lines = [["rule", "fixtures", "findings", "with a fix", "of these safe", "gone"]]
+    for code, row in sorted(rows.items()):
         for name in ("fixtures", "findings", "safe", "unsafe", "gone"):
             setattr(total, name, getattr(total, name) + getattr(row, name))
-    numbers = (total.fixtures, total.findings, total.safe, total.unsafe, total.gone)
-    lines.append(f"| all | {' | '.join(map(str, numbers))} |")
-    return "\n".join(lines)
+        if row.safe + row.unsafe or not fixed_only:
+            lines.append([code, *row.numbers()])
+    return [*lines, ["all", *total.numbers()]]
 
 
 def _written(unit: Path, mended: Mended, folder: Path) -> Path:

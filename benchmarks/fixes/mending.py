@@ -56,9 +56,10 @@ def counted(findings: Sequence[Finding]) -> Counter[Key]:
 
 def faults(mended: Mended) -> Iterator[str]:
     """What is wrong with the fixes of a unit."""
+    yield from (f"offered and taken back: {refusal}" for refusal in mended.fixed.refused)
     before, after = counted(mended.before.active), counted(mended.after.active)
-    made = counted(mended.fixed.made)
-    for one, count in made.items():
+    offered = counted([finding for finding in mended.before.active if finding.fix is not None])
+    for one, count in (counted(mended.fixed.made) | offered).items():
         if after[one] > before[one] - count:
             yield f"{one} is still there"
     for one in after:

@@ -55,6 +55,8 @@ class ReleaseOnExits(msgspec.Struct, frozen=True, tag=True):
     """A function of the project acquires it: what its API is released by may not be meant."""
     handed_over: bool = False
     """Other paths pass it on."""
+    raised_over: bool = False
+    """A call of Python may raise while it is there, and nothing would release it then."""
     sure: bool = True
 
 
@@ -85,6 +87,8 @@ class ReleaseMember(msgspec.Struct, frozen=True, tag=True):
     acquired: Span
     siblings: tuple[Named, ...]
     """Where members are released that are acquired beside it, the nearest first."""
+    released_by: tuple[str, ...] = ()
+    """By which functions."""
     destructor: Span | None = None
     handle: bool = False
     constructed: bool = False
@@ -98,6 +102,8 @@ class UseRelease(msgspec.Struct, frozen=True, tag=True):
 
     call: Span
     called: str
+    name: str
+    """What is released: a part of what a function of the project is given, it may be."""
     api: str
     releases: tuple[str, ...]
     """What its family is released by, the usual function first."""

@@ -20,6 +20,7 @@ def use_release(repair: UseRelease, text: Text) -> Fix:
     new = usual_release(repair.api, repair.releases)
     demand(match and new)
     assert match is not None
+    demand(_member(match["argument"]) == _member(repair.name))
     assert new is not None
     start, end = text.bounds(repair.call)
     message = f"Release it by `{new}`"
@@ -33,3 +34,8 @@ def use_release(repair: UseRelease, text: Text) -> Fix:
     at = start + match.start("name")
     edit = text.edit(at, at + len(match["name"]), new)
     return Fix(message, (edit,), Applicability.SAFE)
+
+
+def _member(place: str) -> str:
+    """``pixels`` of ``frame->pixels[2]``: the last of the names that lead to a place."""
+    return re.split(r"\W+", re.sub(r"\[.*|\W+$", "", place))[-1]

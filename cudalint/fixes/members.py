@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from cudalint.findings.fix import Applicability, Fix
 from cudalint.findings.repair import Named, ReleaseMember
@@ -21,7 +22,8 @@ def release_in_destructor(repair: ReleaseMember, text: CppText) -> Fix:
     """The release behind that of a sibling, else where the destructor ends."""
     destructor = [] if repair.destructor is None else _words(repair.destructor, text)
     demand(repair.name not in destructor)  # it is released, in a way that is not seen
-    beside = [one for one in repair.siblings if _stands_alone(one, text)]
+    called = [inner for one in repair.siblings for inner in _in_what_is_called(one, repair, text)]
+    beside = [one for one in (*repair.siblings, *called) if _stands_alone(one, text)]
     if beside and not repair.last:
         place, call = _call(beside[0], repair, text)
         site, _ = text.bounds(beside[0].span)
@@ -38,6 +40,7 @@ def release_in_destructor(repair: ReleaseMember, text: CppText) -> Fix:
         demand(repair.destructor)
         assert repair.destructor is not None
         _, end = text.bounds(repair.destructor)
+        demand(not any(_is_handled(repair.name, one, text) for one in called))
         demand("return" not in destructor and "~" in destructor[: destructor.index("{")])
         demand(repair.constructed or _starts_empty(repair.name, text))
         place, call = _call(None, repair, text)
@@ -94,6 +97,27 @@ def _stands_alone(site: Named, text: CppText) -> bool:
         return before not in ("else", "do", "try")
     around = text.other(opening - 1)
     return around > 0 and text.before(around).text not in _CONDITIONED
+
+
+def _in_what_is_called(site: Named, repair: ReleaseMember, text: CppText) -> Iterator[Named]:
+    """Where a function of the file, called in the place of a sibling's release, makes that."""
+    releases = set(map(last_name, repair.released_by))
+    called = re.match(r"(?:this->)?(\w+)\s*\(", text.at(site.span))
+    for number, token in enumerate(text.tokens):
+        if called is None or token.text != called[1] or text.word(number + 1) != "(":
+            continue
+        opening = text.pairs.get(number + 1, number) + 1
+        if text.word(opening) == "{":
+            for inner in range(opening, text.other(opening)):
+                if text.word(inner) in releases and text.word(inner + 1) == "(":
+                    end = text.tokens[text.other(inner + 1)].end
+                    yield Named(text.source.span(text.tokens[inner].start, end), site.text)
+
+
+def _is_handled(name: str, site: Named, text: CppText) -> bool:
+    """Whether the block of a release does something to a member as well."""
+    block = text.block(text.bounds(site.span)[0])
+    return any(token.text == name for token in text.between(block.start, block.end))
 
 
 def _starts_empty(name: str, text: CppText) -> bool:

@@ -17,10 +17,8 @@ _HARMLESS = {"str", "len", "repr", "int", "float", "bool"}
 def release_before_exits(repair: ReleaseOnExits, text: PythonText) -> Fix:
     """The release right before each way out."""
     demand(is_place(repair.name) and repair.ways and text.call(repair.acquired))
-    call, site = release_call(repair, text)
-    statement = call
-    if site is not None:
-        statement = _wrapped(call, text.bounds(site.span)[0], text)
+    demand(not repair.raised_over)
+    call, statement = _release(repair, text)
     edits: list[Edit] = []
     safe = repair.sure
     for way in repair.ways:
@@ -42,6 +40,12 @@ def release_before_exits(repair: ReleaseOnExits, text: PythonText) -> Fix:
         tuple(edits),
         Applicability.SAFE if safe else Applicability.UNSAFE,
     )
+
+
+def _release(repair: ReleaseOnExits, text: PythonText) -> tuple[str, str]:
+    """The call that releases a resource, and the statement that makes it."""
+    call, site = release_call(repair, text)
+    return call, call if site is None else _wrapped(call, text.bounds(site.span)[0], text)
 
 
 def _wrapped(call: str, offset: int, text: PythonText) -> str:
@@ -114,17 +118,32 @@ def release_in_finally(repair: ReleaseOnExits, text: PythonText) -> Fix:
             last = position
             releases = _with_check(suite.statements, position)
             break
-    demand(releases and last > first)
+    added = ""
+    if not releases and repair.raised_over:
+        demand(suite.of_function and not places)
+        added, last = _release(repair, text)[1], len(suite.statements)
+    demand((releases or added) and last > first)
     body = suite.statements[first:last]
     start, end = text.start(body[0]), text.end(body[-1])
-    ends = text.end(releases[-1])
-    ways = [text.bounds(way.span) for way in repair.ways]
-    demand(all(start <= left and right <= ends for left, right in ways))
+    ends = text.end((releases or body)[-1])
+    for way in repair.ways:
+        left, right = text.bounds(way.span)
+        demand((start <= left and right <= ends) or (way.throws and _passes(start, left, text)))
     removed = _removed([at for at in places if start <= at < end], text)
     return Fix(
         f"Release `{repair.name}` in a `finally`",
-        (_guarded(suite.statements[first - 1], body, releases, removed, text),),
+        (_guarded(suite.statements[first - 1], body, releases or added, removed, text),),
         Applicability.UNSAFE,
+    )
+
+
+def _passes(start: int, left: int, text: PythonText) -> bool:
+    """Whether an exception gets from an offset through the ``finally`` at another one."""
+    return any(
+        text.start(one.body[0]) <= start <= text.end(one.body[-1])
+        and text.start(one.finalbody[0]) <= left <= text.end(one.finalbody[-1])
+        for one in ast.walk(text.tree)
+        if isinstance(one, ast.Try) and one.finalbody
     )
 
 
@@ -175,17 +194,19 @@ def _removed(places: Sequence[int], text: PythonText) -> set[int]:
 def _guarded(
     before: ast.stmt,
     body: Sequence[ast.stmt],
-    releases: Sequence[ast.stmt],
+    releases: Sequence[ast.stmt] | str,
     removed: set[int],
     text: PythonText,
 ) -> Edit:
-    """The edit: all lines from behind the acquisition to the release."""
-    for statement in (*body, *releases):
+    """The edit: all lines from behind the acquisition to the release, or one that is written
+    behind the last of them."""
+    there = [] if isinstance(releases, str) else releases
+    for statement in (*body, *there):
         demand(text.leads(text.start(statement)))
-    first, middle = (before.end_lineno or 0) + 1, releases[0].lineno
-    while text.source.line(middle - 1).strip().startswith("#"):
+    first, last = (before.end_lineno or 0) + 1, (there or body)[-1].end_lineno or 0
+    middle = there[0].lineno if there else last + 1
+    while there and text.source.line(middle - 1).strip().startswith("#"):
         middle -= 1  # what is said of the release
-    last = releases[-1].end_lineno or 0
     cells = {text.source.cell_at(row) for row in (first, last)}
     demand(len(cells) == 1)
     while not text.source.line(first).strip():
@@ -199,6 +220,7 @@ def _guarded(
         *inside,
         f"{indentation}finally:",
         *text.indented(range(middle, last + 1)),
+        *([f"{indentation}{text.step}{releases}"] if isinstance(releases, str) else ()),
     ]
     start, end = text.offset(first, 1), text.line_end(text.offset(last, 1))
     return text.edit(start, end, "\n".join(lines))

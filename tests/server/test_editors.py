@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -109,12 +111,18 @@ def snippets(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.M)
 
 
-def driven(command: list[str], folder: Path) -> dict[str, Any]:
-    """What an editor told after it ran a script."""
+def project_in(folder: Path) -> dict[str, str]:
+    """Writes a project into the folder of a user, whose environment it gives."""
     (folder / "cudalint.toml").write_text("")
     (folder / "a.cu").write_text(LEAK)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": path, "HOME": str(folder)}
+    own = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config")}
+    return {**os.environ, "PATH": path, "TERM": "xterm", **own}
+
+
+def driven(command: list[str], folder: Path) -> dict[str, Any]:
+    """What an editor told after it ran a script."""
+    environment = project_in(folder)
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=240
     )
@@ -157,6 +165,44 @@ def test_emacs(tmp_path: Path) -> None:
     ((message, line),) = told["found"]
     assert "`d_in`" in message and line == 6
     assert told["silenced"] is True
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("hx") is None, reason="no Helix here")
+def test_helix(tmp_path: Path) -> None:
+    """It has no scripts: somebody looks at its screen, and types."""
+    pty, termios = pytest.importorskip("pty"), pytest.importorskip("termios")
+    (languages,) = snippets("toml")
+    settings = tmp_path / ".config" / "helix" / "languages.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(languages)
+    environment = project_in(tmp_path)
+    screen, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (40, 200))
+    editor = subprocess.Popen(
+        ["hx", "a.cu"],
+        cwd=tmp_path,
+        env=environment,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+    )
+    try:
+        written, drawn, end = b"", b"", time.monotonic() + 60
+        while b"isnotreleased" not in drawn and time.monotonic() < end:
+            if select.select([screen], [], [], 0.5)[0]:
+                written += os.read(screen, 65536)
+                # A blank may be a cursor that moves.
+                drawn = re.sub(rb"\x1b\[[0-9;:?]*[a-zA-Z]|\s", b"", written)
+        assert b"`d_in`(cudaMalloc)isnotreleased" in drawn
+        os.write(screen, b":q!\r")
+        assert editor.wait(20) == 0
+    finally:
+        editor.kill()
+        editor.wait()
+        os.close(screen)
+        os.close(terminal)
 
 
 def test_vscode(launch: Callable[..., Editor], tmp_path: Path) -> None:

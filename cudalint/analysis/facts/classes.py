@@ -40,6 +40,8 @@ class MemberAcquisition:
     """Whether it happens once in a process, or in a test."""
     is_step: bool = False
     """Whether it happens in a step of one program, whose `main` runs it once."""
+    unborn: bool = False
+    """A constructor, which goes on to throw: no destructor runs then."""
 
 
 @dataclass(frozen=True)

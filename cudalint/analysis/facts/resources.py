@@ -60,6 +60,8 @@ class Resource:
     in_loop: bool = False
     release: str | None = None
     """The project's function that releases what its wrapper acquires, where there is one."""
+    part: str = ""
+    """The field of what is named that releases it: ``.ptr`` of a ``cudaPitchedPtr``."""
 
     @property
     def is_handle(self) -> bool:

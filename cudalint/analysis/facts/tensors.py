@@ -48,6 +48,9 @@ class GraphRetention:
     """The place is a buffer of a module that is called, whose gradient nobody computes."""
     remembered: bool = False
     """Only the first call stores it; all later ones use it, with the graph of the first."""
+    hides: bool = False
+    """Without its graph, it or its loop would still be told of: the list grows, or the loop records
+    what nobody wants."""
     sure: bool = True
     """It has a graph for certain."""
     on_device: bool = True

@@ -244,6 +244,7 @@ def _acquire(
         location=location,
         element_count=_is_element_count(run, binding, acquisition, size),
         fallible=acquisition.status is not None,
+        part="".join(f".{step}" for step in path.steps if isinstance(step, str)),
     )
     run.log(Recorder).acquired(acquired)
     if status is not None:

@@ -13,7 +13,15 @@ from cudalint.analysis.domains.ownership.releases import is_attachment
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
-from cudalint.analysis.facts import ClassFacts, MemberAcquisition, Misuse, MisuseKind, Site, part_of
+from cudalint.analysis.facts import (
+    ClassFacts,
+    Exit,
+    MemberAcquisition,
+    Misuse,
+    MisuseKind,
+    Site,
+    part_of,
+)
 from cudalint.analysis.queries.process_end import ProcessEnd
 from cudalint.analysis.queries.reachable_members import (
     forwards,
@@ -561,7 +569,15 @@ def _acquisition(
     members.makers.setdefault((name, acquired.span), function)
     members.acquired.setdefault(
         (name, acquired.span),
-        MemberAcquisition(name, resource, function.name, kind, acquired.from_callee),
+        MemberAcquisition(
+            name,
+            resource,
+            function.name,
+            kind,
+            acquired.from_callee,
+            unborn=kind == "constructor"
+            and any(way.kind is Exit.THROW and way.explicit for way in record.lost),
+        ),
     )
     for location, value in outcome.writes:
         holder = None

@@ -86,9 +86,14 @@ def _one_each(facts: TensorFacts) -> TensorFacts:
     )
     late = {one.loop for one in retentions if one.let_go is not None}
     spans = {one.span for one in retentions}
+    growing = {one.span for one in facts.growths}
+    recording = {one.loop for one in facts.recorded if one.evaluated is None}
     return replace(
         facts,
-        retentions=retentions,
+        retentions=tuple(
+            replace(one, hides=one.span in growing or one.loop in late & recording)
+            for one in retentions
+        ),
         recorded=tuple(
             one for one in facts.recorded if one.evaluated is not None or one.loop not in late
         ),

@@ -65,6 +65,8 @@ class Acquired:
     """The callee itself stored it in its object or struct."""
     fallible: bool = True
     """It reports a status that somebody must look at."""
+    part: str = ""
+    """The field of what it is stored in that releases it: ``.ptr`` of a ``cudaPitchedPtr``."""
 
     @property
     def shown(self) -> str:
@@ -91,6 +93,7 @@ class Acquired:
             bytes=integer(self.bytes),
             through=self.through,
             in_loop=self.in_loop,
+            part=self.part,
         )
 
 
