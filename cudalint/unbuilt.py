@@ -38,7 +38,9 @@ def without_builds(
     included = _included(sources)
     return [
         one.harmless(f"`{left_out[one.filename]}` does not list this file")
-        if one.filename in left_out and PurePath(one.filename).name not in included
+        if one.severity is not Severity.INFO
+        and one.filename in left_out
+        and PurePath(one.filename).name not in included
         else one
         for one in findings
     ]

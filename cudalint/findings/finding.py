@@ -120,7 +120,7 @@ class Finding:
     defect: Defect | None = None
     """What it shares with findings that a report shows as one with it."""
     parts: tuple[Finding, ...] = ()
-    """The others of its defect, where it speaks for all of them."""
+    """The others of its defect and in copies of its code, where it speaks for all of them."""
     within: Span | None = None
     """The function that it is in, where that is known, and in the same file."""
     fix: Fix | None = None

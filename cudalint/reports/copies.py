@@ -19,40 +19,52 @@ def copies_told_once(report: Report) -> Report:
     """The report with what is found in copies in the finding of the original: the file whose name
     is the shortest. What is suppressed stays apart, as does what was known before, or has another
     severity or confidence, or of which running it said something else."""
-    same: dict[tuple[object, ...], list[Finding]] = {}
-    for number, finding in enumerate(report.findings):
-        same.setdefault(_key(finding, report) or (number,), []).append(finding)
+    alike: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in report.findings:
+        alike.setdefault(_sort(finding), []).append(finding)
     told = {}
-    for copies in same.values():
-        first, *others = sorted(copies, key=lambda one: (len(one.filename), one.filename))
-        told[id(first)] = _one(first, others)
-    findings = tuple(told[id(one)] for one in report.findings if id(one) in told)
-    return dataclasses.replace(report, findings=findings)
+    for findings in alike.values():
+        same: dict[object, list[Finding]] = {}
+        several = len({one.filename for one in findings}) > 1
+        for number, finding in enumerate(findings):
+            code = _code(finding, report) if several else None
+            same.setdefault(number if code is None else code, []).append(finding)
+        for copies in same.values():
+            first, *others = sorted(copies, key=lambda one: (len(one.filename), one.filename))
+            told[id(first)] = _one(first, others)
+    found = tuple(told[id(one)] for one in report.findings if id(one) in told)
+    return dataclasses.replace(report, findings=found)
 
 
-def _key(finding: Finding, report: Report) -> tuple[object, ...]:
-    """What copies have in common; empty where none is known."""
-    source = report.sources.get(finding.filename)
-    if source is None or source.cells or finding.suppressed is not None:
-        return ()
-    if finding.within is not None:
-        begin, end = _offsets(source, finding.within)
-    elif finding.rests_on:  # a class, whose methods stand all over the file
-        begin, end = 0, len(source.text)
-    else:
-        return ()
-    here, _ = _offsets(source, finding.span)
-    language: Language = "python" if finding.filename.endswith(".py") else "cuda"
+def _sort(finding: Finding) -> tuple[object, ...]:
+    """What copies have in common, whatever their texts are."""
     return (
         finding.code,
-        code_of(source.text[begin:end], language),
-        len(code_of(source.text[begin:here], language)),
+        finding.function,
         finding.subject,
         finding.severity,
         finding.confidence,
         finding.known,
         finding.runtime and finding.runtime.outcome,
     )
+
+
+def _code(finding: Finding, report: Report) -> tuple[str, int] | None:
+    """The code of the function that a finding is in, or of the whole file for one of a class, and
+    where in it; ``None`` where that is not known, or a comment there suppresses it."""
+    source = report.sources.get(finding.filename)
+    if source is None or source.cells or finding.suppressed is not None:
+        return None
+    if finding.within is not None:
+        begin, end = _offsets(source, finding.within)
+    elif finding.rests_on:
+        begin, end = 0, len(source.text)
+    else:
+        return None
+    here, _ = _offsets(source, finding.span)
+    language: Language = "python" if finding.filename.endswith(".py") else "cuda"
+    before = code_of(source.text[begin:here], language)
+    return before + code_of(source.text[here:end], language), len(before)
 
 
 def _offsets(source: Source, span: Span) -> tuple[int, int]:
