@@ -71,8 +71,9 @@ def _are_equal(run: FunctionRun, one: Expression | None, other: Expression | Non
         return not any(isinstance(part, AddressOf) for part in parts) and all(
             len(run.flow.definitions.get(symbol, ())) <= (symbol not in given) for symbol in named
         )
-    if isinstance(one, Variable) and isinstance(other, Variable):
-        return _is_same(run, run.flow.only(one.symbol), run.flow.only(other.symbol))
+    both = [part for part in (one, other) if isinstance(part, Variable)]
+    if len(both) == 2 and all(part.symbol.startswith("%") for part in both):
+        return _is_same(run, *(run.flow.only(part.symbol) for part in both))  # of temporaries
     return False
 
 
