@@ -34,13 +34,17 @@ def asked_before(run: FunctionRun, operation: Call, state: State) -> Symbol | No
     if run.flow.enclosing[here] or operation.kind == "constructor":
         return None
     prefix = f"call:{operation.name}@"
-    for condition in reversed(state.conditions):
-        for earlier in sorted(symbols_in(condition)):
-            asked = position_of(earlier.origin) if earlier.origin.startswith(prefix) else None
-            if asked is None or asked[0] == here or not _decides(run, asked[0], here, state):
-                continue
-            if _is_same(run, run.flow.blocks[asked[0]].operations[asked[1]], operation):
-                return earlier
+    symbols = (one for condition in state.conditions for one in symbols_in(condition))
+    for earlier in sorted({one for one in symbols if one.origin.startswith(prefix)}):
+        asked = position_of(earlier.origin)
+        if (
+            asked is not None
+            and asked[0] != here
+            and not run.flow.enclosing.get(asked[0])
+            and _is_same(run, run.made_by(earlier.origin), operation)
+            and _decides(run, asked[0], here, state)
+        ):
+            return earlier
     return None
 
 
@@ -67,8 +71,9 @@ def _are_equal(run: FunctionRun, one: Expression | None, other: Expression | Non
         return not any(isinstance(part, AddressOf) for part in parts) and all(
             len(run.flow.definitions.get(symbol, ())) <= (symbol not in given) for symbol in named
         )
-    if isinstance(one, Variable) and isinstance(other, Variable):
-        return _is_same(run, run.flow.only(one.symbol), run.flow.only(other.symbol))
+    both = [part for part in (one, other) if isinstance(part, Variable)]
+    if len(both) == 2 and all(part.symbol.startswith("%") for part in both):
+        return _is_same(run, *(run.flow.only(part.symbol) for part in both))  # of temporaries
     return False
 
 
