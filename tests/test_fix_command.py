@@ -86,6 +86,18 @@ def test_a_diff_changes_nothing(cudalint: Any) -> None:
     assert Path("a.py").read_text() == FIXED
     clean: Outcome = cudalint("--diff", ".")
     assert (clean.status, clean.out) == (0, "")
+    # What a folder holds and cannot be read is told; it is no failure, as it is none elsewhere.
+    Path("b.cu").write_bytes(b"\0")
+    assert cudalint("--diff", ".").status == 0
+    assert cudalint("--diff", "b.cu").status == 2
+
+
+def test_what_is_mended_is_not_ignored_too(cudalint: Any) -> None:
+    Path("a.py").write_text(LEAK)
+    for option in ("--fix", "--diff"):
+        refused: Outcome = cudalint(option, "--add-ignore=known", ".")
+        assert refused.status == 2 and "--add-ignore: not with --fix or --diff" in refused.err
+    assert Path("a.py").read_text() == LEAK
 
 
 def test_the_fixes_are_listed(cudalint: Any) -> None:

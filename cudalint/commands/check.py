@@ -149,7 +149,7 @@ def run_check(
 
         tell(fixed, _say, options)
         if options.diff:
-            return FAILED if report.errors else FOUND if fixed.contents else CLEAN
+            return FAILED if _failed(report) else FOUND if fixed.contents else CLEAN
     # Where nothing could be linted, the errors have said it all.
     summarise = bool(found.files) and bool(report.files or not errors)
     # The fixed text of standard input has standard output to itself.
@@ -234,9 +234,13 @@ def exit_status(report: Report, plan: Plan, options: CheckOptions) -> int:
     where a finding counts, else 0."""
     if report.interrupted:
         return INTERRUPTED
-    if any(error.fatal for error in report.errors):
+    if _failed(report):
         return FAILED
     return FOUND if report.fails(plan.fail_level) and not options.exit_zero else CLEAN
+
+
+def _failed(report: Report) -> bool:
+    return any(error.fatal for error in report.errors)
 
 
 def _scheduler(options: CheckOptions) -> str | None:
@@ -279,6 +283,10 @@ def _find(
     if (options.fix or options.diff) and options.diff_base is not None:
         raise ConfigurationError(
             "--fix, --diff: not with --diff-base: they would mend what did not change too"
+        )
+    if (options.fix or options.diff) and options.add_ignore is not None:
+        raise ConfigurationError(
+            "--add-ignore: not with --fix or --diff: mend first, then ignore what is left"
         )
     if options.runtime_mode is None and (
         options.runtime_only_confirmed

@@ -576,7 +576,8 @@ def _acquisition(
             kind,
             acquired.from_callee,
             unborn=kind == "constructor"
-            and any(way.kind is Exit.THROW and way.explicit for way in record.lost),
+            and {way.kind for way in record.lost} == {Exit.THROW}
+            and any(way.explicit for way in record.lost),
         ),
     )
     for location, value in outcome.writes:
