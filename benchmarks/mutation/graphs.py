@@ -31,7 +31,7 @@ _DETACHING = frozenset(
     }
 )  # fmt: skip
 _LOSSES = ("Loss", "Similarity", "Distance")
-_DEPTH = 12
+_EXPRESSIONS = 100
 
 
 def switches_off(code: PythonCode, node: ast.expr) -> bool:
@@ -116,13 +116,24 @@ def freezes(code: PythonCode) -> bool:
 def graph_of(
     code: PythonCode,
     expression: ast.expr,
-    seen: frozenset[ast.AST] = frozenset(),
+    seen: dict[ast.AST, str] | None = None,
     without: ast.AST | None = None,
 ) -> str:
-    """``ATTACHED``, or why an expression's value holds no graph."""
-    if expression in seen or len(seen) > _DEPTH * 4:
-        return UNSEEN
-    seen |= {expression}
+    """``ATTACHED``, or why an expression's value holds no graph.
+
+    ``seen`` holds what is known of the expressions on the way: each is asked once, and one that
+    is made of itself is unseen there.
+    """
+    seen = {} if seen is None else seen
+    if expression not in seen and len(seen) <= _EXPRESSIONS:
+        seen[expression] = UNSEEN
+        seen[expression] = _graph_of(code, expression, seen, without)
+    return seen.get(expression, UNSEEN)
+
+
+def _graph_of(
+    code: PythonCode, expression: ast.expr, seen: dict[ast.AST, str], without: ast.AST | None
+) -> str:
 
     def of(*others: ast.expr) -> str:
         return _any(graph_of(code, one, seen, without) for one in others)
@@ -175,7 +186,7 @@ def _any(found: object) -> str:
 
 
 def _of_name(
-    code: PythonCode, node: ast.expr, name: str, seen: frozenset[ast.AST], without: ast.AST | None
+    code: PythonCode, node: ast.expr, name: str, seen: dict[ast.AST, str], without: ast.AST | None
 ) -> str:
     scope = code.scope(node)
     lambdas = [one for one in code.ancestors(node) if isinstance(one, ast.Lambda)]
@@ -215,7 +226,7 @@ def _is_hook(code: PythonCode, function: Function | ast.Lambda) -> bool:
 
 
 def _of_call(
-    code: PythonCode, call: ast.Call, seen: frozenset[ast.AST], without: ast.AST | None
+    code: PythonCode, call: ast.Call, seen: dict[ast.AST, str], without: ast.AST | None
 ) -> str:
     function = call.func
     arguments = [*call.args, *(one.value for one in call.keywords)]
@@ -302,7 +313,7 @@ def _makes_module(code: PythonCode, value: ast.expr) -> bool:
 
 
 def _returned(
-    code: PythonCode, call: ast.Call, name: str, seen: frozenset[ast.AST], without: ast.AST | None
+    code: PythonCode, call: ast.Call, name: str, seen: dict[ast.AST, str], without: ast.AST | None
 ) -> str:
     """The graph of what a function of the file returns, as this call uses it."""
     values: list[ast.expr] = []

@@ -234,6 +234,23 @@ def test_a_pointer_to_a_function(tmp_path: Path) -> None:
     assert found.outcome is Outcome.CONFIRMED, found
 
 
+def test_a_struct_that_points_to_its_own_kind(tmp_path: Path) -> None:
+    text = """
+        struct Block;
+        struct Grid { int size; Block *first; };
+        struct Block { int size; Block *next; Grid *grid; };
+        int work(Block *one) {
+            int n = 0;
+            for (; one; one = one->next) n += one->grid->size;
+            void *p = nullptr;
+            cudaMalloc(&p, 64);  // HERE
+            return n;
+        }
+        """
+    found = verdict(tmp_path, textwrap.dedent(text), "GPU101")
+    assert found.outcome is Outcome.CONFIRMED, found
+
+
 ABSTRACT = """
 struct Source {{
     virtual ~Source() {{}}

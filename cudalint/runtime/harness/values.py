@@ -45,6 +45,8 @@ class Values:
         self._unit = unit
         self.lines: list[str] = []
         self._templated = templated
+        self._filling: dict[str, str] = {}
+        """The structs whose fields are being set, with the variables that hold them."""
 
     def arguments(self, function: Any, depth: int = 0) -> str:
         """The arguments of a call; those with defaults are left to these."""
@@ -80,13 +82,17 @@ class Values:
             one = self.concrete(definition)
             made = self.constructor_arguments(one, depth)
             return f"held<{spelled}>(new ::{name_of(one)}({made}))"
+        if spelled in self._filling:  # a node's owner, its parent
+            return self._filling[spelled]
         if meant.kind == TypeKind.RECORD and _is_plain(declaration):
             local = f"value{len(self.lines)}"
             self.lines.append(f"auto& {local} = held(new {spelled}());")
+            self._filling[spelled] = local
             for field in _fields(declaration):
-                if _is_filled(field.type) and not field.is_bitfield():
+                if _is_filled(field.type) and not field.is_bitfield() and not _is_link(field):
                     made = self.of(field.type, field.spelling, depth + 1)
                     self.lines.append(f"{local}.{field.spelling} = {made};")
+            del self._filling[spelled]
             return local
         return f"held(new {spelled}({self._inside(kind, name, depth)}))"
 
@@ -266,3 +272,9 @@ def _is_filled(kind: Any) -> bool:
     """Whether a field is a number or a pointer that can be set."""
     meant = kind.get_canonical().kind
     return not kind.is_const_qualified() and meant in (TypeKind.POINTER, *_numbers())
+
+
+def _is_link(field: Any) -> bool:
+    """Whether a field points to an object of its own kind: what is made has none after it."""
+    target = field.type.get_canonical().get_pointee().get_canonical()
+    return bool(target.get_declaration().get_usr() == field.semantic_parent.get_usr() != "")
