@@ -42,7 +42,7 @@ _MOST_JOBS = 500
 _MOST_HELD = 384 * 1024**2
 """And where it holds so much more memory than at its start: what large jobs fragmented stays."""
 _PULSE_SECONDS = 0.03
-_OBJECTS_BETWEEN_COLLECTIONS = 10_000
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Paths are many small objects that live for long: Python's 700 take a tenth of the time."""
 
 

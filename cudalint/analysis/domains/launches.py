@@ -175,7 +175,7 @@ def _extent(run: FunctionRun, expression: Expression, state: State) -> Extent:
 def _raised(extent: Extent, least: int | None) -> Extent:
     if least is None:
         return extent
-    x, y, z = (number if number is None else max(number, least) for number in extent)
+    x, y, z = [None if number is None else max(number, least) for number in extent]
     return (x, y, z)
 
 

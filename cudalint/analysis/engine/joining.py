@@ -295,8 +295,8 @@ def _values(one: State, other: State) -> dict[Location, Value] | None:
     found: dict[Location, Value] = {}
     shared = 0
     # What was written last is where disjuncts differ, mostly.
-    for location in reversed(one.values):
-        mine, theirs = one.values[location], other.values.get(location)
+    for location, mine in reversed(one.values.items()):
+        theirs = other.values.get(location)
         shared += theirs is not None
         if mine is theirs or mine == theirs:
             continue
@@ -348,9 +348,9 @@ def is_null(state: State, value: Value) -> bool:
     known = state.equal.get(value)
     if known is not None:
         return known in (NULL, ZERO)
-    return (
-        state.conditions.get(value) is False
-        or state.conditions.get(Operation("==", (value, NULL))) is True
+    conditions = state.conditions
+    return bool(conditions) and (
+        conditions.get(value) is False or conditions.get(Operation("==", (value, NULL))) is True
     )
 
 

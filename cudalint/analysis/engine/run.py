@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -137,18 +136,10 @@ class FunctionRun:
         """Calls of functions of the run with constant arguments: key, file, arguments, where."""
         self._logs: dict[Any, Any] = {}
 
-    @functools.cached_property
-    def _work(self) -> list[tuple[int, int]]:
-        return _cuda_work(self)
-
-    @functools.cached_property
-    def _written(self) -> dict[str, Expression]:
-        return written_calls(self.function)
-
-    @functools.cached_property
+    @property
     def placements(self) -> Placements:
         """Where its arrays live for sure, by its lines (Python)."""
-        return Placements(self.function, self.symbols, sure=True)
+        return self.log(_placements)
 
     def log(self, kind: Callable[[FunctionRun], Log]) -> Log:
         """What a domain gathers on all paths, begun when it is first asked for."""
@@ -178,7 +169,7 @@ class FunctionRun:
 
     def show(self, expression: Expression | None) -> str:
         """An expression as the source has it: calls in place of their temporaries."""
-        return "" if expression is None else render(substitute(expression, self._written))
+        return "" if expression is None else render(substitute(expression, self.log(_written)))
 
     def repeats(self, block: int) -> bool:
         """Whether a block runs again and again: in a loop of more than a few turns, which is not
@@ -218,7 +209,7 @@ class FunctionRun:
         here = (self.position.block, self.position.index)
         after = any(
             work != here and self.flow.reaches(here[0], here[1], work[0], work[1])
-            for work in self._work
+            for work in self.log(_cuda_work)
         )
         if self.function.kind == "constructor":
             return False, after
@@ -228,7 +219,7 @@ class FunctionRun:
             return True, after
         before = any(
             work != here and self.flow.reaches(work[0], work[1], here[0], here[1])
-            for work in self._work
+            for work in self.log(_cuda_work)
         )
         return before, after
 
@@ -274,3 +265,11 @@ def _resets(run: FunctionRun) -> list[tuple[int, int]]:
 def _releases_null(call: Call) -> bool:
     first = call.arguments[0].value if call.arguments else None
     return isinstance(first, Constant) and not first.value
+
+
+def _written(run: FunctionRun) -> dict[str, Expression]:
+    return written_calls(run.function)
+
+
+def _placements(run: FunctionRun) -> Placements:
+    return Placements(run.function, run.symbols, sure=True)

@@ -182,10 +182,24 @@ class State:
     def copy(self) -> State:
         """An independent copy."""
         other = State.__new__(State)
-        other.__dict__ = {
-            name: known.copy() if type(known) is dict else known
-            for name, known in self.__dict__.items()
-        }
+        other.values = self.values.copy()
+        other.resources = self.resources.copy()
+        other.conditions = self.conditions.copy()
+        other.equal = self.equal.copy()
+        other.among = self.among.copy()
+        other.inputs = self.inputs.copy()
+        other.used = self.used.copy()
+        other.called = self.called
+        other.stored = self.stored
+        other.put = self.put
+        other.lent = self.lent
+        other.skipped = self.skipped
+        other.guards = self.guards
+        other.parts = self.parts
+        other.trace = self.trace
+        other.visits = self.visits.copy()
+        other.failure = self.failure
+        other.thrown = self.thrown
         return other
 
     # The domains ------------------------------------------------------------------------------
@@ -253,7 +267,7 @@ class State:
             if base is not None:
                 element = self._through(base, location[length:])
                 return project(base, location[length:]) if element is None else element
-        if any(part == "[]" for part in location):
+        if "[]" in location:
             return Operation("element", (Input(location),))
         return Input(location)
 
@@ -564,7 +578,7 @@ class State:
 
     def _known(self, symbols: frozenset[Symbol]) -> frozenset[Symbol]:
         """Those of some symbols that the state speaks of."""
-        found = symbols & self.resources.keys()
+        found = symbols.intersection(self.resources)
         entries = [part for entry in (*self.inputs, *self.used) for part in entry[1:2]]
         reached = [part for part in entries if not isinstance(part, str)]
         for table in (self.values.values(), reached, self.conditions, self.equal, self.among):

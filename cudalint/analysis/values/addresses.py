@@ -71,7 +71,7 @@ def is_same(left: Value, right: Value) -> bool | None:
         return None
     if not (is_index(one[-1]) and is_index(other[-1])):
         return True if one == other else None
-    return None if "[]" in (*one, *other) else one == other
+    return None if "[]" in one or "[]" in other else one == other
 
 
 def past_tables(location: Location, values: Mapping[Location, Value]) -> Location:

@@ -40,6 +40,8 @@ from cudalint.program import (
     walk,
 )
 
+_IN_PLACE = ("array", *NUMBERS)
+"""The kinds of types whose variables are the memory themselves."""
 _OF_ONE_TYPE = re.compile(r"(?:const )?([\w:]+)<[^<>,]+>(?: &)?$")
 """A class of a library over one type, and with its usual allocator: with another, its memory may be
 pinned."""
@@ -125,7 +127,7 @@ def space_of(run: FunctionRun, buffer: Buffer, state: State) -> str | None:
                 return None
             container = _OF_ONE_TYPE.match(info.type.text)
             pageable = container is not None and container[1] in run.models.pageable
-            return "host" if pageable or info.type.kind in ("array", *NUMBERS) else None
+            return "host" if pageable or info.type.kind in _IN_PLACE else None
         case Array(space=space, origin=origin):
             if space == "host" and (
                 origin in run.log(OrderingLog).pinned or _is_pinned(run, origin)
