@@ -41,8 +41,10 @@ def mismatch_of(operation: Transfer | Fill) -> Mismatch | None:
             times = side.overrun_ratio or quoted(side.overrun_element)
             message = f"{api} {verb} {quoted(operation.bytes_text)} bytes, "
             message += f"{times} times what {quoted(side.name)} has"
-            sure = Confidence.HIGH if side.overrun_ratio else Confidence.MEDIUM
-            return Mismatch(side, message, sure)
+            if side.overrun_ratio:
+                return Mismatch(side, message)
+            # The type may be one byte in size.
+            return Mismatch(side, message, Confidence.MEDIUM, Severity.WARNING)
         if side.overrun_bytes and operation.bytes is None:
             more = f"{side.overrun_bytes:,}"
             message = f"{api} {verb} {quoted(operation.bytes_text)} bytes, "

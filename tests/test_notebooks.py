@@ -434,7 +434,7 @@ def test_found_in_folders_and_on_standard_input(
     # A module of the same name is another module:
     (tmp_path / "n.py").write_text(f"{IMPORT}\n{LEAK}\n")
     main(["--isolated", "--no-cache", "--quiet", "."])
-    found = re.findall(r"^(.*?): warning: .* \[GPU101\]$", capsys.readouterr().out, re.MULTILINE)
+    found = re.findall(r"^(.*?): \w+: .* \[GPU101\]$", capsys.readouterr().out, re.MULTILINE)
     assert found == ["n.ipynb:cell 2:2:21", "n.py:3:21"]
     for arguments in (["--stdin-filename", "sub/x.ipynb"], []):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))

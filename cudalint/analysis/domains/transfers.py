@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, overflow_of
@@ -46,7 +47,8 @@ from cudalint.program import (
 
 _KINDS = ("host-to-host", "host-to-device", "device-to-host", "device-to-device", "default")
 """Directions by the value of ``cudaMemcpyKind``."""
-_SIZE_OF_TYPE = "unknown:sizeof"
+_SIZE_OF_TYPE = re.compile(r"unknown:(sizeof\s*\(\s*[\w:]+\s*\))")
+"""Of a type, or of what is named: of `*image.data` nobody knows whether it is more than a byte."""
 POINTERS = frozenset({".data", ".ptr", ".ctypes", ".gpudata", ".device_ctypes_pointer"})
 """Attributes of arrays that lead to where their memory is."""
 
@@ -289,9 +291,8 @@ def _is_multiple(above: Value | None, below: Value | None) -> bool:
 def _element_ratio(above: Value | None, below: Value | None) -> str:
     """The quotient of two sizes, where it is ``sizeof(T)`` in a template."""
     quotient = divide(above, below) if above is not None and below is not None else None
-    if not isinstance(quotient, Operation) or not quotient.operator.startswith(_SIZE_OF_TYPE):
-        return ""
-    return quotient.operator.removeprefix("unknown:")
+    named = isinstance(quotient, Operation) and _SIZE_OF_TYPE.fullmatch(quotient.operator)
+    return named[1] if named else ""
 
 
 # Arrays of Python libraries ---------------------------------------------------------------------
