@@ -95,7 +95,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: Path) -> 
     for name, text in {
         "include/sim/capi.h": HEADER,
         "src/capi.cpp": WORK,
-        "app/main.cpp": '#include "sim/capi.h"\nint main() { return sim_run(4); }\n',
+        "app/main.cpp": '#include "sim/capi.h"\nint main() { return sim_run(4) + sim_run(8); }\n',
         "app/other.cpp": "int main() { return 0; }\n",
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
