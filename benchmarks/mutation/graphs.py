@@ -31,7 +31,8 @@ _DETACHING = frozenset(
     }
 )  # fmt: skip
 _LOSSES = ("Loss", "Similarity", "Distance")
-_EXPRESSIONS = 100
+_MOST_EXPRESSIONS = 100
+"""Asked of one value: who asks further learns little."""
 
 
 def switches_off(code: PythonCode, node: ast.expr) -> bool:
@@ -125,7 +126,7 @@ def graph_of(
     is made of itself is unseen there.
     """
     seen = {} if seen is None else seen
-    if expression not in seen and len(seen) <= _EXPRESSIONS:
+    if expression not in seen and len(seen) <= _MOST_EXPRESSIONS:
         seen[expression] = UNSEEN
         seen[expression] = _graph_of(code, expression, seen, without)
     return seen.get(expression, UNSEEN)

@@ -38,8 +38,9 @@ def analyze(
     from cudalint.analysis.contexts import function_facts
     from cudalint.analysis.footprint.peaks import peaks_of
     from cudalint.analysis.queries.capacity import with_capacity
-    from cudalint.analysis.queries.classes import class_facts, collect, member_misuses
+    from cudalint.analysis.queries.classes import class_facts, member_misuses
     from cudalint.analysis.queries.counterparts import with_counterparts
+    from cudalint.analysis.queries.member_table import collect
     from cudalint.analysis.queries.process_end import ProcessEnd
     from cudalint.analysis.queries.wrappers import wrappers
     from cudalint.analysis.summaries import Linker

@@ -11,7 +11,7 @@ import math
 from collections.abc import Container
 from dataclasses import replace
 
-from cudalint.analysis.engine.evaluate import STATUS, is_status, is_unknown_constant
+from cudalint.analysis.engine.evaluate import STATUS, is_status, is_undeclared
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.values.arithmetic import apply
 from cudalint.analysis.values.values import (
@@ -179,7 +179,7 @@ class Conditions:
                 return [state] if same == truth else []
         elif is_status(left) and isinstance(right, FunctionValue) and operator == "==" and truth:
             return self.settle(state, left, False)  # the name of an error
-        elif is_status(left) and self._is_undeclared(right) and operator == "==":
+        elif is_status(left) and is_undeclared(right, self._declared) and operator == "==":
             return self.settle(state, left, truth)  # a name of success that nothing declares
         elif is_status(left) and isinstance(right, Const):
             return self._compare_status(state, operator, left, right, truth)
@@ -205,12 +205,6 @@ class Conditions:
             for root in (one[0], other[0])
         )
         return False if any(own) else None
-
-    def _is_undeclared(self, value: Value) -> bool:
-        if not isinstance(value, Input) or len(value.location) != 1:
-            return False
-        name = value.location[0]
-        return name.startswith("::") and name not in self._declared
 
     def _compare_status(
         self, state: State, operator: str, status: Symbol, right: Const, truth: bool
@@ -309,7 +303,7 @@ class Conditions:
         )
 
     def _is_named(self, value: Value) -> bool:
-        return isinstance(value, FunctionValue) or is_unknown_constant(value, self._declared)
+        return isinstance(value, FunctionValue) or is_undeclared(value, self._declared)
 
 
 def literal(value: Value, truth: bool) -> Value:

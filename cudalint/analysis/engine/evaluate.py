@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator, Mapping
 from typing import TypeGuard
 
@@ -406,9 +405,9 @@ class Evaluator:
         return result
 
     def _was_asked(self, asked: Expression, known: Value, named: Value, state: State) -> bool:
-        """Whether a value that was found equal to a number is compared with the name of a constant:
-        who asks one value for both means two things by them."""
-        if not is_unknown_constant(named, self.file_variables):
+        """Whether a value that was found equal to a number is compared with a name that nothing
+        declares: who asks one value for both means two things by them."""
+        if not is_undeclared(named, self.file_variables):
             return False
         value = self._value(asked, state)
         return value != known and not is_status(value)
@@ -446,17 +445,13 @@ def is_status(value: Value) -> TypeGuard[Symbol]:
     return isinstance(value, Symbol) and value.origin.startswith(STATUS)
 
 
-_CONSTANT = re.compile(r"::(\w+::)*k?[A-Z]\w*")
-
-
-def is_unknown_constant(value: Value, declared: Container[str]) -> TypeGuard[Input]:
-    """Whether a value is that of a name which nothing declares, spelled as constants are: a macro
-    or an enumerator of a header that is missing."""
+def is_undeclared(value: Value, declared: Container[str]) -> TypeGuard[Input]:
+    """Whether a value is that of a name which nothing declares: of a header that is missing."""
     return (
         isinstance(value, Input)
         and len(value.location) == 1
+        and value.location[0].startswith("::")
         and value.location[0] not in declared
-        and _CONSTANT.fullmatch(value.location[0]) is not None
     )
 
 

@@ -1,194 +1,36 @@
-"""Facts of classes and of C structs: which members their functions acquire and release."""
+"""Facts of classes and of C structs: which members are lost, overwritten or released amiss."""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from cudalint.analysis.domains.ownership.passed_by import gets_past
 from cudalint.analysis.domains.ownership.recorder import Recorder
-from cudalint.analysis.domains.ownership.releases import is_attachment
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease
-from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
 from cudalint.analysis.facts import (
     ClassFacts,
-    Exit,
     MemberAcquisition,
     Misuse,
     MisuseKind,
     Site,
     part_of,
 )
+from cudalint.analysis.queries.member_table import Members, Table, is_ending, overlap, path_of
 from cudalint.analysis.queries.process_end import ProcessEnd
-from cudalint.analysis.queries.reachable_members import (
-    forwards,
-    released_by_own_methods,
-)
 from cudalint.analysis.shape.callgraph import CallGraph, following
 from cudalint.analysis.shape.callgraph import Site as CallSite
 from cudalint.analysis.shape.destruction import Destruction
-from cudalint.analysis.shape.members import class_given, declaring, member_in, referred
 from cudalint.analysis.shape.operations import At, calls
-from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.symbols import Identity, identity
 from cudalint.analysis.summaries import Linker
-from cudalint.analysis.values.values import (
-    Const,
-    Input,
-    Location,
-    Operation,
-    Pointer,
-    Value,
-    integer,
-    resources_in,
-)
 from cudalint.findings.finding import Step
 from cudalint.program import (
-    Call,
-    Expression,
-    Function,
-    Program,
-    Record,
-    Type,
-    Variable,
     render,
     variables,
-    walk,
 )
 from cudalint.source import Span, is_header
-
-
-@dataclass
-class Members:
-    """What the functions of a run do with the members of one record."""
-
-    record: Record
-    acquired: dict[tuple[str, object], MemberAcquisition] = field(default_factory=dict)
-    makers: dict[tuple[str, object], Function] = field(default_factory=dict)
-    """The functions that make these acquisitions."""
-    by_destructor: dict[str, Site] = field(default_factory=dict)
-    elsewhere: dict[str, Site] = field(default_factory=dict)
-    releasing: dict[str, set[str]] = field(default_factory=dict)
-    """Member to the functions that release it outside the destructor."""
-    acquiring: dict[str, set[str]] = field(default_factory=dict)
-    renewing: dict[str, set[str]] = field(default_factory=dict)
-    """Member to the functions after which it holds something new, by themselves or by others."""
-    releases: list[tuple[str, InputRelease, FunctionRun]] = field(default_factory=list)
-    careless: dict[tuple[str, object], Function] = field(default_factory=dict)
-    """Acquisitions without a look at the earlier value, and the functions that make them."""
-    together: dict[str, set[str]] = field(default_factory=dict)
-    """Members to others that were given the same resource."""
-    families: dict[str, set[str]] = field(default_factory=dict)
-    """What functions put into each member, whoever it belongs to."""
-    made: set[str] = field(default_factory=set)
-    """Members that functions put something into, be it a table on the host."""
-    destructor: Site | None = None
-    escaping: set[str] = field(default_factory=set)
-    lent_out: set[str] = field(default_factory=set)
-    """What is returned to the caller as well."""
-    owners: set[str] = field(default_factory=set)
-    """The classes whose functions acquire them: this one, or what derives from it."""
-    programs: dict[str, Program] = field(default_factory=dict)
-    """The files that acquire them, by name."""
-    given: bool = False
-    """A function out of sight is given an object."""
-    takes_back: bool = False
-    """A method releases what its caller gives it."""
-    resets: bool = False
-    """A method resets the device."""
-    left: set[str] = field(default_factory=set)
-    """Elements of tables that nobody releases, where others are."""
-
-    def is_replaced(self, name: str) -> bool:
-        """Whether only those functions release a member that put something new there."""
-        return self.releasing.get(name, set()) <= self.renewing.get(name, set())
-
-
-_NUMBERED = re.compile(r"\w+\[\d+\]")
-"""An element of a table, by its number."""
-ReleasedFields = dict[tuple[str | None, str], set[str]]
-"""By a class, if anybody can tell, and a member of it: the functions that release it."""
-Table = dict[tuple[str, str], Members]
-"""By a record's key and file."""
-
-
-def collect(linker: Linker, runs: list[FunctionRun]) -> Table:
-    """Everything that functions do with members, by record."""
-    table: Table = {}
-    fields: ReleasedFields = defaultdict(set)
-    lost = {
-        record.acquired.from_callee
-        for run in runs
-        for record in run.log(Recorder).records.values()
-        if record.lost and record.acquired.kept_by_callee
-    }
-    for run in runs:
-        _collect(run, linker, table, lost)
-        for found in _released_members(run):
-            fields[found].add(run.function.key)
-    for members in table.values():
-        _set_tables_apart(members)
-    _look_after(table, linker)
-    for members in table.values():
-        _join_holders(members)
-        for name in sorted({part_of(member) for member, _ in members.acquired}):
-            _released_for_good(members, name, fields, linker)
-        members.left.update(_elements_left(members, fields, linker))
-    return table
-
-
-def _released_for_good(members: Members, name: str, fields: ReleasedFields, linker: Linker) -> None:
-    """Note the release of a member by who uses the object, as in ``registry[i].second->cells``:
-    where nobody knows of which struct, of any that nobody is seen to empty."""
-    *way, last = name.partition("[")[0].split(".")
-    holder: str | None = members.record.key
-    for part in way:
-        holder = _record_of(linker.fields(holder, members.record.filename).get(part))
-    own = declaring(holder, last, members.record.filename, linker)
-    owners: set[str | None] = {own} if own and "[" not in name else set()
-    if not members.releases:
-        owners = {None, own} if own else {of for of, _ in fields}
-    releasing = {function for of in owners for function in fields.get((of, last), ())}
-    releasing -= members.renewing.get(name, set())
-    releasing -= {run.function.key for one, _, run in members.releases if part_of(one) == name}
-    if releasing and name not in members.by_destructor and members.is_replaced(name):
-        site = Site(members.record.filename, members.record.span, name)
-        members.elsewhere.setdefault(name, site)
-        members.releasing.setdefault(name, set()).update(releasing)
-
-
-def _released_members(run: FunctionRun) -> set[tuple[str | None, str]]:
-    """The members that a function releases for good: what it leaves in an object on other paths,
-    it only takes back where it fails."""
-    handed = [item for outcome in run.outcomes for item in outcome.handed_out]
-    origins = {item.resource.origin for item in handed if item.location != (RETURN,)}
-    own = {item.location[-1] for item in handed if item.location[0] == "this"}
-    return {
-        (one.record, one.name)
-        for one in run.log(Recorder).released_members
-        if one.origin not in origins and f".{one.name}" not in own
-    }
-
-
-def _look_after(table: Table, linker: Linker) -> None:
-    for members in table.values():
-        program = linker.programs.get(members.record.filename)
-        python = program is not None and program.language == "python"
-        own = linker.methods(members.record.key) if python else ()
-        families = {one.member: one.resource.family for one in members.acquired.values()}
-        for name, site, function in released_by_own_methods(families, own, linker):
-            ending = linker.models("python").ends_object(function.name)
-            (members.by_destructor if ending else members.elsewhere).setdefault(name, site)
-        if members.takes_back:  # an allocator, whose users say when
-            members.escaping |= members.lent_out
-        if members.resets:
-            gone = (one for one in members.acquired.values() if one.resource.info.reset)
-            members.escaping |= {part_of(one.member) for one in gone}
-        if forwards(own):
-            members.escaping |= {part_of(member) for member, _ in members.acquired}
 
 
 def class_facts(linker: Linker, table: Table, ends: ProcessEnd) -> tuple[ClassFacts, ...]:
@@ -229,40 +71,6 @@ def class_facts(linker: Linker, table: Table, ends: ProcessEnd) -> tuple[ClassFa
     return tuple(found)
 
 
-def _elements_left(members: Members, fields: ReleasedFields, linker: Linker) -> Iterator[str]:
-    """The elements of an array that are acquired by their numbers and not released, where every
-    release is of another element, by its number, and in no loop."""
-    numbered = [one.member for one in members.acquired.values() if _NUMBERED.fullmatch(one.member)]
-    if not numbered or not members.releases:
-        return
-    kinds = linker.fields(members.record.key, members.record.filename)
-    released: dict[str, dict[str, bool]] = defaultdict(dict)
-    own: dict[str, set[str]] = defaultdict(set)
-    sites: dict[str, set[Span]] = defaultdict(set)
-    for name, release, run in members.releases:
-        direct = any(call.span == release.step.span for _, call in calls(run.function))
-        plain = direct and run.complete and not any(run.flow.enclosing.values())
-        released[part_of(name)][name] = plain and _NUMBERED.fullmatch(name) is not None
-        own[part_of(name)].add(run.function.key)
-        sites[part_of(name)].add(release.step.span)
-    for element in numbered:
-        table = part_of(element)
-        ends = (members.by_destructor.get(table), members.elsewhere.get(table))
-        if (
-            table in kinds
-            and kinds[table].kind == "array"
-            and not members.together.get(table)
-            and element not in released[table]
-            and all(released[table].values())
-            and any(ends)
-            and all(end is None or end.span in sites[table] for end in ends)
-            and all(
-                functions <= own[table] for (_, name), functions in fields.items() if name == table
-            )
-        ):
-            yield element
-
-
 def _ends_out_of_sight(members: Members, linker: Linker) -> bool:
     """Whether a destructor has no body in the run."""
     filename, owners = members.record.filename, {*members.owners, members.record.key}
@@ -292,175 +100,6 @@ def _lent(members: Members) -> set[str]:
     pointers = {field.name for field in members.record.fields if field.type.kind == "pointer"}
     lent = pointers - members.made
     return {part_of(member) for member, _ in members.acquired if member.partition("[")[0] in lent}
-
-
-# Members ----------------------------------------------------------------------------------------
-
-
-def member_of(
-    location: Location, function: Function, python: bool
-) -> tuple[str | None, str] | None:
-    """The record and member that a location of a function stands for, if any: ``this->d``, a
-    struct parameter's ``p->d`` or ``p.d``."""
-    root = location[0]
-    if root == "this" and len(location) > 1:
-        return (function.record, _name(location[1:])) if function.record else None
-    rest = location[1:]
-    if is_attachment(location) and isinstance(location[1], Input):
-        of = member_of(location[1].location, function, python)
-        return None if of is None else (of[0], f"{of[1]}{location[-1]}")
-    if root == "@":
-        base = location[1]
-        if not isinstance(base, Input) or len(base.location) != 1:
-            return None
-        root, rest = base.location[0], location[2:]
-    kinds = {one.symbol: one.type for one in function.parameters} if not python else {}
-    record = _record_of(function.returns if root == "return" else kinds.get(str(root)))
-    return (record, _name(rest)) if record and rest else None
-
-
-def _find(
-    run: FunctionRun, linker: Linker, table: Table, location: Location
-) -> tuple[Members, str] | None:
-    """``member_of``, of the class that declares the member, and of the innermost object: a member
-    with a destructor looks after its own."""
-    found = member_of(location, run.function, run.python)
-    while found is not None:
-        key, name = found
-        first, _, rest = name.partition(".")
-        key = declaring(key, first.partition("[")[0], run.filename, linker) or key
-        record = linker.record(key, run.filename)
-        kinds = [field.type for field in record.fields if field.name == first] if record else []
-        inner = linker.record(kinds[0].record, run.filename) if kinds and rest else None
-        if inner is None or inner.destructor not in ("declared", "defined"):
-            members = _members(table, linker, key, run.filename)
-            return (members, name) if members is not None else None
-        found = (inner.key, rest)
-    return None
-
-
-def _seen_through(location: Location) -> Location:
-    """Where a part of an object stands to which a member of this one points, or of the struct that
-    a function is given."""
-    holder = location[1] if location[0] == "@" else None
-    if (
-        isinstance(holder, Input)
-        and len(holder.location) > 1
-        and holder.location[0] in ("this", "@")
-    ):
-        return _seen_through((*holder.location, *location[2:]))
-    return location
-
-
-def _name(path: Location) -> str:
-    return "".join("[...]" if part == "[]" else str(part) for part in path).removeprefix(".")
-
-
-def _record_of(kind: Type | None) -> str | None:
-    while kind is not None and kind.record is None and kind.pointee is not None:
-        kind = kind.pointee
-    return kind.record if kind is not None else None
-
-
-def _path(member: str) -> str:
-    """``aux.gpu`` for ``aux[...].gpu``: all elements of a table are alike, their fields are not."""
-    return re.sub(r"\[.*?\]", "", member)
-
-
-def _collect(
-    run: FunctionRun, linker: Linker, table: Table, lost: Set[tuple[str, Span] | None]
-) -> None:
-    """Note what a function does; ``lost`` is what callers are seen to lose of what they got."""
-    function = run.function
-    ending = _is_ending(run)
-    for outcome in run.outcomes:
-        for item in outcome.handed_out:
-            _acquisition(run, linker, table, outcome, item, lost)
-        for release in outcome.released:
-            found = _find(run, linker, table, _seen_through(release.location))
-            if found is None:
-                continue
-            members, name = found[0], part_of(found[1])
-            site = Site(release.step.filename, release.step.span, release.api)
-            members.releases.append((found[1], release, run))
-            if ending:
-                members.by_destructor.setdefault(name, site)
-            else:
-                members.elsewhere.setdefault(name, site)
-                members.releasing.setdefault(name, set()).add(function.key)
-        for location in sorted(outcome.stored, key=repr):
-            if stored := _find(run, linker, table, location):
-                stored[0].escaping.add(part_of(stored[1]))
-    for key, name in _handed_over(run, linker) if ending else ():
-        if known := _members(table, linker, key, run.filename):
-            known.escaping.add(name)
-    for key in _given(run, linker):
-        if known := _members(table, linker, key, run.filename):
-            known.given = True
-    takes_back, resets = _releases_parameter(run), run.log(Recorder).resets
-    if takes_back or resets:
-        known = _members(table, linker, function.record, run.filename)
-        if known is not None:
-            known.takes_back |= takes_back
-            known.resets |= resets
-    for record in linker.classes(function.record, run.filename) if ending else ():
-        known = _members(table, linker, record.key, record.filename)
-        if known is not None and known.destructor is None:
-            known.destructor = Site(function.filename, function.span, function.name)
-
-
-def _given(run: FunctionRun, linker: Linker) -> set[str]:
-    """The classes of which a function gives an object to one that is out of sight."""
-    found: set[str] = set()
-    for _, call in calls(run.function) if not run.python else ():
-        if call.kind == "function" and not (
-            run.models.lookup(call.name) or linker.definition(call.key, run.filename)
-        ):
-            for argument in call.arguments:
-                key = class_given(argument.value, run.function, run.program, linker)
-                found |= {key} if key is not None else set()
-    return found
-
-
-def _handed_over(run: FunctionRun, linker: Linker) -> set[tuple[str, str]]:
-    """The members that what ends an object gives to macros and functions out of sight: to release
-    them, as a rule."""
-    found: set[tuple[str, str]] = set()
-    for _, call in calls(run.function) if not run.python else ():
-        if call.kind in ("function", "macro") and not (
-            run.models.lookup(call.name) or linker.definition(call.key, run.filename)
-        ):
-            for part in _named_in(run, [one.value for one in call.arguments]):
-                of, name = member_in(part, run.function, run.program, linker) or (None, "")
-                found |= {(of, name)} if of is not None else set()
-    return found
-
-
-def _named_in(run: FunctionRun, expressions: list[Expression]) -> list[Expression]:
-    """The places that expressions name: ``ports`` and ``.device`` for ``ports[0].device``, also
-    where an operator of its class gives the element."""
-
-    def parts(whole: Expression) -> Iterator[Expression]:
-        made = run.flow.only(whole.symbol) if isinstance(whole, Variable) else None
-        yield from (made.receiver,) if isinstance(made, Call) and made.receiver is not None else ()
-        yield from walk(whole)
-
-    return sorted(closure(expressions, parts), key=repr)
-
-
-def _is_ending(run: FunctionRun) -> bool:
-    """Whether a function ends the object that it is a method of."""
-    function = run.function
-    return function.kind == "destructor" or (run.python and run.models.ends_object(function.name))
-
-
-def _releases_parameter(run: FunctionRun) -> bool:
-    parameters = {parameter.symbol for parameter in run.function.parameters}
-    return any(
-        len(release.location) == 1 and release.location[0] in parameters
-        for outcome in run.outcomes
-        for release in outcome.released
-    )
 
 
 _Releasing = dict[tuple[str, str], set[Span]]
@@ -499,7 +138,7 @@ def _sometimes(members: Members, passed: set[tuple[str, str]]) -> dict[str, Site
     """Members that every function which releases them may leave behind: of those that end the
     object, if any of them does."""
     places = _releasing(members)
-    ending = {run.function.key for _, _, run in members.releases if _is_ending(run)}
+    ending = {run.function.key for _, _, run in members.releases if is_ending(run)}
     found = {}
     for name in dict.fromkeys(name for name, _ in places):
         keys = {key for other, key in places if other == name}
@@ -509,7 +148,7 @@ def _sometimes(members: Members, passed: set[tuple[str, str]]) -> dict[str, Site
     for acquired in sorted({part_of(member) for member, _ in members.acquired} - released):
         holders = {acquired, *members.together.get(acquired, ())}
         parts = [
-            name for name in sorted(released) if any(_overlap(name, holder) for holder in holders)
+            name for name in sorted(released) if any(overlap(name, holder) for holder in holders)
         ]
         if parts and all(name in found for name in parts):
             found[acquired] = found[parts[0]]
@@ -524,156 +163,6 @@ def _may_leave(
     others = {key for member, key in passed if f".{name}".endswith(f".{member}")}
     left = {call.span for _, call in calls(run.function) if call.key in others}
     return releases <= left or gets_past(run, releases - left)
-
-
-def _acquisition(
-    run: FunctionRun,
-    linker: Linker,
-    table: Table,
-    outcome: Outcome,
-    item: HandedOut,
-    lost: Set[tuple[str, Span] | None],
-) -> None:
-    function = run.function
-    place = item.location
-    made = _where_made(place[1], outcome) if place[0] == "@" else None
-    if made is not None:
-        if (item.filename, item.span) in lost and not is_attachment(place):
-            return
-        place = (*made, *place[2:])
-    found = _find(run, linker, table, place)
-    record = run.log(Recorder).records.get(item.resource.origin)
-    if found is None:
-        return
-    found[0].families.setdefault(_path(found[1]), set()).add(item.family)
-    found[0].made.add(found[1])
-    if item.managed or item.escaped or record is None:
-        return
-    members, name = found
-    if record.released and function.record is not None and _is_done_with(run, item):
-        return  # it is released where the method ends, and left on some way out before
-    members.renewing.setdefault(part_of(name), set()).add(function.key)
-    if record.acquired.kept_by_callee:
-        return
-    if record.released and function.record is None and not run.python:
-        succeeding = [o for o in run.outcomes if o.kind == "return" and o.failure is None]
-        if outcome not in succeeding or not all(_hands_out(o, item) for o in succeeding):
-            return  # the function's own affair, which lends it to the struct while it runs
-    acquired = record.acquired
-    members.programs[run.filename] = run.program
-    own = members.record.key
-    derived = own in linker.lineage(function.record, run.filename) if function.record else False
-    members.owners.add(function.record if derived and function.record else own)
-    resource = replace(acquired.resource(), bytes=integer(item.bytes))
-    kind = function.kind if function.record else "function"
-    members.makers.setdefault((name, acquired.span), function)
-    members.acquired.setdefault(
-        (name, acquired.span),
-        MemberAcquisition(
-            name,
-            resource,
-            function.name,
-            kind,
-            acquired.from_callee,
-            unborn=kind == "constructor"
-            and {way.kind for way in record.lost} == {Exit.THROW}
-            and any(way.explicit for way in record.lost),
-        ),
-    )
-    for location, value in outcome.writes:
-        holder = None
-        if item.resource in resources_in(value):
-            inner = _where_made(location[1], outcome) if location[0] == "@" else None
-            holder = _find(run, linker, table, (*inner, *location[2:]) if inner else location)
-        if holder and holder[0] is members and part_of(holder[1]) != part_of(name):
-            members.together.setdefault(part_of(name), set()).add(part_of(holder[1]))
-    members.acquiring.setdefault(part_of(name), set()).add(function.key)
-    if outcome.value is not None and item.resource in resources_in(outcome.value):
-        members.lent_out.add(part_of(name))
-    looked_at = (
-        item.location in run.tested
-        or any(release.location == item.location for release in outcome.released)
-        or _asks_first(function, outcome, item.location)
-        or run.excludes_itself(outcome)
-    )
-    if item.location[0] == "this" and "[" not in name and not looked_at:
-        members.careless[name, acquired.span] = function
-
-
-def _where_made(memory: Value, outcome: Outcome) -> Location | None:
-    """Where a function leaves the object that it has made in some memory."""
-    if memory == outcome.value:
-        return (RETURN,)
-    block = memory.resource if isinstance(memory, Pointer) else None
-    return next((one.location for one in outcome.handed_out if one.resource == block), None)
-
-
-def _is_done_with(run: FunctionRun, item: HandedOut) -> bool:
-    """Whether a function does not leave a resource in the object at its closing brace."""
-    end = run.function.span.end_row
-    last = [one for one in run.outcomes if one.left is not None and one.left.end_row == end]
-    return bool(last) and not any(_hands_out(one, item) for one in last)
-
-
-def _hands_out(outcome: Outcome, item: HandedOut) -> bool:
-    return any(other.resource.origin == item.resource.origin for other in outcome.handed_out)
-
-
-def _asks_first(function: Function, outcome: Outcome, member: Location) -> bool:
-    """Whether it is acquired where the member is null, or an argument by which a caller has passed
-    what there was."""
-    kinds = ((one, referred(one.type)) for one in function.parameters)
-    given = {Input((one.symbol,)) for one, kind in kinds if kind and kind.kind == "pointer"}
-    given.add(Input(member))
-    for condition, truth in outcome.conditions:
-        if isinstance(condition, Operation) and condition.operator == "==" and truth:
-            left, right = condition.operands
-            if left in given and isinstance(right, Const) and not right.value:
-                return True
-        if condition in given and not truth:
-            return True
-    return False
-
-
-def _members(table: Table, linker: Linker, key: str | None, filename: str) -> Members | None:
-    record = linker.record(key, filename)
-    if record is None:
-        return None
-    return table.setdefault((record.key, record.filename), Members(record))
-
-
-def _set_tables_apart(members: Members) -> None:
-    """``delete[] streams_`` gives back a table that the class has made, not what is in it."""
-    for item in members.acquired.values():
-        table, family = part_of(item.member), item.resource.family
-        ended = [
-            (name, one.families) for name, one, _ in members.releases if part_of(name) == table
-        ]
-        if table in members.made - {item.member} and all(
-            name == table and family not in families for name, families in ended
-        ):
-            for released in (members.by_destructor, members.elsewhere, members.releasing):
-                released.pop(table, None)
-
-
-def _join_holders(members: Members) -> None:
-    """Of several members that hold one resource (a list of ranges, and the start of the first),
-    one that is released releases it for all."""
-    for name in sorted({part_of(member) for member, _ in members.acquired}):
-        holders = {name, *members.together.get(name, ())}
-        for released in (members.by_destructor, members.elsewhere):
-            for one in sorted(released):
-                if any(_overlap(one, holder) for holder in holders):
-                    released.setdefault(name, released[one])
-        if any(_overlap(one, name) for one in members.escaping):
-            members.escaping.add(name)
-
-
-def _overlap(one: str, other: str) -> bool:
-    """Whether two parts are the same, or one is an element and the other a field of it; the first
-    element of a table that a function makes is written as what a pointer points to."""
-    same = one == other or _path(one) == _path(other)
-    return same or one.startswith(f"{other}[") or other.startswith(f"{one}[")
 
 
 def _static_only(linker: Linker) -> frozenset[str]:
@@ -693,9 +182,6 @@ def _static_only(linker: Linker) -> frozenset[str]:
             if info.type.record and info.storage != "temporary":
                 (static if info.storage in ("static", "global") else other).add(info.type.record)
     return frozenset(static - other)
-
-
-# Lifetimes over several methods -----------------------------------------------------------------
 
 
 def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, ...]:
@@ -769,12 +255,12 @@ def member_misuses(table: Table) -> dict[str, list[Misuse]]:
     found: dict[str, list[Misuse]] = {}
     for members in table.values():
         for member, release, run in members.releases:
-            name = _path(member)
+            name = path_of(member)
             kinds = members.families.get(name, set())
             if release.step.filename != run.filename:
                 continue
             if "[]" in release.location and not any(
-                _path(one.member) == name != one.member for one in members.acquired.values()
+                path_of(one.member) == name != one.member for one in members.acquired.values()
             ):
                 continue  # an element of a table, which is not known to be what the table is
             if _chooses(run, release, kinds):
@@ -798,7 +284,7 @@ def _chooses(run: FunctionRun, release: InputRelease, kinds: set[str]) -> bool:
 def _mismatch(members: Members, name: str, release: InputRelease, kinds: set[str]) -> Misuse | None:
     if len(kinds) != 1 or not release.families or kinds & set(release.families):
         return None
-    item = next((i for i in members.acquired.values() if _path(i.member) == name), None)
+    item = next((i for i in members.acquired.values() if path_of(i.member) == name), None)
     if item is None:
         return None
     resource = item.resource
@@ -814,7 +300,7 @@ def _mismatch(members: Members, name: str, release: InputRelease, kinds: set[str
         resource,
         filename=release.step.filename,
         certain=not any(
-            _path(member) == name and kinds & set(other.families)
+            path_of(member) == name and kinds & set(other.families)
             for member, other, _ in members.releases
         ),
     )

@@ -89,7 +89,9 @@ def _refusal(text: str) -> str | None:
 
 def _mind_parentheses(node: type[cst.BaseExpression]) -> None:
     """libcst asks for a space before them: ``return(a if b else c)``."""
-    without = getattr(node, _NEXT_TO_WORD)
+    without = getattr(node, _NEXT_TO_WORD, None)
+    if without is None:
+        return  # this libcst may not ask
 
     def is_safe(self: cst.BaseExpression, position: object) -> bool:
         return bool(self.lpar) or bool(without(self, position))
