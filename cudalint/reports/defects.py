@@ -55,7 +55,7 @@ def _one(first: Finding, others: Sequence[Finding]) -> Finding:
         )
     return dataclasses.replace(
         first,
-        message=f"{first.message}; likewise {_listed(others)}",
+        message=f"{first.message}; likewise {_listed(first, others)}",
         steps=from_the_top(first.steps, steps),
         parts=tuple(others),
         runtime=runtime,
@@ -74,12 +74,16 @@ def _part(finding: Finding) -> str:
     return f"`{finding.defect.part}`"
 
 
-def _listed(others: Sequence[Finding]) -> str:
-    r"""``\`b\` (line 12)``, ``\`b\`, \`c\` and 7 more (lines 12-20)``."""
-    names = list(dict.fromkeys(map(_part, others)))
+def _listed(first: Finding, others: Sequence[Finding]) -> str:
+    r"""``\`b\` (line 12)``, ``another \`a\` and \`c\` (lines 12-20)``, ``\`b\`, \`c\`, \`d\` and 7
+    more (lines 12-20)``."""
+    own = _part(first)
+    names = list(
+        dict.fromkeys(f"another {own}" if name == own else name for name in map(_part, others))
+    )
     if len(names) > _MOST_NAMED:
         names = [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more"]
     named = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-    first, last = others[0].span.row, others[-1].span.row
-    where = f"line {first}" if first == last else f"lines {first}-{last}"
+    start, end = others[0].span.row, others[-1].span.row
+    where = f"line {start}" if start == end else f"lines {start}-{end}"
     return f"{named} ({where})"
