@@ -15,7 +15,7 @@ from benchmarks.recall import __main__ as recall
 from benchmarks.recall.cases import load as load_cases
 from cudalint.commands.rule import run_rule
 from cudalint.findings.finding import Confidence
-from cudalint.findings.judged import judged
+from cudalint.findings.judged import Judged, Judgements, judged, paragraph
 from cudalint.registry import all_rules
 
 CLEAN = """\
@@ -141,6 +141,19 @@ def test_a_rule_s_page_says_how_often_it_was_right(capsys: pytest.CaptureFixture
     assert f"- high confidence (at least 95 % should not be false): {counts}" in said
     assert run_rule("GPU103", "json", "never") == 0
     assert json.loads(capsys.readouterr().out)["judged"]["high"].get("true", 0) == counts.true
+
+
+def test_a_page_warns_of_a_rule_that_was_wrong_too_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = {
+        "GPU101": {"high": Judged(true=1, petty=8, false=1), "low": Judged(false=9)},
+        "GPU102": {"high": Judged(true=12), "medium": Judged(false=2, uncertain=3)},
+        "GPU103": {"high": Judged(false=4)},
+    }
+    counts = Judgements(rounds={"round-1": "0123abc"}, rules=rules)
+    monkeypatch.setattr("cudalint.findings.judged.judgements", lambda: counts)
+    assert "trust" not in paragraph("GPU101")
+    assert "12 of 14 were right, fewer than 90 in 100." in paragraph("GPU102")
+    assert "trust" not in paragraph("GPU103"), "too few to say"
 
 
 def test_findings_are_told_again(tmp_path: Path, commits: tuple[str, str]) -> None:

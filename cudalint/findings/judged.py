@@ -15,6 +15,8 @@ from cudalint.findings.finding import Confidence
 
 AIMS = {Confidence.HIGH.value: 95, Confidence.MEDIUM.value: 80}
 """The share of findings, in percent, that should not be false."""
+_TRUSTED = 90
+"""A rule is trusted where at least this share of what is shown by default, in percent, is right."""
 _ENOUGH = 5
 _PRECISIONS = (("very-high", 95), ("high", 80), ("medium", 50))
 
@@ -31,6 +33,11 @@ class Judged(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     def count(self) -> int:
         """All of them."""
         return self.true + self.petty + self.false + self.uncertain
+
+    @property
+    def decided(self) -> int:
+        """Those of which it is known whether they are right."""
+        return self.count - self.uncertain
 
     def __str__(self) -> str:
         counts = ((name, getattr(self, name)) for name in self.__struct_fields__)
@@ -62,10 +69,9 @@ def precision(code: str, confidence: Confidence) -> str:
     """How precise a rule's findings are, in SARIF's words: as measured, where enough of them were
     judged; else as the rule says itself."""
     counts = judged(code, confidence)
-    decided = counts.count - counts.uncertain if counts else 0
-    if counts is None or decided < _ENOUGH:
+    if counts is None or counts.decided < _ENOUGH:
         return confidence.value
-    right = 100 * (decided - counts.false) / decided
+    right = 100 * (counts.decided - counts.false) / counts.decided
     return next((name for name, least in _PRECISIONS if right >= least), "low")
 
 
@@ -82,7 +88,20 @@ def paragraph(code: str) -> str:
     return (
         "\n\n## Judged at first sight\n\nOn repositories that nobody had tuned for, by reading the "
         f"code before anything was mended ({rounds}); *petty* is right, but no maintainer wants to "
-        "be told:\n\n" + "\n".join(lines)
+        "be told:\n\n" + "\n".join(lines) + _warning(counts)
+    )
+
+
+def _warning(counts: dict[str, Judged]) -> str:
+    """What the page says of a rule that is not trusted yet."""
+    shown = [one for confidence, one in counts.items() if confidence in AIMS]
+    decided = sum(one.decided for one in shown)
+    right = decided - sum(one.false for one in shown)
+    if decided < _ENOUGH or 100 * right >= _TRUSTED * decided:
+        return ""
+    return (
+        f"\n\n**Read each finding before you trust it**: of those that are shown by default, "
+        f"{right} of {decided} were right, fewer than {_TRUSTED} in 100."
     )
 
 
