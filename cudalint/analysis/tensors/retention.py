@@ -12,6 +12,7 @@ from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.places import ELEMENT, holder, is_inside, place, root_of
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.consumption import Fate, consumption
+from cudalint.analysis.tensors.frozen import is_of_frozen
 from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
 from cudalint.analysis.tensors.passes import may_have_graph
 from cudalint.analysis.tensors.records import Form, Record
@@ -243,7 +244,7 @@ def _retention(view: View, keeping: Keeping, kept: list[Keeping]) -> GraphRetent
         return None
     if not calls:
         return _let_go_late(view, keeping, value, kept) or _buffered(view, keeping, value)
-    if _is_read_by_evidence(view, keeping):
+    if _is_read_by_evidence(view, keeping) or is_of_frozen(view, value):
         return None
     for loop in view.loops_around(keeping.block):
         inside = {
