@@ -574,3 +574,21 @@ def test_unsafe_fixes_are_made_only_when_asked_for(
     made = mend(unit, (), header_cache).fixed.made
     kinds = {finding.fix.applicability for finding in made if finding.fix is not None}
     assert kinds == {Applicability.UNSAFE}
+
+
+def test_what_nests_too_deep_for_a_fix_is_linted(tmp_path: Path, header_cache: Path) -> None:
+    evaluated = """\
+        import torch
+
+        def evaluate(model, loader):
+            model.eval()
+            for images in loader:
+                total = model(images.cuda()).sum().item()
+            return total
+
+        """
+    path = tmp_path / "deep.py"
+    path.write_text(textwrap.dedent(evaluated), encoding="utf-8")
+    assert mend(path, (), header_cache).fixed.contents
+    path.write_text(f"{textwrap.dedent(evaluated)}flag = {'not ' * 7000}True\n", encoding="utf-8")
+    assert not mend(path, (), header_cache).fixed.contents

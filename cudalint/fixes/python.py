@@ -37,7 +37,8 @@ class PythonText(Text):
         """Its syntax, as this Python reads it."""
         try:
             return ast.parse(self.text.replace("\r\n", "\n"))
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            # Python's parser runs out of its own stack in what nests thousands deep.
             raise GiveUp from None
 
     def place(self, row: int, column: int) -> int:

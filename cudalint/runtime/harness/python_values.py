@@ -117,7 +117,7 @@ class PythonValues:
             text = annotation.value
             try:
                 annotation = ast.parse(text, mode="eval").body
-            except SyntaxError:
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
                 raise HarnessError(f"`{text}` is no type") from None
         if isinstance(annotation, ast.Constant):
             return "None"

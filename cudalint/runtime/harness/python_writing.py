@@ -38,7 +38,7 @@ class PythonWriter:
         try:
             text = source.read_text("utf-8")
             self._tree = ast.parse(text)
-        except (OSError, SyntaxError, ValueError) as error:
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise HarnessError(f"{source.name} cannot be read: {error}") from error
         self._lines = text.splitlines()
         self._classes = {one.name: one for one in self._tree.body if isinstance(one, ast.ClassDef)}
