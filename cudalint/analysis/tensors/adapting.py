@@ -17,13 +17,17 @@ _CHOSEN = ""
 """In place of a class: one that the program chooses as it runs (``class_of(settings)()``)."""
 
 
-def computes_gradients(run: TensorRun, function: Function, model: str) -> bool:
-    """Whether the model that a function has by some name computes gradients while it is run, itself
-    or by what it calls; if its class is chosen as the program runs, whether any module does."""
-    classes = _classes(run, function, model, set())
-    if _CHOSEN in classes:
-        return any(_differentiates(run, one) for one in _passes(run))
-    return _differentiates(run, *_methods(run, function, model, _PASS))
+def computes_gradients(run: TensorRun, function: Function, call: Call, model: str) -> bool:
+    """Whether a call of a model that a function has by some name, or of a method of it, computes
+    gradients, itself or by what it calls; if its class is chosen as the program runs, whether any
+    module does."""
+    run_by = [(model, _PASS)]
+    if call.callee is None and (receiver := place(call.receiver)) is not None:
+        run_by.append((receiver, call.name.removeprefix(".")))
+    if any(_CHOSEN in _classes(run, function, name, set()) for name, _ in run_by):
+        methods = {method for _, method in run_by}
+        return any(_differentiates(run, one) for one in _passes(run, methods))
+    return _differentiates(run, *(one for by in run_by for one in _methods(run, function, *by)))
 
 
 def _differentiates(run: TensorRun, *passes: tuple[str, Function]) -> bool:
@@ -42,10 +46,10 @@ def _differentiates(run: TensorRun, *passes: tuple[str, Function]) -> bool:
     return False
 
 
-def _passes(run: TensorRun) -> Iterator[tuple[str, Function]]:
-    """What runs the modules of the run, each with its class."""
+def _passes(run: TensorRun, names: set[str]) -> Iterator[tuple[str, Function]]:
+    """What runs the modules of the run by some names, each with its class."""
     for function, _ in run.symbols.functions():
-        if function.record is not None and function.name.rpartition(".")[2] == _PASS:
+        if function.record is not None and function.name.rpartition(".")[2] in names:
             yield function.record, function
 
 

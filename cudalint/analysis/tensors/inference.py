@@ -57,7 +57,9 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
             one = replace(one, in_sight=False)
         if not any(other.evaluated for other in found.values()):
             one = one or _counted(view, origin, record, call)
-        if one is not None and not computes_gradients(view.run, view.function, record.callee):
+        if one is None:
+            continue
+        if not computes_gradients(view.run, view.function, call, record.callee):
             found[record.callee] = one
     return tuple(found.values())
 
