@@ -53,7 +53,8 @@ def _makes_frozen(view: View, function: Function) -> bool:
 
 def freezes_itself(view: View, constructor: Function) -> bool:
     """Whether all weights of the module need no gradient, unless its maker wishes otherwise."""
-    off = {one.symbol for one in constructor.parameters if one.default == Constant(False)}
+    defaults = ((one.symbol, one.default) for one in constructor.parameters)
+    off = frozenset(symbol for symbol, default in defaults if default == Constant(False))
     flow = view.run.symbols.flow(constructor)
 
     def is_weight(expression: Expression) -> bool:
@@ -65,16 +66,11 @@ def freezes_itself(view: View, constructor: Function) -> bool:
         return isinstance(all_weights, Call) and all_weights.receiver == THIS
 
     for at in operations(constructor):
-        one = at.operation
-        if isinstance(one, Call) and one.receiver == THIS:
-            effect = view.effect(one)
-            if effect is not None and effect.freezes and is_off(one):
+        for frozen in _frozen(view.run, at.operation, off):
+            if frozen == THIS:
                 return True
-        if isinstance(one, Assign) and isinstance(one.target, Member):
-            value = one.value
-            given = isinstance(value, Variable) and value.symbol in off
-            if one.target.field == "requires_grad" and (given or value == Constant(False)):
-                return is_weight(one.target.base)
+            if isinstance(at.operation, Assign):
+                return is_weight(frozen)
     return False
 
 
@@ -164,29 +160,23 @@ def _freezes_whole(
     frozen = {
         name
         for at in operations(function)
-        for part in (*_frozen(run, at.operation), *_frozen_when(at.operation, off))
+        for part in _frozen(run, at.operation, off)
         if (name := place(part)) is not None
     }
     return model in closure(frozen, made_of)
 
 
-def _frozen_when(operation: Operation, off: frozenset[str]) -> list[Expression]:
-    """The weight that an assignment freezes if some parameters are false."""
-    if not isinstance(operation, Assign) or not isinstance(operation.target, Member):
-        return []
-    given_off = isinstance(operation.value, Variable) and operation.value.symbol in off
-    is_flag = operation.target.field == "requires_grad"
-    return [operation.target.base] if is_flag and given_off else []
-
-
-def _frozen(run: TensorRun, operation: Operation) -> list[Expression]:
-    """What an operation freezes: a module, or a weight."""
+def _frozen(
+    run: TensorRun, operation: Operation, off: frozenset[str] = frozenset()
+) -> list[Expression]:
+    """What an operation freezes if some variables are false: a module, or a weight."""
     if isinstance(operation, Call) and operation.receiver is not None:
         effect = run.models.tensor_effect(operation.name)
-        off = effect is not None and effect.freezes and is_off(operation)
-        return [operation.receiver] if off else []
-    target = getattr(operation, "target", None)
-    if isinstance(operation, Assign) and isinstance(target, Member):
-        off = target.field == "requires_grad" and operation.value == Constant(False)
-        return [target.base] if off else []
+        freezes = effect is not None and effect.freezes and is_off(operation)
+        return [operation.receiver] if freezes else []
+    if isinstance(operation, Assign) and isinstance(operation.target, Member):
+        value = operation.value
+        is_false = value == Constant(False) or (isinstance(value, Variable) and value.symbol in off)
+        is_flag = operation.target.field == "requires_grad"
+        return [operation.target.base] if is_flag and is_false else []
     return []

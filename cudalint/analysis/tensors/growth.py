@@ -13,10 +13,10 @@ from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.symbols import identity
 from cudalint.analysis.shape.walk import space_of_device
 from cudalint.analysis.tensors.consumption import Fate, fate
+from cudalint.analysis.tensors.keeping import Keeping, is_container, keepings
 from cudalint.analysis.tensors.lattice import Device, Gradient, Value
 from cudalint.analysis.tensors.passes import ends_in_callers
 from cudalint.analysis.tensors.records import Form, Record
-from cudalint.analysis.tensors.retention import Keeping, _is_container, keepings
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.apis.model import TensorEffect
 from cudalint.findings.finding import Step
@@ -109,7 +109,7 @@ def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | No
         return None
     if _is_trained_on(view, keeping, value):
         return None  # its graph keeps it where it is
-    if not _is_container(view, keeping) or _is_short(view, keeping, value):
+    if not is_container(view, keeping) or _is_short(view, keeping, value):
         return None
     if not loops:
         return _over_batches(view, keeping, name)

@@ -10,16 +10,11 @@ from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.places import place, root_of
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.walk import texts
+from cudalint.analysis.tensors.keeping import Keeping
 from cudalint.analysis.tensors.lattice import Gradient, Recording, Value
 from cudalint.analysis.tensors.passes import may_have_graph
 from cudalint.analysis.tensors.records import Form
-from cudalint.analysis.tensors.retention import (
-    Keeping,
-    calls_module,
-    fact_of,
-    inputs,
-    runs_module,
-)
+from cudalint.analysis.tensors.retention import calls_module, fact_of, inputs, runs_module
 from cudalint.analysis.tensors.view import View
 from cudalint.program import (
     THIS,
