@@ -9,6 +9,9 @@ from dataclasses import dataclass
 import msgspec
 
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc", ".ipp", ".tcc")
+UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What ``ast.parse`` raises of a text that is no Python, or that nests too deep for it (where its
+own stack ends, a ``MemoryError``)."""
 
 
 def is_header(filename: str) -> bool:

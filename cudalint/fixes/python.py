@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from cudalint.findings.fix import Edit
 from cudalint.fixes.text import GiveUp, Text, demand
-from cudalint.source import Span
+from cudalint.source import UNPARSABLE, Span
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,7 @@ class PythonText(Text):
         """Its syntax, as this Python reads it."""
         try:
             return ast.parse(self.text.replace("\r\n", "\n"))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            # Python's parser runs out of its own stack in what nests thousands deep.
+        except UNPARSABLE:
             raise GiveUp from None
 
     def place(self, row: int, column: int) -> int:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from cudalint.runtime.harness.subjects import HarnessError
+from cudalint.source import UNPARSABLE
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DEEPEST = 3
@@ -117,7 +118,7 @@ class PythonValues:
             text = annotation.value
             try:
                 annotation = ast.parse(text, mode="eval").body
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
+            except UNPARSABLE:
                 raise HarnessError(f"`{text}` is no type") from None
         if isinstance(annotation, ast.Constant):
             return "None"

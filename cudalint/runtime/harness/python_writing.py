@@ -12,6 +12,7 @@ from cudalint.findings.finding import Finding
 from cudalint.runtime.harness.python_values import Function, PythonValues, decorators
 from cudalint.runtime.harness.subjects import HarnessError
 from cudalint.runtime.harness.writing import RELEASES, Harness, asked_numbers
+from cudalint.source import UNPARSABLE
 
 _SUPPORT = Path(__file__).with_name("support_module.txt")
 _CONTEXTS = frozenset({"contextmanager", "asynccontextmanager"})
@@ -38,7 +39,7 @@ class PythonWriter:
         try:
             text = source.read_text("utf-8")
             self._tree = ast.parse(text)
-        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        except (OSError, *UNPARSABLE) as error:
             raise HarnessError(f"{source.name} cannot be read: {error}") from error
         self._lines = text.splitlines()
         self._classes = {one.name: one for one in self._tree.body if isinstance(one, ast.ClassDef)}
