@@ -624,6 +624,20 @@ def test_one_path_goes_on_where_there_are_too_many(monkeypatch: pytest.MonkeyPat
     assert {one.code for one in run(supervised=False, cache=False).active} == {"GPU002", "GPU104"}
 
 
+def test_many_alternatives_of_a_callee_are_not_all_followed() -> None:
+    checks = "".join(f"  if (sizes[{n}] != 0 && sizes[{n}] != count) throw 1;\n" for n in range(14))
+    source = (
+        f"#include <cuda_runtime.h>\nfloat* reserve(const int* sizes, int count) {{\n{checks}"
+        "  float* block = nullptr;\n"
+        "  return cudaMalloc(&block, count) == cudaSuccess ? block : nullptr;\n}\n"
+        "void use(const int* sizes, int count) {\n"
+        "  float* block = reserve(sizes, count);\n"
+        "  if (block != nullptr) cudaMemset(block, 0, count);\n}\n"
+    )
+    write(a_cu=source)
+    assert places(run()) == ["a.cu:21 GPU101"]
+
+
 def test_context_counts_but_nothing_is_told_of_it() -> None:
     declared = "#include <cuda_runtime.h>\nvoid give_back(float* block);\n"
     uses = "void use() { float* block; if (cudaMalloc(&block, 4)) return; give_back(block); }\n"

@@ -130,6 +130,8 @@ class FunctionRun:
         """False where any path was left out."""
         self.work = 0
         """What has been spent on its paths: stored values handled, or as much as that."""
+        self.most_work = 0
+        """After which one of the remaining paths is followed."""
         self.exhausted = False
         """Whether the work that one function is worth was spent before its paths were."""
         self.calls_made: list[tuple[str, str, tuple[tuple[str, Value], ...], Span]] = []
@@ -140,6 +142,13 @@ class FunctionRun:
     def placements(self) -> Placements:
         """Where its arrays live for sure, by its lines (Python)."""
         return self.log(_placements)
+
+    def spend(self, work: int) -> None:
+        """Count what following its paths costs. Where that is too much, only one disjunct for each
+        place goes on."""
+        self.work += work
+        if self.work > self.most_work:
+            self.complete, self.exhausted, self.most = False, True, 1
 
     def log(self, kind: Callable[[FunctionRun], Log]) -> Log:
         """What a domain gathers on all paths, begun when it is first asked for."""
