@@ -624,6 +624,35 @@ def test_one_path_goes_on_where_there_are_too_many(monkeypatch: pytest.MonkeyPat
     assert {one.code for one in run(supervised=False, cache=False).active} == {"GPU002", "GPU104"}
 
 
+def test_little_is_followed_of_many_functions_that_cost_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    choices = "".join(f"  if (choice({n})) sizes[{n}] = {n};\n" for n in range(6))
+    source = "#include <cuda_runtime.h>\nbool choice(int n);\n" + "".join(
+        f"void fill_{number}(int* sizes) {{\n{choices}  int* data = nullptr;\n"
+        "  if (cudaMalloc(&data, 64) == cudaSuccess) cudaFree(data);\n}\n"
+        for number in range(3)
+    )
+    write(a_cu=source)
+    assert run().active == ()
+    monkeypatch.setattr("cudalint.analysis.engine.budget.MOST_WORK", 26_000)
+    monkeypatch.setattr("cudalint.analysis.engine.budget.LEAST_WORK", 500)
+    (cut,) = run(supervised=False, cache=False).active
+    assert cut.code == "GPU002"
+    assert "`fill_2`" in cut.message
+    assert "`fill_0`" not in cut.message
+
+
+def test_where_the_memory_is_full_it_is_said_what_was_not_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write(a_cu=LEAK + LEAK.replace("upload", "other"))
+    monkeypatch.setattr("cudalint.jobs.is_full", lambda: True)
+    report = run(supervised=False, cache=False)
+    (cut,) = [one for one in report.active if one.code == "GPU002"]
+    assert "`upload` and `other`" in cut.message
+
+
 def test_many_alternatives_of_a_callee_are_not_all_followed() -> None:
     checks = "".join(f"  if (sizes[{n}] != 0 && sizes[{n}] != count) throw 1;\n" for n in range(14))
     source = (

@@ -93,6 +93,7 @@ def follow(run: FunctionRun) -> FunctionRun:
     """Follow all paths of a function."""
     if run.function.blocks:
         Worklist(run).follow()
+        run.summaries.budget.spend(run.work)
     return run
 
 
@@ -107,8 +108,8 @@ class Worklist:
         if run.python:
             self._join_idle_paths(run.symbols.memo(Subjects))
         self._schedule = Schedule(run.flow)
-        run.most_work = MOST_WORK // (
-            10 if run.most < MOST_DISJUNCTS else 2 if run.evaluator.constants else 1
+        run.most_work = run.summaries.budget.share(
+            MOST_WORK // (10 if run.most < MOST_DISJUNCTS else 2 if run.evaluator.constants else 1)
         )
         self._raised: list[Raised] = []
         """By the operation that runs."""
