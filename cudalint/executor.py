@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import gc
+import math
 import multiprocessing
 import os
 import signal
@@ -39,8 +40,12 @@ _PR_SET_PDEATHSIG = 1
 _STACK_BYTES = 256 * 1024**2
 _MOST_JOBS = 500
 """A worker is replaced after so many jobs: native memory that leaked goes with it."""
-_MOST_HELD = 384 * 1024**2
+_MOST_HELD = 192 * 1024**2
 """And where it holds so much more memory than at its start: what large jobs fragmented stays."""
+_ENOUGH = 448 * 1024**2
+"""So much more than at its start it may hold before a job should end with what it has."""
+_enough: float = math.inf
+"""What this process may hold, where it is a worker."""
 _PULSE_SECONDS = 0.03
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Paths are many small objects that live for long: Python's 700 take a tenth of the time."""
@@ -265,13 +270,14 @@ def _serve(
     parent: int | None,
 ) -> None:
     """The life of a worker."""
+    global _enough
     for other in foreign:
         other.close()
     _die_with(parent)
     _isolate(bounds)
     gc.freeze()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-    most = _held() + _MOST_HELD
+    most, _enough = _held() + _MOST_HELD, _held() + _ENOUGH
     while True:
         try:
             message = connection.recv_bytes()
@@ -320,6 +326,14 @@ def _answer(handler: Handler, job: bytes, bounds: Bounds, most: int) -> bytes:
             return _FAILED + traceback.format_exc().encode("utf-8", "replace")
         text = f"internal error: {type(error).__name__}: {error}"
         return _FAILED + text.encode("utf-8", "replace")
+
+
+def is_full() -> bool:
+    """Whether this is a worker that should not grow any more."""
+    if _held() < _enough:
+        return False
+    gc.collect()
+    return _held() >= _enough
 
 
 def _held() -> int:

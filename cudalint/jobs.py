@@ -12,7 +12,7 @@ from cudalint import registry
 from cudalint.analysis.facts.capacity import Footprint
 from cudalint.analysis.facts.wrappers import Wrapper
 from cudalint.analysis.shape.symbols import short_name
-from cudalint.executor import JobError
+from cudalint.executor import JobError, is_full
 from cudalint.findings.finding import Finding
 from cudalint.findings.rule import Limits
 from cudalint.grouping.groups import Links, links_of
@@ -155,7 +155,11 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
         for language in dict.fromkeys(program.language for program in programs)
     }
     facts = analysis.analyze(
-        programs, models, frozenset(order.program_headers), with_wrappers=order.wrappers
+        programs,
+        models,
+        frozenset(order.program_headers),
+        with_wrappers=order.wrappers,
+        is_full=is_full,
     )
     known = registry.all_rules()
     findings: list[Finding] = []

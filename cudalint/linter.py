@@ -44,6 +44,8 @@ Progress = Callable[[str, int, int], None]
 """Told the stage, how much of it is done, and of how much."""
 
 _SECONDS_PER_LINKED_FILE = 2.0
+_MOST_FILES_COUNTED = 100
+"""So many of them take longer than one: what following their paths may cost is bounded too."""
 
 
 @dataclass(frozen=True)
@@ -531,9 +533,10 @@ def _analyse_parts(
     results: dict[int, AnalysisResult] = {}
     failed: dict[int, str] = {}
     pending: list[tuple[int, str]] = []
+    sizes = [len(part.files) + len(part.context) for part in parts]
     seconds = [
-        plan.bounds.seconds + _SECONDS_PER_LINKED_FILE * (len(part.files) + len(part.context) - 1)
-        for part in parts
+        plan.bounds.seconds + _SECONDS_PER_LINKED_FILE * (min(size, _MOST_FILES_COUNTED) - 1)
+        for size in sizes
     ]
     of_programs = {name for one in lowered.values() if one.has_main for name in one.includes}
 

@@ -35,6 +35,9 @@ def work(job: bytes) -> bytes:
         case [b"keep", count]:
             _kept.append(bytearray(b"x") * int(count))
             return b"%d" % os.getpid()
+        case [b"fill", count]:
+            _kept.append(bytearray(b"x") * int(count))
+            return b"full" if executor.is_full() else b"room"
         case [b"hang"]:
             time.sleep(60)
         case [b"sleep", seconds]:
@@ -158,6 +161,14 @@ def test_a_worker_that_holds_much_memory_is_replaced() -> None:
     found = outcomes(b"keep 10", b"keep 1000", b"keep 450000000", b"keep 10", workers=1)
     first, second, large, after = (outcome.result for outcome in found)
     assert first == second == large != after is not None
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no system that tells of memory")
+def test_a_worker_knows_when_it_should_not_grow_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executor, "_ENOUGH", 2**28)
+    found = outcomes(b"fill 1000", b"fill 300000000", b"fill 1000", workers=1)
+    assert [one.result for one in found] == [b"room", b"full", b"room"]
+    assert not executor.is_full()
 
 
 def test_workers_are_gone_afterwards() -> None:

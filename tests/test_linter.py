@@ -624,6 +624,49 @@ def test_one_path_goes_on_where_there_are_too_many(monkeypatch: pytest.MonkeyPat
     assert {one.code for one in run(supervised=False, cache=False).active} == {"GPU002", "GPU104"}
 
 
+def test_little_is_followed_of_many_functions_that_cost_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    choices = "".join(f"  if (choice({n})) sizes[{n}] = {n};\n" for n in range(6))
+    source = "#include <cuda_runtime.h>\nbool choice(int n);\n" + "".join(
+        f"void fill_{number}(int* sizes) {{\n{choices}  int* data = nullptr;\n"
+        "  if (cudaMalloc(&data, 64) == cudaSuccess) cudaFree(data);\n}\n"
+        for number in range(3)
+    )
+    write(a_cu=source)
+    assert run().active == ()
+    monkeypatch.setattr("cudalint.analysis.engine.budget.MOST_WORK", 26_000)
+    monkeypatch.setattr("cudalint.analysis.engine.budget.LEAST_WORK", 500)
+    (cut,) = run(supervised=False, cache=False).active
+    assert cut.code == "GPU002"
+    assert "`fill_2`" in cut.message
+    assert "`fill_0`" not in cut.message
+
+
+def test_where_the_memory_is_full_it_is_said_what_was_not_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write(a_cu=LEAK + LEAK.replace("upload", "other"))
+    monkeypatch.setattr("cudalint.jobs.is_full", lambda: True)
+    report = run(supervised=False, cache=False)
+    (cut,) = [one for one in report.active if one.code == "GPU002"]
+    assert "`upload` and `other`" in cut.message
+
+
+def test_many_alternatives_of_a_callee_are_not_all_followed() -> None:
+    checks = "".join(f"  if (sizes[{n}] != 0 && sizes[{n}] != count) throw 1;\n" for n in range(14))
+    source = (
+        f"#include <cuda_runtime.h>\nfloat* reserve(const int* sizes, int count) {{\n{checks}"
+        "  float* block = nullptr;\n"
+        "  return cudaMalloc(&block, count) == cudaSuccess ? block : nullptr;\n}\n"
+        "void use(const int* sizes, int count) {\n"
+        "  float* block = reserve(sizes, count);\n"
+        "  if (block != nullptr) cudaMemset(block, 0, count);\n}\n"
+    )
+    write(a_cu=source)
+    assert places(run()) == ["a.cu:21 GPU101"]
+
+
 def test_context_counts_but_nothing_is_told_of_it() -> None:
     declared = "#include <cuda_runtime.h>\nvoid give_back(float* block);\n"
     uses = "void use() { float* block; if (cudaMalloc(&block, 4)) return; give_back(block); }\n"

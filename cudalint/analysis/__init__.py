@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cudalint.analysis.engine.run import FunctionRun
@@ -29,11 +29,13 @@ def analyze(
     program_headers: frozenset[str] = frozenset(),
     *,
     with_wrappers: bool = False,
+    is_full: Callable[[], bool] = lambda: False,
 ) -> RunFacts:
     """Follow the paths of all functions of a run, linked across its files.
 
     ``models`` holds the API models by language (``cuda``, ``python``); ``program_headers`` names
-    headers that files with a ``main`` include that are not among the programs.
+    headers that files with a ``main`` include that are not among the programs; ``is_full`` tells
+    whether there is no memory left to follow more.
     """
     from cudalint.analysis.contexts import function_facts
     from cudalint.analysis.footprint.peaks import peaks_of
@@ -46,7 +48,7 @@ def analyze(
     from cudalint.analysis.summaries import Linker
     from cudalint.analysis.tensors import with_tensors
 
-    linker = Linker(programs, models)
+    linker = Linker(programs, models, is_full)
     runs = [
         run
         for function, program in linker.functions()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from cudalint.analysis.engine.budget import Budget
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.summary import (
     MOST_OUTCOMES,
@@ -31,8 +32,14 @@ MOST_ROUNDS = 3
 class Linker(Symbols):
     """The symbols of a run, and what following their functions has shown."""
 
-    def __init__(self, programs: Sequence[Program], models: dict[str, ApiModels]) -> None:
+    def __init__(
+        self,
+        programs: Sequence[Program],
+        models: dict[str, ApiModels],
+        is_full: Callable[[], bool] = lambda: False,
+    ) -> None:
         super().__init__(programs, models)
+        self.budget = Budget(len(programs), is_full)
         self._summaries: dict[tuple[str, str], Summary | None] = {}
         self._selected: dict[tuple[str, str], dict[object, Summary | None]] = {}
         self._runs: dict[tuple[str, str], FunctionRun] = {}

@@ -105,6 +105,15 @@ class Conditions:
             case _:
                 return self._remember(state, value, truth)
 
+    def remember(self, state: State, value: Value, truth: bool) -> list[State]:
+        """The same in one state at most: where there are several ways in which ``value`` is true
+        (or false), nobody asks which."""
+        ways = self.assume(state.copy(), value, truth)
+        if len(ways) > 1:
+            state.conditions[value] = truth
+            return [state]
+        return ways
+
     def _assume_logic(
         self, state: State, operator: str, left: Value, right: Value, truth: bool
     ) -> list[State]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from cudalint.analysis.engine.budget import Budget
 from cudalint.analysis.engine.conditions import Conditions
 from cudalint.analysis.engine.evaluate import Evaluator
 from cudalint.analysis.engine.state import State
@@ -35,6 +36,9 @@ Log = TypeVar("Log")
 
 class Summaries(Protocol):
     """What is known of the functions that a function calls."""
+
+    budget: Budget
+    """What following them may cost."""
 
     def summary(self, key: str, filename: str) -> tuple[Summary | None, Function | None]:
         """What a function of the run does to its callers, and its definition."""
@@ -72,6 +76,8 @@ def position_of(origin: str) -> tuple[int, int] | None:
 MOST_DISJUNCTS = 24
 FEW_DISJUNCTS = 4
 """Kept at one place; fewer in functions that have nothing to do with CUDA."""
+WORK_BETWEEN_LOOKS = 100_000
+"""Until it is asked again whether there is room for more."""
 
 
 class Raised(NamedTuple):
@@ -130,6 +136,9 @@ class FunctionRun:
         """False where any path was left out."""
         self.work = 0
         """What has been spent on its paths: stored values handled, or as much as that."""
+        self.most_work = 0
+        """After which one of the remaining paths is followed."""
+        self._looks_at = 0
         self.exhausted = False
         """Whether the work that one function is worth was spent before its paths were."""
         self.calls_made: list[tuple[str, str, tuple[tuple[str, Value], ...], Span]] = []
@@ -140,6 +149,22 @@ class FunctionRun:
     def placements(self) -> Placements:
         """Where its arrays live for sure, by its lines (Python)."""
         return self.log(_placements)
+
+    def spend(self, work: int) -> None:
+        """Count what following its paths costs. Where that is too much, only one disjunct for each
+        place goes on."""
+        self.work += work
+        if self.work > self._looks_at:
+            self._look()
+
+    def _look(self) -> None:
+        """Whether there is enough left to go on as before."""
+        if self.summaries.budget.is_full:
+            self.most_work = 0
+        if self.work > self.most_work:
+            self.complete, self.exhausted, self.most = False, True, 1
+        next_look = self.work + WORK_BETWEEN_LOOKS
+        self._looks_at = next_look if self.exhausted else min(next_look, self.most_work)
 
     def log(self, kind: Callable[[FunctionRun], Log]) -> Log:
         """What a domain gathers on all paths, begun when it is first asked for."""

@@ -88,6 +88,8 @@ def apply_summary(
         applications[0].mark_tested(state)
     ways: list[list[Next]] = []
     for application in applications:
+        if run.exhausted and after:
+            break
         outcome = application.outcome
         ways.append([])
         for fork in application.apply(state):
@@ -242,32 +244,46 @@ class _Application(Translation):
         """The caller's states in which the callee has this outcome."""
         telling = ((value, True) for value in self._telling_results())
         always = self.outcome.conditions
-        self.run.work += WORK_OF_EFFECT * len(always)
-        forks = self._assume((*telling, *always), state, state.equal)
+        forks = self._assume((*telling, *always), state)
         # The conditions of any of the callee's paths that end so may hold.
         ways = [tuple(one for one in way if one not in always) for way in self.outcome.ways]
         return [
             fork
             for fork in forks
-            if len(ways) < 2 or any(self._assume(way, fork, state.equal) for way in ways)
+            if len(ways) < 2 or any(self._may_hold(way, fork, state.equal) for way in ways)
         ]
 
-    def _assume(
-        self, conditions: Conditions, state: State, equal: Mapping[Value, Const]
-    ) -> list[State]:
+    def _assume(self, conditions: Conditions, state: State) -> list[State]:
+        """The states in which all of some conditions hold. Where each of several conditions holds
+        in several ways, there are too many to follow each of them."""
         forks = [state.copy()]
         for condition, truth in conditions:
-            forks = [
-                after
-                for fork in forks
-                for after in self.run.conditions.assume(
-                    fork, self._condition(condition, fork, equal), truth
-                )
-            ]
+            before, forks = forks, []
+            for fork in before:
+                asked = self._condition(condition, fork, state.equal)
+                room = len(before) < self.run.most
+                assume = self.run.conditions.assume if room else self.run.conditions.remember
+                forks += assume(fork, asked, truth)
         return forks
+
+    def _may_hold(self, conditions: Conditions, state: State, equal: Mapping[Value, Const]) -> bool:
+        """Whether some conditions may hold together: so they may where many ways fail."""
+        pending = [(0, state)]
+        for _ in range(self.run.most * len(conditions)):
+            if not pending:
+                return False
+            number, before = pending.pop()
+            if number == len(conditions):
+                return True
+            condition, truth = conditions[number]
+            asked = self._condition(condition, before, equal)
+            after = self.run.conditions.assume(before.copy(), asked, truth)
+            pending += [(number + 1, one) for one in reversed(after)]
+        return True
 
     def _condition(self, condition: Value, state: State, equal: Mapping[Value, Const]) -> Value:
         """A condition in the caller's terms; where no more is known than at the call, once."""
+        self.run.spend(WORK_OF_EFFECT + len(state.conditions))
         if state.equal != equal:
             return self.translate(condition, state)
         found = self.known.get(condition)
@@ -364,7 +380,7 @@ class _Application(Translation):
         return [*(end_object(run, ended, definition, summary, state) or [state])]
 
     def _effects(self, state: State) -> None:
-        self.run.work += WORK_OF_EFFECT * self.outcome.effects
+        self.run.spend((WORK_OF_EFFECT + len(state.values)) * self.outcome.effects)
         if self.outcome.failure is not None:
             step = Step(self.run.filename, self.call.span, f"`{self.definition.name}` fails")
             asked_for = self.outcome.asked_for

@@ -93,6 +93,7 @@ def follow(run: FunctionRun) -> FunctionRun:
     """Follow all paths of a function."""
     if run.function.blocks:
         Worklist(run).follow()
+        run.summaries.budget.spend(run.work)
     return run
 
 
@@ -107,8 +108,8 @@ class Worklist:
         if run.python:
             self._join_idle_paths(run.symbols.memo(Subjects))
         self._schedule = Schedule(run.flow)
-        self._most_work = MOST_WORK // (
-            10 if self.run.most < MOST_DISJUNCTS else 2 if run.evaluator.constants else 1
+        run.most_work = run.summaries.budget.share(
+            MOST_WORK // (10 if run.most < MOST_DISJUNCTS else 2 if run.evaluator.constants else 1)
         )
         self._raised: list[Raised] = []
         """By the operation that runs."""
@@ -162,16 +163,16 @@ class Worklist:
                 self._visit(self.run.flow.blocks[number], state)
 
     def _is_exhausted(self, steps: int) -> bool:
-        """Whether to stop. Before that, only one disjunct for each block goes on."""
-        if steps > MOST_STEPS or self.run.work > self._most_work:
-            self.run.complete, self.run.exhausted, self.run.most = False, True, 1
-        return steps > MOST_STEPS or self.run.work > self._most_work * WORK_OF_REST
+        if steps > MOST_STEPS:
+            self.run.complete, self.run.exhausted = False, True
+            return True
+        return self.run.work > self.run.most_work * WORK_OF_REST
 
     def enqueue(self, target: int, state: State, source: int | None) -> None:
         """A disjunct arrives at a block; equal ones are joined."""
         if target not in self.run.flow.order:
             return
-        self.run.work += len(state.values)
+        self.run.spend(len(state.values))
         enclosing = self.run.flow.enclosing[target]
         if source is not None and target in self.run.flow.loops:
             if source in self.run.flow.loops[target]:
@@ -241,7 +242,7 @@ class Worklist:
         found: list[State] = []
         alike: dict[object, list[State]] = defaultdict(list)
         for state in sorted(waiting, key=settled, reverse=True):
-            self.run.work += len(found)
+            self.run.spend(len(found))
             others = alike[owed(state)]
             if not self._is_stood_for(state, others):
                 others.append(state)
@@ -287,7 +288,7 @@ class Worklist:
             )
             and not self.run.evaluator.is_last(symbol, state)
         }
-        self.run.work += 20 * len(state.values)
+        self.run.spend(20 * len(state.values))
         _next_element(state)
         state.refresh(*fresh.values())
         for symbol, value in fresh.items():
@@ -438,7 +439,7 @@ class Worklist:
             if isinstance(after, Raised):
                 self._raised.append(after)
             else:
-                self.run.work += WORK_OF_CALL * len(after.values)
+                self.run.spend(WORK_OF_CALL * len(after.values))
                 returned.append(after)
         for domain in DOMAINS:
             domain.called(self.run, call, returned)
@@ -637,7 +638,7 @@ class Worklist:
     def _throw(self, raised: Raised, rethrow: bool = False) -> None:
         """An exception leaves an operation: into a handler, or out of the function."""
         state = raised.state
-        self.run.work += WORK_OF_CALL * len(state.values)
+        self.run.spend(WORK_OF_CALL * len(state.values))
         if not rethrow or state.thrown is None:
             message = raised.what or "an exception is thrown here"
             kind = "throw" if raised.explicit else "may throw"
