@@ -20,6 +20,7 @@ import os
 import signal
 import struct
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -33,6 +34,7 @@ Handler = Callable[[bytes], bytes]
 _DONE, _SPENT, _FAILED, _BROKEN = b"d", b"s", b"f", b"b"
 _LIMIT = struct.Struct("<d")
 _COUNTS_CPU = hasattr(signal, "setitimer")
+_STOP = getattr(signal, "SIGUSR1", None)
 _PATIENCE = 10 if _COUNTS_CPU else 1
 """So many times its limit a job may last, however little it computes."""
 _GRACE_SECONDS = 5.0
@@ -47,6 +49,8 @@ _ENOUGH = 448 * 1024**2
 _enough: float = math.inf
 """What this process may hold, where it is a worker."""
 _PULSE_SECONDS = 0.03
+_NONE, _UNWANTED = -1, -2
+"""A worker without a job, and one whose job nobody waits for any more."""
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Paths are many small objects that live for long: Python's 700 take a tenth of the time."""
 
@@ -78,7 +82,8 @@ class Bounds:
 class _Worker:
     process: BaseProcess
     connection: Connection
-    job: int = -1
+    job: int = _NONE
+    seconds: float = 0.0
     deadline: float = 0.0
     finished: int = 0
 
@@ -88,6 +93,8 @@ class Executor:
 
     ``pulse`` is called all the while that workers are busy; what it raises ends the run.
     ``method`` is how processes are started, where it matters: one with threads cannot fork.
+    ``lasting`` workers remember something from one run to the next: those of a run that ends early
+    are told to stop, not killed.
     """
 
     def __init__(
@@ -98,9 +105,11 @@ class Executor:
         bounds: Bounds,
         pulse: Callable[[], None] | None = None,
         method: str | None = None,
+        lasting: bool = False,
     ) -> None:
         self._handler = handler
-        self._pulse = pulse
+        self.pulse = pulse
+        self._lasting = lasting
         self._limit = max(workers, 1)
         self._bounds = bounds
         self._workers: list[_Worker] = []
@@ -114,6 +123,10 @@ class Executor:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all workers."""
         for worker in self._workers:
             self._stop(worker)
         self._workers.clear()
@@ -128,17 +141,32 @@ class Executor:
         self._seconds = seconds or [self._bounds.seconds] * len(jobs)
         pending = deque(range(len(jobs)))
         tried: set[int] = set()
-        while pending or any(worker.job >= 0 for worker in self._workers):
-            self._assign(jobs, pending)
-            for worker in self._ready():
-                job = worker.job
-                outcome, again = self._collect(worker)
-                # A crash may be the echo of an earlier file in the same process: once more, alone.
-                if again and job not in tried:
-                    tried.add(job)
-                    pending.appendleft(job)
-                else:
-                    yield job, outcome
+        try:
+            while pending or any(worker.job >= 0 for worker in self._workers):
+                self._assign(jobs, pending)
+                for worker in self._ready():
+                    job = worker.job
+                    outcome, again = self._collect(worker)
+                    if job == _UNWANTED:
+                        continue
+                    # A crash may be the echo of an earlier file in the same process: once more,
+                    # alone.
+                    if again and job not in tried:
+                        tried.add(job)
+                        pending.appendleft(job)
+                    else:
+                        yield job, outcome
+        finally:
+            self._dismiss()
+
+    def _dismiss(self) -> None:
+        """Tell workers to stop whose jobs nobody waits for any more."""
+        for worker in self._workers if self._lasting else ():
+            if worker.job >= 0:
+                worker.job = _UNWANTED
+                if _STOP is not None and worker.process.pid is not None:
+                    with contextlib.suppress(OSError):
+                        os.kill(worker.process.pid, _STOP)
 
     def _assign(self, jobs: Sequence[bytes], pending: deque[int]) -> None:
         while pending:
@@ -146,16 +174,17 @@ class Executor:
             if worker is None:
                 return
             worker.job = pending[0]
-            worker.deadline = time.monotonic() + _PATIENCE * self._seconds[worker.job]
+            worker.seconds = self._seconds[worker.job]
+            worker.deadline = time.monotonic() + _PATIENCE * worker.seconds
             # A worker that died meanwhile is noticed when its answer is awaited:
             with contextlib.suppress(OSError):
-                limit = _LIMIT.pack(self._seconds[worker.job])
+                limit = _LIMIT.pack(worker.seconds)
                 worker.connection.send_bytes(limit + jobs[worker.job])
             pending.popleft()
 
     def _idle(self) -> _Worker | None:
         for worker in list(self._workers):
-            if worker.job < 0:
+            if worker.job == _NONE:
                 if worker.finished < _MOST_JOBS:
                     return worker
                 self._replace(worker)
@@ -185,10 +214,10 @@ class Executor:
 
     def _ready(self) -> list[_Worker]:
         """The busy workers that have answered, died, or run out of time."""
-        busy = [worker for worker in self._workers if worker.job >= 0]
+        busy = [worker for worker in self._workers if worker.job != _NONE]
         remaining = min(worker.deadline for worker in busy) - time.monotonic()
-        if self._pulse is not None:
-            self._pulse()
+        if self.pulse is not None:
+            self.pulse()
             remaining = min(remaining, _PULSE_SECONDS)
         signalled = wait([worker.connection for worker in busy], max(remaining, 0))
         now = time.monotonic()
@@ -198,17 +227,16 @@ class Executor:
 
     def _collect(self, worker: _Worker) -> tuple[Outcome, bool]:
         """The outcome of a worker's job, and whether another try could end differently."""
-        job = worker.job
         try:
             if not worker.connection.poll():
                 self._replace(worker)
-                return _waited(self._seconds[job]), False
+                return _waited(worker.seconds), False
             message = worker.connection.recv_bytes()
         except (EOFError, OSError):
             outcome = self._death(worker)
             self._replace(worker)
             return outcome, not outcome.timed_out
-        worker.job = -1
+        worker.job = _NONE
         worker.finished += 1
         kind, payload = message[:1], message[1:]
         if kind in (_SPENT, _BROKEN):
@@ -222,7 +250,7 @@ class Executor:
         code = worker.process.exitcode
         if code is not None and code < 0:
             if _COUNTS_CPU and -code == signal.SIGPROF:
-                return Outcome(None, took_longer(self._seconds[worker.job]), timed_out=True)
+                return Outcome(None, took_longer(worker.seconds), timed_out=True)
             with contextlib.suppress(ValueError):
                 return Outcome(None, f"the worker crashed ({signal.Signals(-code).name})")
         return Outcome(None, f"the worker died (exit status {code})")
@@ -262,6 +290,15 @@ def run_here(handler: Handler, jobs: Sequence[bytes]) -> Iterator[tuple[int, Out
             yield number, Outcome(None, str(error))
 
 
+def stop_if_asked() -> None:
+    """Ends a job that nobody waits for any more, in a worker that goes on. For handlers."""
+    if _told_to_stop.is_set():
+        raise JobError("nobody waits for it any more")
+
+
+_told_to_stop = threading.Event()
+
+
 def _serve(
     handler: Handler,
     connection: Connection,
@@ -275,6 +312,8 @@ def _serve(
         other.close()
     _die_with(parent)
     _isolate(bounds)
+    if _STOP is not None:
+        signal.signal(_STOP, lambda *_: _told_to_stop.set())
     gc.freeze()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     most, _enough = _held() + _MOST_HELD, _held() + _ENOUGH
@@ -283,6 +322,7 @@ def _serve(
             message = connection.recv_bytes()
         except (EOFError, OSError):
             return
+        _told_to_stop.clear()
         _limit_time(*_LIMIT.unpack_from(message))
         answer = _answer(handler, message[_LIMIT.size :], bounds, most)
         _limit_time(0)

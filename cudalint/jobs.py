@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,9 @@ import msgspec
 from cudalint import registry
 from cudalint.analysis.facts.capacity import Footprint
 from cudalint.analysis.facts.wrappers import Wrapper
+from cudalint.analysis.kept import Kept
 from cudalint.analysis.shape.symbols import short_name
-from cudalint.executor import JobError, is_full
+from cudalint.executor import JobError, is_full, stop_if_asked
 from cudalint.findings.finding import Finding
 from cudalint.findings.rule import Limits
 from cudalint.grouping.groups import Links, links_of
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from cudalint.analysis import RunFacts
 
 
+Reading = tuple[str, str]
+
+
 class LoweringJob(msgspec.Struct, array_like=True):
     """A file to lower. ``parse`` holds the fields of the CUDA frontend's ``ParseOptions``; for
     Python they say how CUDA C++ in strings is parsed, and ``models`` which calls take it."""
@@ -33,6 +38,8 @@ class LoweringJob(msgspec.Struct, array_like=True):
     language: Language
     parse: dict[str, Any]
     models: list[str] = []
+    reading: Reading | None = None
+    """After which it is read, where that is known (``frontends/cuda/parse.py``)."""
 
 
 class Lowered(msgspec.Struct, array_like=True):
@@ -44,6 +51,8 @@ class Lowered(msgspec.Struct, array_like=True):
     has_main: bool = False
     callable: list[str] = []
     """Short names of its own functions that other files may call."""
+    reading: Reading = ("", "")
+    """After which it was read."""
 
 
 class AnalysisJob(msgspec.Struct, array_like=True):
@@ -89,15 +98,37 @@ def preload(languages: set[Language]) -> None:
 
 def lower(job: bytes) -> bytes:
     """Handler of ``LoweringJob``: an encoded ``Lowered``."""
-    program = _lower(msgspec.msgpack.decode(job, type=LoweringJob))
+    program, reading = _lower(msgspec.msgpack.decode(job, type=LoweringJob))
     lowered = Lowered(
         msgspec.msgpack.encode(program),
         links_of(program),
         sorted(set(program.includes)),
         any(function.is_main for function in program.functions),
         sorted(_callable(program)),
+        reading,
     )
     return msgspec.msgpack.encode(lowered)
+
+
+def settle(job: bytes) -> bytes:
+    """Handler of the ``LoweringJob`` of a CUDA file: the encoded ``Reading``."""
+    from cudalint.frontends.cuda.options import ParseOptions
+    from cudalint.frontends.cuda.parse import ParseFailure, settled
+
+    order = msgspec.msgpack.decode(job, type=LoweringJob)
+    options = decode_options(order.parse, ParseOptions)
+    try:
+        return msgspec.msgpack.encode(settled(order.filename, order.text, options))
+    except ParseFailure as error:
+        raise JobError(str(error)) from None
+
+
+def lower_or_settle(job: bytes) -> bytes:
+    """Either of them, for workers that do both: the first byte says which."""
+    return settle(job[1:]) if job[:1] == SETTLING else lower(job[1:])
+
+
+SETTLING, LOWERING = b"s", b"l"
 
 
 def _callable(program: Program) -> set[str]:
@@ -109,19 +140,21 @@ def _callable(program: Program) -> set[str]:
     }
 
 
-def _lower(order: LoweringJob) -> Program:
+def _lower(order: LoweringJob) -> tuple[Program, Reading]:
     from cudalint.frontends.cuda.options import ParseOptions
 
     if order.language == "python":
         from cudalint.frontends.python import read as read_python
 
         options = decode_options(order.parse, ParseOptions) if order.parse else None
-        return read_python(order.filename, order.text, options, order.models)
-    from cudalint.frontends.cuda import read as read_cuda
-    from cudalint.frontends.cuda.parse import ParseFailure
+        return read_python(order.filename, order.text, options, order.models), ("", "")
+    from cudalint.frontends.cuda import read_after
+    from cudalint.frontends.cuda.parse import ParseFailure, Reading
 
+    options = decode_options(order.parse, ParseOptions)
+    reading = Reading(*order.reading) if order.reading else None
     try:
-        return read_cuda(order.filename, order.text, decode_options(order.parse, ParseOptions))
+        return read_after(order.filename, order.text, options, reading)
     except ParseFailure as error:
         raise JobError(str(error)) from None
 
@@ -140,16 +173,49 @@ def decode_options(data: dict[str, Any], kind: Any) -> Any:
 def analyze(job: bytes) -> bytes:
     """Handler of ``AnalysisJob``: the encoded ``AnalysisResult``."""
     order = msgspec.msgpack.decode(job, type=AnalysisJob)
-    decoded = [msgspec.msgpack.decode(program, type=Program) for program in order.programs]
-    programs = [part for program in decoded for part in (program, *program.embedded)]
+    programs = [msgspec.msgpack.decode(program, type=Program) for program in order.programs]
     return msgspec.msgpack.encode(_analyze(programs, order))
 
 
-def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
+def analyze_again(job: bytes) -> bytes:
+    """The same, for a worker that analyses the same files again and again."""
+    order = msgspec.msgpack.decode(job, type=AnalysisJob)
+    kept = _kept(tuple(order.models))
+    try:
+        return msgspec.msgpack.encode(_analyze(kept.decoded(order.programs), order, kept))
+    except _FullError:
+        pass  # with what it has kept: what is found may not depend on that
+    finally:
+        kept.end()
+    del kept
+    _kept.cache_clear()
+    return analyze(job)
+
+
+class _FullError(Exception):
+    """There is no memory left to follow more."""
+
+
+def _leave_if_full() -> bool:
+    if is_full():
+        raise _FullError
+    return False
+
+
+@functools.cache
+def _kept(_: tuple[str, ...]) -> Kept:
+    """What was followed with some models."""
+    return Kept(stop_if_asked)
+
+
+def _analyze(
+    programs: list[Program], order: AnalysisJob, kept: Kept | None = None
+) -> AnalysisResult:
     from cudalint import analysis
     from cudalint.analysis.rules import ClassRule, FileRule, FunctionRule
     from cudalint.apis.loader import ApiModels, load
 
+    programs = [part for program in programs for part in (program, *program.embedded)]
     models: dict[str, ApiModels] = {
         language: load(language, tuple(order.models))
         for language in dict.fromkeys(program.language for program in programs)
@@ -159,7 +225,8 @@ def _analyze(programs: list[Program], order: AnalysisJob) -> AnalysisResult:
         models,
         frozenset(order.program_headers),
         with_wrappers=order.wrappers,
-        is_full=is_full,
+        is_full=is_full if kept is None else _leave_if_full,
+        kept=kept,
     )
     known = registry.all_rules()
     findings: list[Finding] = []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import contextlib
+import dataclasses
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -34,12 +36,14 @@ if TYPE_CHECKING:
     from cudalint.cluster import Cluster
     from cudalint.grouping.groups import Links
     from cudalint.grouping.parts import Part
-    from cudalint.jobs import AnalysisJob, AnalysisResult, Lowered
+    from cudalint.jobs import AnalysisJob, AnalysisResult, Lowered, Reading
     from cudalint.lowering import Lowering, Preparer
     from cudalint.neighbours import Neighbours
     from cudalint.shards import PartResult, Shard, ShardReport
 
 _Kept = TypeVar("_Kept")
+READING = "reading code"
+FOLLOWING = "following paths"
 Progress = Callable[[str, int, int], None]
 """Told the stage, how much of it is done, and of how much."""
 
@@ -74,6 +78,11 @@ class _Run:
     contents: dict[Path, bytes] = field(default_factory=dict)
     passed_over: list[PassedOver] = field(default_factory=list)
     cache: Cache | None = None
+    analysts: Executor | None = None
+    readings: dict[str, Reading] = field(default_factory=dict)
+    """By file: after what it was read last."""
+    guesses: bool = False
+    """Whether it may be taken to be the same again, while that is found out."""
     programs: Spool = field(default_factory=Spool)
     read_anew: set[str] = field(default_factory=set)
     analysed_anew: set[str] = field(default_factory=set)
@@ -85,7 +94,7 @@ class _Run:
 
     def execute(
         self, stage: str, handler: Handler, payloads: Sequence[bytes], seconds: Sequence[float] = ()
-    ) -> Iterator[tuple[int, Outcome]]:
+    ) -> Generator[tuple[int, Outcome]]:
         """The outcomes of some jobs, in workers (or here: for tests and debuggers)."""
         if not payloads or self.interrupted:
             return
@@ -98,8 +107,16 @@ class _Run:
         def pulse() -> None:
             self.progress(stage, done, len(payloads))
 
+        # Of several parts each has to be with whoever remembers it.
+        lasting = self.analysts if stage == FOLLOWING and len(payloads) == 1 else None
+        if lasting is not None:
+            lasting.pulse = pulse
         try:
-            with self._workers(handler, workers, pulse) as executor:
+            with (
+                contextlib.nullcontext(lasting)
+                if lasting is not None
+                else self._workers(handler, workers, pulse)
+            ) as executor:
                 for outcome in executor.run(payloads, seconds):
                     pulse()
                     done += 1
@@ -165,13 +182,16 @@ def lint(
     wrappers: bool = False,
     shards: Sequence[ShardReport] = (),
     near: Neighbours | None = None,
+    analysts: Executor | None = None,
+    readings: dict[str, Reading] | None = None,
 ) -> Report:
     """Lint files together: what one of them says of another's functions and classes counts.
 
     ``contents`` stands for what is on the disk (standard input, an editor's buffer). What
     ``context`` says counts too, but nothing is told of it. The result does not depend on the number
     of workers, on the cache or on the order of ``files``. What ``progress`` raises ends the run.
-    ``shards`` have analysed the files already. ``near`` remembers what stands near them.
+    ``shards`` have analysed the files already. ``near`` remembers what stands near them,
+    ``readings`` after what each was read, and ``analysts`` what they have followed.
     """
     from cudalint.unbuilt import without_builds
 
@@ -179,6 +199,9 @@ def lint(
     run.footprint = footprint
     run.wants_wrappers = wrappers
     run.cache = cache or _cache(plan)
+    run.analysts = analysts
+    run.readings = {} if readings is None else readings
+    run.guesses = readings is not None and supervised and plan.jobs > 1 and not plan.scheduler
     contents = contents or {}
     selection = run.select(files, contents)
     read = selection.read
@@ -403,6 +426,7 @@ def _lower(read: Sequence[ReadFile], run: _Run, preparer: Preparer) -> dict[str,
         lowering = preparer.prepare(one.file, one.data, one.source)
         kept = run.kept(lowering.key, Lowered)
         if kept is not None:
+            run.readings[one.file.filename] = kept.reading
             lowered[one.file.filename] = run.spooled(kept)
         elif failure := run.timed_out(lowering.key, run.plan.bounds.seconds):
             run.errors.append(FileError(one.file.filename, f"not read: {failure}"))
@@ -413,6 +437,8 @@ def _lower(read: Sequence[ReadFile], run: _Run, preparer: Preparer) -> dict[str,
     pending.sort(key=lambda lowering: -len(lowering.job.text))
     if pending:
         jobs.preload({lowering.job.language for lowering in pending})
+    if run.guesses and len(pending) == 1:
+        pending = _lower_by_guess(pending[0], lowered, run)
     again = _lower_all(pending, lowered, run)
     for lowering, failure in again:
         what = f"the CUDA sources in its strings were not read: {failure}"
@@ -421,17 +447,58 @@ def _lower(read: Sequence[ReadFile], run: _Run, preparer: Preparer) -> dict[str,
     return lowered
 
 
+def _lower_by_guess(lowering: Lowering, lowered: dict[str, _Lowered], run: _Run) -> list[Lowering]:
+    """Lower a file after the reading that it had last time, and find out meanwhile which one it
+    has. Returns it where that was another one, or something went wrong."""
+    from cudalint import jobs
+
+    guess = run.readings.get(lowering.job.filename, ("", ""))
+    if not guess[1]:  # found out as quickly as it is read
+        return [lowering]
+    job = msgspec.structs.replace(lowering.job, reading=guess)
+    payloads = [
+        jobs.LOWERING + msgspec.msgpack.encode(job),
+        jobs.SETTLING + msgspec.msgpack.encode(lowering.job),
+    ]
+    results: dict[int, bytes | None] = {}
+    reading: Reading | None = None
+    with contextlib.closing(run.execute(READING, jobs.lower_or_settle, payloads)) as outcomes:
+        for number, outcome in outcomes:
+            results[number] = outcome.result
+            if outcome.result is None:
+                break
+            if number == 1:
+                reading = msgspec.msgpack.decode(outcome.result, type=jobs.Reading)
+                if reading != guess:
+                    break
+    result = results.get(0)
+    if result is not None and reading == guess:
+        _keep(lowering, result, lowered, run)
+        return []
+    job = msgspec.structs.replace(lowering.job, reading=reading)
+    return [dataclasses.replace(lowering, job=job)]
+
+
+def _keep(lowering: Lowering, data: bytes, lowered: dict[str, _Lowered], run: _Run) -> None:
+    from cudalint.jobs import Lowered
+
+    result = msgspec.msgpack.decode(data, type=Lowered)
+    run.readings[lowering.job.filename] = result.reading
+    lowered[lowering.job.filename] = run.spooled(result)
+    if run.cache:
+        run.cache.store(lowering.key, data, lowering.dependencies(result.includes))
+
+
 def _lower_all(
     pending: Sequence[Lowering], lowered: dict[str, _Lowered], run: _Run
 ) -> list[tuple[Lowering, str]]:
     """Lower files. Returns the Python files that failed, with the reason, where the CUDA sources in
     their strings may be to blame."""
     from cudalint import jobs
-    from cudalint.jobs import Lowered
 
     again: list[tuple[Lowering, str]] = []
     payloads = Made(len(pending), lambda number: msgspec.msgpack.encode(pending[number].job))
-    for number, outcome in run.execute("reading code", jobs.lower, payloads):
+    for number, outcome in run.execute(READING, jobs.lower, payloads):
         lowering = pending[number]
         if outcome.result is None and lowering.job.language == "python" and lowering.job.parse:
             again.append((lowering, outcome.failure or ""))
@@ -441,11 +508,7 @@ def _lower_all(
             if outcome.timed_out:
                 run.remember(lowering.key, run.plan.bounds.seconds, lowering.dependencies([]))
         else:
-            result = msgspec.msgpack.decode(outcome.result, type=Lowered)
-            lowered[lowering.job.filename] = run.spooled(result)
-            if run.cache:
-                dependencies = lowering.dependencies(result.includes)
-                run.cache.store(lowering.key, outcome.result, dependencies)
+            _keep(lowering, outcome.result, lowered, run)
     return again
 
 
@@ -574,7 +637,7 @@ def _analyse_parts(
     pending.sort(key=lambda one: -size(one[0]))
     payloads = Made(len(pending), lambda one: msgspec.msgpack.encode(job(parts[pending[one][0]])))
     limits = [seconds[number] for number, _ in pending]
-    for position, outcome in run.execute("following paths", jobs.analyze, payloads, limits):
+    for position, outcome in run.execute(FOLLOWING, jobs.analyze, payloads, limits):
         number, key = pending[position]
         if outcome.result is None:
             failed[number] = outcome.failure

@@ -43,6 +43,10 @@ def work(job: bytes) -> bytes:
         case [b"sleep", seconds]:
             time.sleep(float(seconds))
             return b"slept"
+        case [b"until", b"told"]:
+            while True:
+                executor.stop_if_asked()
+                time.sleep(0.01)
         case [b"spin"]:
             while True:
                 pass
@@ -240,3 +244,24 @@ def test_what_the_pulse_raises_ends_the_run() -> None:
     ):
         list(executor.run([b"hang"]))
     assert time.monotonic() - started < 10
+
+
+def test_lasting_workers_outlive_a_run_that_ends_early() -> None:
+    class EnoughError(Exception):
+        pass
+
+    started = time.monotonic()
+
+    def pulse() -> None:
+        if time.monotonic() - started > 0.5:
+            raise EnoughError
+
+    with Executor(work, workers=1, bounds=Bounds(), lasting=True) as lasting:
+        ((_, first),) = lasting.run([b"keep 1"])
+        for job in (b"until told", b"compute 0.2"):
+            lasting.pulse = pulse
+            with pytest.raises(EnoughError):
+                list(lasting.run([job]))
+            lasting.pulse = None
+            # What nobody waited for is not taken for an answer.
+            assert list(lasting.run([b"keep 2"])) == [(0, first)]

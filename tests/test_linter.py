@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from cudalint import jobs
+from cudalint import jobs, linter
 from cudalint.grouping.parts import context_of
 from cudalint.jobs import AnalysisJob, LoweringJob
 from cudalint.linter import linked, lint
@@ -712,3 +712,49 @@ def test_what_progress_raises_ends_the_run() -> None:
     files = discover([Path()], plan.settings, plan.root).files
     with pytest.raises(EnoughError):
         lint(files, plan, progress=progress)
+
+
+# Earlier runs -----------------------------------------------------------------------------------
+
+UNDECLARED = """#include <cuda_runtime.h>
+#include "missing.h"
+
+Engine::~Engine() { cudaFree(data_); }
+
+void fill(Context &context, int count) {
+    float *device = nullptr;
+    if (cudaMalloc(&device, count) != cudaSuccess) return;
+    if (context.get<float>(count) == BROKEN) return;
+    cudaFree(device);
+}
+"""
+
+
+def test_what_a_file_was_read_after_before_is_a_guess_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan, readings = plan_for(jobs=2, cache=False), dict[str, jobs.Reading]()
+    lowered: list[bool] = []
+    execute = linter._Run.execute
+
+    def counted(self: Any, stage: str, handler: Any, payloads: Any, *rest: Any) -> Any:
+        lowered.append(bool(payloads) and handler is jobs.lower)
+        return execute(self, stage, handler, payloads, *rest)
+
+    monkeypatch.setattr(linter._Run, "execute", counted)
+    texts = [
+        (UNDECLARED, True),
+        (UNDECLARED.replace("count)", "count + 1)"), False),
+        (UNDECLARED.replace("BROKEN", "Shape::Round").replace("Context", "World"), True),
+        (UNDECLARED.replace("missing", "other"), True),
+        (LEAK, True),
+        (LEAK.replace("n *", "2 * n *"), True),  # it lacks nothing: there is nothing to guess
+    ]
+    for text, anew in texts:
+        write(a_cu=text)
+        files = discover([Path()], plan.settings, plan.root).files
+        lowered.clear()
+        found = lint(files, plan, readings=readings)
+        assert (True in lowered) == anew
+        assert json.render(found) == json.render(run(jobs=2, cache=False))
+        assert "a.cu:5 GPU101" in places(found) or "a.cu:8 GPU102" in places(found)

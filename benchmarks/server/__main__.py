@@ -1,6 +1,7 @@
 """``python -m benchmarks.server [PATH...]``: what the language server takes from a change to its
 diagnostics, on the largest fixture, on 5,000 lines of our own and on files that are given; then
-random edits, with what it shows compared to what a fresh run finds in the same text."""
+random edits of the fixture and of those files, with what it shows compared to what a fresh run
+finds in the same text."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from benchmarks.server.measuring import at, latency, storm
 from benchmarks.server.texts import program
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
+OWN = "our own"
 _LINES = 5000
 _DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "editors.md"
 
@@ -31,7 +33,7 @@ def _subjects(folder: Path, given: Sequence[Path]) -> Iterator[tuple[str, Path, 
     fixture = largest_fixture()
     text = fixture.read_text(encoding="utf-8")
     yield fixture.name, folder / fixture.name, text
-    yield "our own", folder / "long.cu", program(_LINES)
+    yield OWN, folder / "long.cu", program(_LINES)
     for path in given:
         # Where it stands, so that its headers are found.
         yield path.name, path.absolute(), path.read_text(encoding="utf-8", errors="replace")
@@ -74,18 +76,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 _DOCUMENT, "latency", f"{markdown(rows)}\n\n{_circumstances(options.changes)}"
             )
         if options.edits:
-            started = time.monotonic()
-            path = folder / largest_fixture().name
-            text = largest_fixture().read_text(encoding="utf-8")
-            plan = common.plan_for([folder], folder / "cache")
-            with Editor(folder) as editor:
-                compared = storm(
-                    editor, path, text, plan, options.edits, options.every, options.seed
+            subjects = [one for one in _subjects(folder, options.paths) if one[0] != OWN]
+            each = max(options.edits // len(subjects), 1)
+            for title, path, text in subjects:
+                started = time.monotonic()
+                plan = common.plan_for([path.parent], folder / "cache")
+                with Editor(path.parent) as editor:
+                    compared = storm(editor, path, text, plan, each, options.every, options.seed)
+                taken = time.monotonic() - started
+                print(
+                    f"{title}: {each:,} random edits in {taken:.0f} s, {compared} times compared: "
+                    "equal"
                 )
-            taken = time.monotonic() - started
-            print(
-                f"{options.edits:,} random edits in {taken:.0f} s, {compared} times compared: equal"
-            )
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import ClassFacts, FileFacts, FunctionFacts, Unfinished
 from cudalint.analysis.facts.wrappers import Wrapper
+from cudalint.analysis.kept import Kept
 from cudalint.apis.loader import ApiModels
 from cudalint.program import Program
 
@@ -30,12 +31,13 @@ def analyze(
     *,
     with_wrappers: bool = False,
     is_full: Callable[[], bool] = lambda: False,
+    kept: Kept | None = None,
 ) -> RunFacts:
     """Follow the paths of all functions of a run, linked across its files.
 
     ``models`` holds the API models by language (``cuda``, ``python``); ``program_headers`` names
     headers that files with a ``main`` include that are not among the programs; ``is_full`` tells
-    whether there is no memory left to follow more.
+    whether there is no memory left to follow more; ``kept`` is what earlier runs have found.
     """
     from cudalint.analysis.contexts import function_facts
     from cudalint.analysis.footprint.peaks import peaks_of
@@ -48,7 +50,7 @@ def analyze(
     from cudalint.analysis.summaries import Linker
     from cudalint.analysis.tensors import with_tensors
 
-    linker = Linker(programs, models, is_full)
+    linker = Linker(programs, models, is_full, kept)
     runs = [
         run
         for function, program in linker.functions()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from cudalint.analysis.engine.budget import Budget
-from cudalint.analysis.engine.run import FunctionRun
+from cudalint.analysis.engine.run import FunctionRun, Told
 from cudalint.analysis.engine.summary import (
     MOST_OUTCOMES,
     Summary,
@@ -15,7 +15,9 @@ from cudalint.analysis.engine.summary import (
     of_any_call,
 )
 from cudalint.analysis.interpreter.worklist import follow
+from cudalint.analysis.kept import Kept
 from cudalint.analysis.shape.effects import EffectsOf
+from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.values.values import Value
 from cudalint.apis.loader import ApiModels
@@ -37,9 +39,11 @@ class Linker(Symbols):
         programs: Sequence[Program],
         models: dict[str, ApiModels],
         is_full: Callable[[], bool] = lambda: False,
+        kept: Kept | None = None,
     ) -> None:
         super().__init__(programs, models)
         self.budget = Budget(len(programs), is_full)
+        self._kept = kept
         self._summaries: dict[tuple[str, str], Summary | None] = {}
         self._selected: dict[tuple[str, str], dict[object, Summary | None]] = {}
         self._runs: dict[tuple[str, str], FunctionRun] = {}
@@ -58,21 +62,23 @@ class Linker(Symbols):
             return None
         self._in_progress.append(identity)
         try:
-            run = self._follow(FunctionRun(function, program, self, self), identity)
+            run = self._follow(function, program, identity)
         finally:
             self._in_progress.pop()
             self._assumed.pop(identity, None)
         self._runs[identity] = run
         return run
 
-    def _follow(self, run: FunctionRun, identity: tuple[str, str]) -> FunctionRun:
+    def _follow(
+        self, function: Function, program: Program, identity: tuple[str, str]
+    ) -> FunctionRun:
         """Follow a function. Where it calls itself, this begins with the paths on which it does
         not, and goes on until the calls add nothing new."""
-        if not run.python and run.touches_cuda:
+        if program.language != "python" and identity in self.memo(Subjects).dealing:
             self._assumed[identity] = Summary(())
         for _ in range(MOST_ROUNDS):
             self._asked.discard(identity)
-            run = follow(FunctionRun(run.function, run.program, self, self))
+            run = self._followed(function, program)
             if identity not in self._asked:
                 return run
             before, found = self._assumed[identity], summarize(run)
@@ -83,12 +89,23 @@ class Linker(Symbols):
             # The conditions of a path speak of one call only, not of those before it.
             self._assumed[identity] = of_any_call(found)
         self._assumed.pop(identity)
-        return follow(FunctionRun(run.function, run.program, self, self))
+        return self._followed(function, program)
 
-    def finished_run(self, key: str, filename: str) -> FunctionRun | None:
-        """The analysis of the function that a call means, if it has been made already."""
+    def _followed(
+        self, function: Function, program: Program, constants: dict[str, Value] | None = None
+    ) -> FunctionRun:
+        if self._kept is not None:
+            return self._kept.followed(function, program, self, constants)
+        return follow(FunctionRun(function, program, self, self, constants))
+
+    def told(
+        self, key: str, filename: str, ask: Callable[..., Told | None], *about: object
+    ) -> Told | None:
+        """What the analysis of the function that a call means tells whoever asks it about
+        something, if it has been made already."""
         found = self.definition(key, filename)
-        return self._runs.get((found[0].filename, key)) if found is not None else None
+        run = self._runs.get((found[0].filename, key)) if found is not None else None
+        return None if run is None else ask(run, *about)
 
     def summary(self, key: str, filename: str) -> tuple[Summary | None, Function | None]:
         """What a function of the run does to its callers. Of several definitions this is told by
@@ -145,7 +162,7 @@ class Linker(Symbols):
         function, program = found
         self._in_progress.append((filename, key))
         try:
-            return follow(FunctionRun(function, program, self, self, constants))
+            return self._followed(function, program, constants)
         finally:
             self._in_progress.pop()
 
@@ -154,11 +171,14 @@ def summarize(run: FunctionRun) -> Summary | None:
     """The summary of a finished run; a generator's body does not run at its call."""
     if run.function.is_generator:
         return None
-    outcomes = merge(run.outcomes)
-    return Summary(
-        outcomes=outcomes[:MOST_OUTCOMES],
-        tested=frozenset(run.tested),
-        reads_last_error=run.reads_last_error,
-        complete=run.complete and len(outcomes) <= MOST_OUTCOMES,
-        effects=run.symbols.memo(EffectsOf).of(run.function, run.program),
-    )
+    effects = run.symbols.memo(EffectsOf).of(run.function, run.program)
+    if run.summary is None or run.summary.effects != effects:
+        outcomes = merge(run.outcomes)
+        run.summary = Summary(
+            outcomes=outcomes[:MOST_OUTCOMES],
+            tested=frozenset(run.tested),
+            reads_last_error=run.reads_last_error,
+            complete=run.complete and len(outcomes) <= MOST_OUTCOMES,
+            effects=effects,
+        )
+    return run.summary

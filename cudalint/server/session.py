@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cudalint import jobs
+from cudalint.executor import Executor
 from cudalint.grouping.parts import context_of
 from cudalint.linter import linked, lint
 from cudalint.neighbours import Neighbours
-from cudalint.project.cache import Memory, MemoryCache, digest, file_digest
+from cudalint.project.cache import Memory, MemoryCache, contents_digest, digest, file_digest
 from cudalint.project.files import FileError, LargeTreeError, SourceFile, discover, sources_below
 from cudalint.project.paths import display_name
 from cudalint.project.reading import encode
@@ -60,6 +62,7 @@ class _Work:
     is_large: bool = False
     context: tuple[SourceFile, ...] = ()
     near: Neighbours = field(default_factory=Neighbours)
+    readings: dict[str, jobs.Reading] = field(default_factory=dict)
 
 
 class Session:
@@ -78,6 +81,8 @@ class Session:
         self._due = 0.0
         self._running: _Work | None = None
         self._stop = threading.Event()
+        self._analysts: tuple[object, Executor] | None = None
+        """With what they know of the world: another world has others."""
         self._closed = False
 
     # What happened ------------------------------------------------------------------------------
@@ -174,6 +179,7 @@ class Session:
     def close(self) -> None:
         """End what is running, for good."""
         self._closed = True
+        self._dismiss()
         self.projects.close()
 
     async def _once(
@@ -203,6 +209,21 @@ class Session:
             if self.projects.project_of(document) is work.project:
                 yield document
 
+    def _dismiss(self) -> None:
+        if self._analysts is not None:
+            self._analysts[1].close()
+        self._analysts = None
+
+    def _analysts_of(self, project: Project) -> Executor:
+        """Who has followed the paths of the files that are linted again and again."""
+        plan = project.plan
+        known = plan.version, plan.bounds, contents_digest(plan.models)
+        if self._analysts is None or self._analysts[0] != known:
+            self._dismiss()
+            executor = Executor(jobs.analyze_again, workers=1, bounds=plan.bounds, lasting=True)
+            self._analysts = known, executor
+        return self._analysts[1]
+
     # In the thread ------------------------------------------------------------------------------
 
     def _lint(self, work: _Work, documents: tuple[Document, ...]) -> Linted:
@@ -219,6 +240,8 @@ class Session:
                 cache=self._cache(project, contents),
                 progress=self._progress,
                 near=work.near,
+                analysts=self._analysts_of(project),
+                readings=work.readings,
             )
         return Linted(project, documents, told_once(report))
 

@@ -77,9 +77,10 @@ class NativePeak:
 
 def _callee_peak(run: FunctionRun, call: Call) -> Peak | None:
     """What a function of the run needs while it runs, beyond what it hands out."""
-    callee = run.summaries.finished_run(call.key, run.filename) if call.key else None
-    if callee is None or callee is run:
-        return None
+    return run.summaries.told(call.key, run.filename, _kept_back) if call.key else None
+
+
+def _kept_back(callee: FunctionRun) -> Peak | None:
     if any(
         record.acquired.through is None and not record.released
         for record in callee.log(Recorder).records.values()

@@ -22,7 +22,6 @@ class Budget:
         self._asks = is_full
         self._full = False
 
-    @property
     def is_full(self) -> bool:
         """Whether the memory is full, or was."""
         self._full = self._full or self._asks()
@@ -30,7 +29,7 @@ class Budget:
 
     def share(self, most: int) -> int:
         """What one more function may cost: less where little is left for the others."""
-        return 0 if self.is_full else min(most, max(self._left // _SHARE, LEAST_WORK))
+        return 0 if self.is_full() else min(most, max(self._left // _SHARE, LEAST_WORK))
 
     def spend(self, work: int) -> None:
         """A function has cost so much."""

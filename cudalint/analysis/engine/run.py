@@ -32,6 +32,7 @@ from cudalint.program import (
 from cudalint.source import Span
 
 Log = TypeVar("Log")
+Told = TypeVar("Told")
 
 
 class Summaries(Protocol):
@@ -48,8 +49,11 @@ class Summaries(Protocol):
         """What a function does to the elements that constants select, if they do."""
         ...
 
-    def finished_run(self, key: str, filename: str) -> FunctionRun | None:
-        """The analysis of the function that a call means, if it has been made already."""
+    def told(
+        self, key: str, filename: str, ask: Callable[..., Told | None], *about: object
+    ) -> Told | None:
+        """What the analysis of the function that a call means tells whoever asks it about
+        something, if it has been made already."""
         ...
 
 
@@ -124,7 +128,10 @@ class FunctionRun:
         self.python = program.language == "python"
         self.touches_cuda = identity(function) in symbols.memo(Subjects).dealing
         self.most = MOST_DISJUNCTS if self.touches_cuda else FEW_DISJUNCTS
-        self.private_globals = symbols.private_globals(function, program)
+        module = function.kind == "module"
+        self.private_globals = (
+            symbols.private_globals(function, program) if module else frozenset[str]()
+        )
         """Variables of a script's own code that no function of it mentions: as good as locals."""
         self.has_finalizer = symbols.has_finalizer(function)
         self.last_return = _last_return(function)
@@ -143,7 +150,9 @@ class FunctionRun:
         """Whether the work that one function is worth was spent before its paths were."""
         self.calls_made: list[tuple[str, str, tuple[tuple[str, Value], ...], Span]] = []
         """Calls of functions of the run with constant arguments: key, file, arguments, where."""
-        self._logs: dict[Any, Any] = {}
+        self.summary: Summary | None = None
+        """Once it has been followed, and somebody has asked for it."""
+        self.logs: dict[Callable[[FunctionRun], Any], Any] = {}
 
     @property
     def placements(self) -> Placements:
@@ -159,7 +168,7 @@ class FunctionRun:
 
     def _look(self) -> None:
         """Whether there is enough left to go on as before."""
-        if self.summaries.budget.is_full:
+        if self.summaries.budget.is_full():
             self.most_work = 0
         if self.work > self.most_work:
             self.complete, self.exhausted, self.most = False, True, 1
@@ -168,9 +177,9 @@ class FunctionRun:
 
     def log(self, kind: Callable[[FunctionRun], Log]) -> Log:
         """What a domain gathers on all paths, begun when it is first asked for."""
-        found: Log | None = self._logs.get(kind)
+        found: Log | None = self.logs.get(kind)
         if found is None:
-            found = self._logs[kind] = kind(self)
+            found = self.logs[kind] = kind(self)
         return found
 
     def made_by(self, origin: str) -> Call | None:

@@ -115,8 +115,8 @@ class Worklist:
         """By the operation that runs."""
         self._seen: dict[int, dict[object, int]] = {}
         self._shown: dict[int, str] = {}
-        inside = [other for other in run.program.functions if other.parent == function.key]
-        captured = frozenset().union(*(other.variables for other in inside))
+        inside = [one for one in run.symbols.nested(function.key) if one.filename == run.filename]
+        captured = frozenset().union(*(one.variables for one in inside))
         self._mortal = frozenset(
             symbol
             for symbol, info in function.variables.items()

@@ -60,6 +60,7 @@ class Symbols:
         self._plain_copies: dict[tuple[str, str, bool], bool] = {}
         self._flows: dict[int, tuple[Function, Flow]] = {}
         self._methods: dict[str | None, list[Function]] = {}
+        self._nested: dict[str | None, list[Function]] = {}
         overridden: dict[str, set[str]] = {}
         for program in programs:
             for function in program.functions:
@@ -70,6 +71,7 @@ class Symbols:
                 ):
                     known.append((function, program))
                     self._methods.setdefault(function.record, []).append(function)
+                    self._nested.setdefault(function.parent, []).append(function)
             for record in program.records:
                 for method, above in record.virtual.items():
                     overridden.setdefault(method, set()).update(above)
@@ -255,8 +257,6 @@ class Symbols:
 
     def private_globals(self, function: Function, program: Program) -> frozenset[str]:
         """The module variables that only the module's own code mentions."""
-        if function.kind != "module":
-            return frozenset()
         shared = {
             symbol
             for other in program.functions
@@ -269,6 +269,10 @@ class Symbols:
     def methods(self, record: str | None) -> Ordered[Function]:
         """The methods of a class with a body in the run, those that the compiler writes too."""
         return self._methods.get(record, ()) if record else ()
+
+    def nested(self, key: str) -> Ordered[Function]:
+        """The lambdas and functions that a function defines in its body."""
+        return self._nested.get(key, ())
 
     def class_methods(self, function: Function) -> list[Function]:
         """The methods of a method's class, itself too, and of all that the class derives from."""

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from clang import cindex
 
@@ -67,6 +68,14 @@ class Diagnostic:
     """Whether a name of the system is in the way."""
 
 
+class Reading(NamedTuple):
+    """What a file is read after."""
+
+    prefix: str
+    declarations: str
+    """Of names that it uses and that no header declares."""
+
+
 @dataclass(frozen=True)
 class ParsedUnit:
     """A translation unit with what could not be read of it."""
@@ -79,6 +88,7 @@ class ParsedUnit:
     """Errors in the file itself and in the project's headers, the first ones."""
     unsaved: Mapping[str, bytes] = field(default_factory=dict)
     """Text of headers that differs from the disk's."""
+    reading: Reading = Reading("", "")  # noqa: RUF009  (a tuple)
 
     def close(self) -> None:
         """Give back the unit's memory, and the precompiled header's that it maps. What was asked
@@ -94,71 +104,107 @@ class ParseFailure(Exception):  # noqa: N818  (a fact about the file, not an err
     """libclang gave no translation unit at all."""
 
 
-def parse(filename: str, text: str, options: ParseOptions) -> ParsedUnit:
-    """Parse ``text`` as the content of ``filename``, whatever is on the disk."""
-    for name in _ENVIRONMENT:
-        os.environ.pop(name, None)
-    toolchain = find_toolchain()
-    language = language_of(filename, text)
-    system = all_system_folders(toolchain)
-    includes = options.includes
-    if includes is None:
-        known = (*options.include_folders, *options.system_folders)
-        includes = find_includes(filename, text, known, system, options.root)
-    project = project_arguments(options)
-    for folder in includes.folders:
-        project += ["-idirafter", folder]
-    project += [f"--no-system-header-prefix={name}" for name in sorted(includes.own)]
-    settled = {one.partition("=")[0] for one in (*options.defines, *options.undefines)}
-    asked = sorted({*asked_for(text), *options.defined_together})
-    project += [f"-D{one}" for one in asked if one.partition("=")[0] not in settled]
-    unsaved = {path: _encoded(other) for path, other in options.unsaved}
-    files = [
-        (filename, _encoded(text)),
-        *((name, b"") for name in includes.unreadable),
-        *unsaved.items(),
-    ]
-    standard = options.standard or meant_standard(text)
-    base = base_arguments(language, standard, toolchain)
+def parse(
+    filename: str, text: str, options: ParseOptions, reading: Reading | None = None
+) -> ParsedUnit:
+    """Parse ``text`` as the content of ``filename``, whatever is on the disk; after a ``reading``
+    that is known to be the right one, which else is found first."""
+    reader = _Reader(filename, text, options)
+    if reading is not None:
+        return reader.attempt(reading)
+    before, last = reader.settle()
+    if last == before.reading:
+        return before
+    try:
+        return reader.attempt(last)
+    except ParseFailure:
+        return before
 
-    def attempt(prefix: str, declarations: str = "") -> ParsedUnit:
+
+def settled(filename: str, text: str, options: ParseOptions) -> Reading:
+    """The reading of ``parse``, which takes a part of the time."""
+    return _Reader(filename, text, options).settle()[1]
+
+
+class _Reader:
+    """Reads one file."""
+
+    def __init__(self, filename: str, text: str, options: ParseOptions) -> None:
+        for name in _ENVIRONMENT:
+            os.environ.pop(name, None)
+        self._filename, self._text = filename, text
+        self._folder = options.cache_folder
+        self._toolchain = find_toolchain()
+        self._language = language_of(filename, text)
+        self._system = all_system_folders(self._toolchain)
+        includes = options.includes
+        if includes is None:
+            known = (*options.include_folders, *options.system_folders)
+            includes = find_includes(filename, text, known, self._system, options.root)
+        self._project = project_arguments(options)
+        for folder in includes.folders:
+            self._project += ["-idirafter", folder]
+        self._project += [f"--no-system-header-prefix={name}" for name in sorted(includes.own)]
+        given = {one.partition("=")[0] for one in (*options.defines, *options.undefines)}
+        asked = sorted({*asked_for(text), *options.defined_together})
+        self._project += [f"-D{one}" for one in asked if one.partition("=")[0] not in given]
+        self._unsaved = {path: _encoded(other) for path, other in options.unsaved}
+        self._files = [
+            (filename, _encoded(text)),
+            *((name, b"") for name in includes.unreadable),
+            *self._unsaved.items(),
+        ]
+        standard = options.standard or meant_standard(text)
+        self._base = base_arguments(self._language, standard, self._toolchain)
+        self._prefix = prefix_for(self._language, text, includes.names)
+
+    def attempt(self, reading: Reading) -> ParsedUnit:
+        """Parse it once. Raises ``ParseFailure``."""
         unit = None
-        further = [*project, "-include", MADE_UP] if declarations else project
-        sources = [*files, (MADE_UP, declarations.encode())] if declarations else files
-        if options.cache_folder is not None:
-            header = precompiled_header(prefix, base, toolchain, options.cache_folder)
+        further, sources = self._project, self._files
+        if reading.declarations:
+            further = [*further, "-include", MADE_UP]
+            sources = [*sources, (MADE_UP, reading.declarations.encode())]
+        if self._folder is not None:
+            toolchain = self._toolchain
+            header = precompiled_header(reading.prefix, self._base, toolchain, self._folder)
             if header is not None:
-                arguments = [*base, "-include-pch", str(header), *further]
-                unit = _translation_unit(filename, arguments, sources)
+                arguments = [*self._base, "-include-pch", str(header), *further]
+                unit = _translation_unit(self._filename, arguments, sources)
                 if unit is None:
                     discard(header)
         if unit is None:
-            arguments = [*base, "-include", str(prefix_header(prefix)), *further]
-            unit = _translation_unit(filename, arguments, sources)
+            arguments = [*self._base, "-include", str(prefix_header(reading.prefix)), *further]
+            unit = _translation_unit(self._filename, arguments, sources)
         if unit is None:
-            raise ParseFailure(f"libclang could not parse {filename}")
-        parsed = _with_diagnostics(unit, Source(filename, text), system)
-        return dataclasses.replace(parsed, unsaved=unsaved)
+            raise ParseFailure(f"libclang could not parse {self._filename}")
+        parsed = _with_diagnostics(unit, Source(self._filename, self._text), self._system)
+        return dataclasses.replace(parsed, unsaved=self._unsaved, reading=reading)
 
-    prefix = prefix_for(language, text, includes.names)
-    parsed = attempt(prefix)
-    if prefix not in ("runtime", "c") and any(error.crowded for error in parsed.errors):
-        plain = attempt("runtime")
-        if len(plain.errors) < len(parsed.errors):
-            prefix, parsed = "runtime", plain
-    undeclared = Undeclared(text, language == "c")
-    headers = {filename}
-    for _ in range(_MOST_REPAIRS):
-        for name in sorted({one.filename for one in parsed.errors if one.filename} - headers):
-            headers.add(name)
-            undeclared.read(_text_of(name))
-        if not undeclared.learn(_own_errors(parsed)):
-            break
-        try:
-            parsed = attempt(prefix, undeclared.declarations())
-        except ParseFailure:
-            break
-    return parsed
+    def settle(self) -> tuple[ParsedUnit, Reading]:
+        """The last attempt, and the reading that its errors, or those before, lead to."""
+        parsed = self.attempt(Reading(self._prefix, ""))
+        if self._prefix not in ("runtime", "c") and any(one.crowded for one in parsed.errors):
+            plain = self.attempt(Reading("runtime", ""))
+            parsed = plain if len(plain.errors) < len(parsed.errors) else parsed
+        undeclared = Undeclared(self._text, self._language == "c")
+        headers = {self._filename}
+        for number in range(1, _MOST_REPAIRS + 1):
+            for name in sorted({one.filename for one in parsed.errors if one.filename} - headers):
+                headers.add(name)
+                undeclared.read(_text_of(name))
+            if not undeclared.learn(_own_errors(parsed)):
+                break
+            reading = parsed.reading._replace(declarations=undeclared.declarations())
+            if reading == parsed.reading:
+                break  # it would say the same again
+            if number == _MOST_REPAIRS:
+                return parsed, reading
+            try:
+                parsed = self.attempt(reading)
+            except ParseFailure:
+                break
+        return parsed, parsed.reading
 
 
 @functools.cache

@@ -67,12 +67,12 @@ class Shared:
 
     def __init__(self, run: FunctionRun) -> None:
         self.symbols = set(run.flow.addressed)
-        inner = {run.function.key}
+        inner = [run.function.key]
         for _ in range(3):
-            nested = [one for one, _ in run.symbols.functions() if one.parent in inner]
-            inner |= {one.key for one in nested}
-        for one in nested:
-            self.symbols |= mentioned(one)
+            nested = [one for key in inner for one in run.symbols.nested(key)]
+            inner = [one.key for one in nested]
+            for one in nested:
+                self.symbols |= mentioned(one)
 
 
 def follows(run: FunctionRun, expression: Expression | None) -> str | None:

@@ -6,6 +6,7 @@ from cudalint.analysis.domains.ownership.releases import attachment
 from cudalint.analysis.engine.run import FunctionRun, position_of
 from cudalint.analysis.engine.state import State
 from cudalint.analysis.shape.operations import calls
+from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.values.values import (
     Address,
     Input,
@@ -15,6 +16,7 @@ from cudalint.analysis.values.values import (
     inside,
     resources_in,
 )
+from cudalint.apis.loader import ApiModels
 from cudalint.program import Function
 
 
@@ -32,10 +34,7 @@ def left_to_counterpart(run: FunctionRun, state: State, resource: Symbol, family
     )
     return attached and (
         _ends_in_another_branch(run, resource, family)
-        or any(
-            function.key != run.function.key and _only_ends(run, function, family)
-            for function, _ in run.symbols.functions()
-        )
+        or run.symbols.memo(_Ending).elsewhere(family, run.function.key, run.program.language)
     )
 
 
@@ -66,7 +65,24 @@ def _ends_in_another_branch(run: FunctionRun, resource: Symbol, family: str) -> 
     )
 
 
-def _only_ends(run: FunctionRun, function: Function, family: str) -> bool:
-    models = [model for _, call in calls(function) if (model := run.models.lookup(call.name))]
+class _Ending:
+    """The functions of a run that end what they have not begun."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
+        self._known: dict[tuple[str, str], set[str]] = {}
+
+    def elsewhere(self, family: str, key: str, language: str) -> bool:
+        """Whether one does so other than this one."""
+        which = family, language
+        if which not in self._known:
+            models = self._symbols.models(language)
+            functions = (function for function, _ in self._symbols.functions())
+            self._known[which] = {one.key for one in functions if _only_ends(one, family, models)}
+        return not self._known[which] <= {key}
+
+
+def _only_ends(function: Function, family: str, known: ApiModels) -> bool:
+    models = [model for _, call in calls(function) if (model := known.lookup(call.name))]
     begins = any(one.family == family for model in models for one in model.acquires)
     return not begins and any(family in one.families for model in models for one in model.releases)

@@ -169,11 +169,11 @@ def guard(run: FunctionRun, value: Value, state: State) -> bool:
 def escape_captured(run: FunctionRun, key: str, state: State) -> None:
     """What a function value would release is looked after, unless it may get past the release."""
     summary, _ = run.summaries.summary(key, run.filename)
-    ending = None if run.python else run.summaries.finished_run(key, run.filename)
     for outcome in summary.outcomes if summary is not None else ():
         for one in outcome.released:
             value = state.read(one.location)
-            own = resources_in(value) if ending is not None and _gets_past(ending, one) else ()
+            past = not run.python and run.summaries.told(key, run.filename, _gets_past, one)
+            own = resources_in(value) if past else ()
             for resource in own:
                 site = Site(one.step.filename, one.step.span, one.api)
                 run.log(Recorder).put_off(resource.origin, site)
