@@ -181,7 +181,11 @@ class _HarnessLaboratory(Laboratory):
             leaks=tuple(event for event in account.leaks if not self._is_own(event)),
             kept=tuple(event for event in account.kept if not self._is_own(event)),
             violations=tuple(one for one in account.violations if one.stack not in wrong),
-            failures=tuple(one for one in account.failures if one.stack not in wrong),
+            failures=tuple(
+                event
+                for event in account.failures
+                if event.stack not in wrong and not self._is_own(event)
+            ),
         )
         return dataclasses.replace(seen, account=kept)
 
