@@ -112,7 +112,10 @@ _ATTEMPTS = 5
 _OF_COMPILERS = frozenset({"_OPENACC", "_OPENMP"})
 """What compilers say of themselves: code that counts on it needs such a one, not the word alone."""
 _MISSING = "undefined reference to"
-_LINK_ANYWAY = ("-Xlinker", "--unresolved-symbols=ignore-all")
+_LINK_ANYWAY = (
+    "-Xlinker", "--unresolved-symbols=ignore-all",
+    "-Xlinker", "-z", "-Xlinker", "now",  # else the loader wants to know where the missing ones are
+)  # fmt: skip
 
 
 def _compile(command: list[str], folder: Path, options: BuildOptions) -> str:

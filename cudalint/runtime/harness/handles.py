@@ -48,13 +48,14 @@ class Handles:
 
 
 def name_of_handle(kind: Any) -> str:
-    """What tells handles of one type from others; where they are numbers, only their type's own
-    name does: a plain number is none."""
+    """What tells handles of one type from others, empty where it is none: what a pointer points to;
+    of a number its type's own name."""
     meant = kind.get_canonical()
     if meant.kind == TypeKind.POINTER:
-        return str(meant.get_pointee().spelling)
+        aimed = meant.get_pointee()
+        return f"{aimed.spelling} *" if aimed.kind == TypeKind.RECORD else ""
     name = str(kind.spelling).removeprefix("const ")
-    return name if name != meant.spelling else ""
+    return name if name != meant.spelling.removeprefix("const ") else ""
 
 
 def _functions(root: Any) -> Iterator[Any]:

@@ -25,7 +25,7 @@ from cudalint.runtime.verdicts import NEVER_CALLED, Judge
 _REJECTED = 86
 """The exit status of a harness where an exception came out of the function."""
 _THROWN = re.compile(r"^cudalint: the function throws (.+)$", re.MULTILINE)
-"""What a harness in Python says then."""
+"""What it says then."""
 _NUMBER = "CUDALINT_HARNESS_NUMBER"
 _RELEASING = "CUDALINT_HARNESS_RELEASING"
 _PREPARING = "CUDALINT_HARNESS_PREPARING"
@@ -200,11 +200,11 @@ def _refusal(finding: Finding, base: Observation) -> str:
     where it does."""
     if not base.ended and finding.code not in _BY_CRASHES:
         return f"the function does not come to its end ({base.exit_text or base.result.ending})"
-    if base.result.exit_status == _REJECTED:
-        return "the function throws"
     thrown = _THROWN.search(base.result.stderr)
     if thrown:
         return f"the function throws {thrown[1]}"
+    if base.result.exit_status == _REJECTED:
+        return "the function throws, or needs what cannot be made up"
     failures = [event for event in base.account.failures if not event.injected]
     if failures and finding.code in LEAKS:
         return f"{failures[0].api} fails with status {failures[0].status}"

@@ -15,6 +15,7 @@ from cudalint.findings.finding import Finding
 from cudalint.project.compile_commands import CompileFlags
 from cudalint.runtime.build import SOURCES, BuildError, BuildOptions, Executable
 from cudalint.runtime.cached_build import build_cached, ledger_environment
+from cudalint.runtime.definitions import defining, missing_names, sources_in
 from cudalint.runtime.devices import Device
 from cudalint.runtime.harness.python_writing import PythonWriter
 from cudalint.runtime.harness.subjects import HarnessError
@@ -28,6 +29,9 @@ from cudalint.runtime.toolkit import ToolkitError, cuda_include, find_nvcc
 _LENIENT = {".c": ("-fpermissive",)}
 """What C needs to be read as C++."""
 _MOST_INCLUDERS = 2
+_HEADERS = (".h", ".hpp", ".cuh")
+_MOST_ADDED = 8
+_MOST_ROUNDS = 4
 
 FlagsOf = Callable[[Sequence[Path]], CompileFlags]
 
@@ -121,15 +125,15 @@ class NativeMaker:
         raise failed
 
     def _includers(self) -> list[Path]:
-        """Sources beside a header that include it, and before it what it counts on."""
+        """Files beside a header that include it, and before it what it counts on."""
         if self.source.suffix.lower() in SOURCES:
             return []
         beside = (
             path
             for folder in (self.source.parent, self.source.parent.parent / "src")
             if folder.is_dir()
-            for path in sorted(folder.iterdir())
-            if path.suffix.lower() in SOURCES and path.is_file()
+            for path in sorted(folder.iterdir(), key=lambda path: path.suffix not in SOURCES)
+            if path.suffix.lower() in (*SOURCES, *_HEADERS) and path.is_file()
         )
         wanted = re.compile(rf'#\s*include\s*["<](?:[^">]*/)?{re.escape(self.source.name)}[">]')
         found = (path for path in beside if wanted.search(path.read_text("utf-8", "replace")))
@@ -142,17 +146,41 @@ class NativeMaker:
             target=self.device.target,
             flags=dataclasses.replace(self._flags, include_folders=include),
             arguments=(*self.arguments, *_LENIENT.get(self.source.suffix, ())),
-            incomplete=True,
         )
         folders = [Path(name) for name in self._flags.include_folders]
         others = [one for one in needed_sources(included, folders) if one != included]
         failed = ""
         for sources in dict.fromkeys(((file, *others), (file,))):
             try:
-                return build_cached(sources, options, included=[self.source], folder=self.cache)
+                return self._linked(sources, included, options)
             except BuildError as error:
                 failed = error.reason
         raise HarnessError(f"that of `{harness.name}` does not build: {failed}")
+
+    def _linked(
+        self, sources: tuple[Path, ...], included: Path, options: BuildOptions
+    ) -> Executable:
+        """Built with the sources that define what these miss; without what none defines."""
+        folders = [included.parent, *map(Path, self._flags.include_folders)]
+        used = {*sources, included}
+        added: tuple[Path, ...] = ()
+        for _ in range(_MOST_ROUNDS):
+            try:
+                return self._cached((*sources, *added), options)
+            except BuildError as error:
+                names = missing_names(error.output)
+                broken = {path for path in added if f"{path}:" in error.output and not names}
+                added = tuple(path for path in added if path not in broken)
+                others = (path for path in sources_in(folders) if path not in used)
+                more = defining(names, others)[: _MOST_ADDED - len(added)]
+                if not more and not broken:
+                    break
+                used.update(more)
+                added += more
+        return self._cached(sources, dataclasses.replace(options, incomplete=True))
+
+    def _cached(self, sources: Sequence[Path], options: BuildOptions) -> Executable:
+        return build_cached(sources, options, included=[self.source], folder=self.cache)
 
 
 def _written(harness: Harness, keep: Path | None, cache: Path | None) -> Path:

@@ -2,10 +2,12 @@
 // hands to its caller is not taken for lost.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <cassert>  // which headers are often short of
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,6 +34,11 @@ inline void keep_all() {}
 template <class One, class... Others> void keep_all(const One& one, const Others&... others) {
     keep(memcpy(malloc(sizeof one), (const void*)&one, sizeof one));
     keep_all(others...);
+}
+
+inline int thrown(const char* text) {
+    fprintf(stderr, "cudalint: the function throws %s\n", text);
+    return rejected;
 }
 
 inline long setting(const char* name, long usual) {

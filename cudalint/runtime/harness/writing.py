@@ -95,7 +95,7 @@ class Writer:
         return Harness(
             name_of(function),
             self._source,
-            self._text(finding, name_of(function), [*aliases, *values.types], body),
+            self._text(name_of(function), [*aliases, *values.types], body),
             suffix if suffix in SOURCES else ".cu",
             _numbers(inner),
             bool(releases),
@@ -137,7 +137,7 @@ class Writer:
         """The call of a method; what makes its object, and prepares it; what releases what that
         holds."""
         definition = owner.get_definition() or owner
-        kind, made_of = f"::{name_of(owner)}{_given(owner)}", owner
+        kind, made_of = _class_name(owner, values), owner
         if definition.is_abstract_record():
             kind, made_of = values.concrete(definition)
         if function.kind == CursorKind.CONSTRUCTOR and made_of is owner:
@@ -173,12 +173,11 @@ class Writer:
         ]
         return call, prepares, releases
 
-    def _text(self, finding: Finding, name: str, types: list[str], body: list[str]) -> str:
+    def _text(self, name: str, types: list[str], body: list[str]) -> str:
         support = _SUPPORT.read_text("utf-8")
         alone = self._source.suffix.lower() in SOURCES
         lines = [
-            f"// Written by cudalint: calls `{name}`, for {finding.code} at line"
-            f" {finding.span.row} of the source.",
+            f"// Written by cudalint: calls `{name}`.",
             "" if alone else support,  # a header may count on those that others include first
             "#define main cudalint_main_of_the_source",
             f'#include "{self._source}"',
@@ -195,6 +194,8 @@ class Writer:
             "    cuInit(0);  // as who uses the driver's functions has done",
             "    try {",
             "        cudalint_harness::call();",
+            "    } catch (const std::exception& error) {",
+            "        return cudalint_harness::thrown(error.what());",
             "    } catch (...) {",
             "        return cudalint_harness::rejected;",
             "    }",
@@ -254,6 +255,12 @@ def _aliases(function: Any, owner: Any | None) -> tuple[list[str], frozenset[str
             elif one.kind == CursorKind.TEMPLATE_TEMPLATE_PARAMETER:
                 raise HarnessError(f"`{name_of(cursor)}` is a template over templates")
     return lines, frozenset(names)
+
+
+def _class_name(owner: Any, values: Values) -> str:
+    """How a class is written: with the parameters of a template, or what those were given."""
+    given = _given(owner)
+    return f"::{name_of(owner)}{given}" if given else f"::{values.spelled(owner.type)}"
 
 
 def _given(cursor: Any) -> str:
