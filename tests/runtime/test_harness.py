@@ -461,3 +461,81 @@ def test_what_a_function_as_parameter_takes_over(tmp_path: Path, takes: str) -> 
         """
     found = verdict(tmp_path, textwrap.dedent(text), "GPU101")
     assert found.outcome is Outcome.NOT_REACHED, found
+
+
+def test_what_another_source_defines_is_linked(tmp_path: Path) -> None:
+    (tmp_path / "shared.h").write_text("struct Pool { void give(void *); };\nint sizes();\n")
+    (tmp_path / "pool.cpp").write_text(
+        '#include "shared.h"\n#include <cuda_runtime_api.h>\n'
+        "void Pool::give(void *p) { cudaFree(p); }\n"
+    )
+    (tmp_path / "other.cpp").write_text(
+        '#include "shared.h"\nint sizes() { return 64; }\nvoid lost() { if (sizes()) {} }\n'
+    )
+    (tmp_path / "broken.cpp").write_text("int sizes() { return none; }\n")
+    text = """
+        #include "shared.h"
+        void work(Pool &pool) {{
+            void *p = nullptr;
+            cudaMalloc(&p, sizes());  // HERE
+            {}
+        }}
+        """
+    found = verdict(tmp_path, textwrap.dedent(text.format("")), "GPU101")
+    assert found.outcome is Outcome.CONFIRMED, found
+    good = verdict(tmp_path, textwrap.dedent(text.format("pool.give(p);")), "GPU101")
+    assert good.outcome is Outcome.REFUTED, good
+
+
+def test_a_template_that_is_instantiated(tmp_path: Path) -> None:
+    text = """
+        #include <cassert>
+        template <typename T> class Box {
+        public:
+            explicit Box(const int count);
+            ~Box();
+        private:
+            void *data_;
+        };
+        template <typename T> Box<T>::Box(const int count) {
+            cudaMalloc(&data_, count * sizeof(T));  // HERE
+        }
+        template <typename T> Box<T>::~Box() {}
+        template class Box<double>;
+        """
+    found = verdict(tmp_path, textwrap.dedent(text), "GPU105")
+    assert found.outcome is Outcome.CONFIRMED, found
+
+
+def test_a_header_that_another_header_prepares(tmp_path: Path) -> None:
+    header = tmp_path / "work.cuh"
+    header.write_text("inline void work(Sizes s) {\n    void *p;\n    cudaMalloc(&p, s.n);\n}\n")
+    (tmp_path / "all.h").write_text(
+        '#include <cuda_runtime_api.h>\nstruct Sizes { int n; };\n#include "work.cuh"\n'
+    )
+    case = Case(tmp_path, LEAK.format("", ""))
+    finding = dataclasses.replace(
+        case.finding("GPU101"), filename=str(header), span=Span(3, 1, 3, 30)
+    )
+    options = ConfirmOptions(
+        Simulated(), Budget(120.0), seconds=20.0, cache=tmp_path / "cache",
+        harnesses=HarnessOptions(),
+    )  # fmt: skip
+    found = confirm([finding], (), options).findings[0].runtime
+    assert found is not None
+    assert found.outcome is Outcome.CONFIRMED, found
+
+
+def test_what_older_toolkits_tell_of_a_device(tmp_path: Path) -> None:
+    text = """
+        #include <cuda_runtime.h>
+        int work() {
+            cudaDeviceProp about;
+            cudaGetDeviceProperties(&about, 0);
+            void *p = nullptr;
+            cudaMalloc(&p, 64);  // HERE
+            return about.clockRate + about.computeMode;
+        }
+        """
+    found = verdict(tmp_path, textwrap.dedent(text), "GPU101")
+    assert found.outcome is Outcome.CONFIRMED, found
