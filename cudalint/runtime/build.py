@@ -69,6 +69,11 @@ class BuildOptions:
     """Give ``cudaDeviceProp`` what CUDA 13 removed from it."""
 
 
+def links_anyway(command: Sequence[str]) -> bool:
+    """Whether a command links what functions are missing in."""
+    return _LINK_ANYWAY[1] in command
+
+
 def sources_of(target: Path) -> tuple[Path, ...]:
     """The sources of a target: itself, or those in a folder."""
     if target.is_dir():

@@ -64,13 +64,19 @@ class HarnessJudge:
             return self._not_runnable("what shows it is how a program uses it")
         try:
             harness, made = self._maker.make(finding)
+            verdict = self._in_time(finding, harness, made)
+            if made.incomplete and verdict.outcome not in _DECISIVE:
+                harness, made = self._maker.make(finding, complete=True)
+                verdict = self._in_time(finding, harness, made)
         except HarnessError as error:
             return self._not_runnable(str(error))
-        try:
-            verdict = self._judged(finding, harness, made)
-        except BudgetSpentError:
-            verdict = Verdict(Outcome.NOT_REACHED, self._device.name, reason="no time was left")
         return _named(verdict, f"harness of `{harness.name}`")
+
+    def _in_time(self, finding: Finding, harness: Harness, made: Made) -> Verdict:
+        try:
+            return self._judged(finding, harness, made)
+        except BudgetSpentError:
+            return Verdict(Outcome.NOT_REACHED, self._device.name, reason="no time was left")
 
     def _not_runnable(self, reason: str) -> Verdict:
         return Verdict(Outcome.NOT_RUNNABLE, self._device.name, reason=f"no harness: {reason}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import itertools
@@ -13,7 +14,13 @@ from typing import Protocol
 
 from cudalint.findings.finding import Finding
 from cudalint.project.compile_commands import CompileFlags
-from cudalint.runtime.build import SOURCES, BuildError, BuildOptions, Executable
+from cudalint.runtime.build import (
+    SOURCES,
+    BuildError,
+    BuildOptions,
+    Executable,
+    links_anyway,
+)
 from cudalint.runtime.cached_build import build_cached, ledger_environment
 from cudalint.runtime.definitions import defining, missing_names, sources_in
 from cudalint.runtime.devices import Device
@@ -52,13 +59,16 @@ class Made:
 
     file: Path
     ready: Prepared
+    incomplete: bool = False
+    """Whether functions are missing that other sources may define."""
 
 
 class Maker(Protocol):
     """Makes the harnesses of one source; ``HarnessError`` says why one cannot be made."""
 
-    def make(self, finding: Finding) -> tuple[Harness, Made]:
-        """The harness for a finding, and what can be run of it."""
+    def make(self, finding: Finding, *, complete: bool = False) -> tuple[Harness, Made]:
+        """The harness for a finding, and what can be run of it; ``complete``: with all that other
+        sources define."""
 
 
 @dataclass
@@ -71,7 +81,7 @@ class PythonMaker:
     seconds: float
     _writer: PythonWriter | None = None
 
-    def make(self, finding: Finding) -> tuple[Harness, Made]:
+    def make(self, finding: Finding, *, complete: bool = False) -> tuple[Harness, Made]:
         """The harness for a finding, and what can be run of it."""
         if self.source.suffix != ".py":
             raise HarnessError("a notebook cannot be imported")
@@ -100,7 +110,7 @@ class NativeMaker:
         self._flags = self.options.flags_of([self.source])
         self._writers: dict[Path, Writer] = {}
 
-    def make(self, finding: Finding) -> tuple[Harness, Made]:
+    def make(self, finding: Finding, *, complete: bool = False) -> tuple[Harness, Made]:
         """The harness for a finding, and what can be run of it: it is built."""
         failed: HarnessError | None = None
         for included in (self.source, *self._includers()):
@@ -108,7 +118,7 @@ class NativeMaker:
                 if included not in self._writers:
                     self._writers[included] = Writer(included, self._flags)
                 harness = self._writers[included].harness(finding)
-                executable = self._built(harness, included)
+                executable = self._built(harness, included, complete=complete)
             except HarnessError as error:
                 failed = failed or error
                 continue
@@ -120,7 +130,8 @@ class NativeMaker:
                 built=(executable.command,),
                 host_calls=_host_calls(),
             )
-            return harness, Made(executable.sources[0], ready)
+            missing = links_anyway(executable.command)
+            return harness, Made(executable.sources[0], ready, missing)
         assert failed is not None
         raise failed
 
@@ -139,7 +150,7 @@ class NativeMaker:
         found = (path for path in beside if wanted.search(path.read_text("utf-8", "replace")))
         return list(itertools.islice(found, _MOST_INCLUDERS))
 
-    def _built(self, harness: Harness, included: Path) -> Executable:
+    def _built(self, harness: Harness, included: Path, *, complete: bool) -> Executable:
         file = _written(harness, self.options.keep, self.cache)
         include = (str(self.source.parent), *self._flags.include_folders)
         options = BuildOptions(
@@ -152,9 +163,14 @@ class NativeMaker:
         failed = ""
         for sources in dict.fromkeys(((file, *others), (file,))):
             try:
+                if not complete:
+                    return self._cached(sources, dataclasses.replace(options, incomplete=True))
                 return self._linked(sources, included, options)
             except BuildError as error:
                 failed = error.reason
+                if not complete and missing_names(error.output):
+                    with contextlib.suppress(BuildError):
+                        return self._linked(sources, included, options)
         raise HarnessError(f"that of `{harness.name}` does not build: {failed}")
 
     def _linked(
