@@ -529,8 +529,7 @@ def test_a_header_that_another_header_prepares(tmp_path: Path) -> None:
 def test_what_older_toolkits_tell_of_a_device(tmp_path: Path) -> None:
     text = """
         #include <cuda_runtime.h>
-        int work() {
-            cudaDeviceProp about;
+        int work(cudaDeviceProp &about) {
             cudaGetDeviceProperties(&about, 0);
             void *p = nullptr;
             cudaMalloc(&p, 64);  // HERE
@@ -539,3 +538,42 @@ def test_what_older_toolkits_tell_of_a_device(tmp_path: Path) -> None:
         """
     found = verdict(tmp_path, textwrap.dedent(text), "GPU101")
     assert found.outcome is Outcome.CONFIRMED, found
+
+
+WAYS = """
+bool work(int n, volatile bool *stop) {{
+    void *p = nullptr;
+    if (cudaMalloc(&p, n) != cudaSuccess) return false;  // HERE
+    cudaError_t status = cudaMemset(p, 0, n);  // FAILS
+    if (status != cudaSuccess) {{ cudaFree(p); return false; }}
+    if ({asks}) {{
+        {release}
+        return false;  // OTHER
+    }}
+    return cudaFree(p) == cudaSuccess;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("asks", "outcome"),
+    [
+        ("cudaStreamSynchronize(0) != cudaSuccess", Outcome.REFUTED),
+        ("stop[0]", Outcome.NOT_REACHED),
+    ],
+)
+def test_each_way_out_that_is_named_must_be_taken(
+    tmp_path: Path, asks: str, outcome: Outcome
+) -> None:
+    case = Case(tmp_path, WAYS.format(asks=asks, release="cudaFree(p);"))
+    message = f"`p` is not released when `x` fails, nor on the way out at line {case.row('OTHER')}"
+    finding = dataclasses.replace(
+        case.finding("GPU102", FAILS="`cudaMemset` fails"), message=message, function=""
+    )
+    options = ConfirmOptions(
+        Simulated(), Budget(120.0), seconds=20.0, cache=tmp_path / "cache",
+        harnesses=HarnessOptions(),
+    )  # fmt: skip
+    found = confirm([finding], (), options).findings[0].runtime
+    assert found is not None
+    assert found.outcome is outcome, found

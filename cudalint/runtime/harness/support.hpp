@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 #include <unistd.h>
+#undef gpuPciDeviceID  // which stands for more where older members are wanted
 
 namespace cudalint_harness {
 
