@@ -414,6 +414,7 @@ struct Sink : Base {{
     virtual bool take(void *p) noexcept = 0;
     virtual void put(const Shape &shape) = 0;
     virtual int &count() = 0;
+    virtual void use(int n, cudaStream_t stream) = 0;
     int size() const override {{ return 8; }}
 protected:
     explicit Sink(int n) {{}}
@@ -440,6 +441,7 @@ struct Stage {{
         ("void *p; cudaMalloc(&p, 8); sink.put({1, p});  // HERE", Outcome.NOT_REACHED),
         ("void *p; cudaMalloc(&p, 8); sink.count();  // HERE", Outcome.NOT_REACHED),
         ("cudaMalloc(&own, 8);  // HERE", Outcome.NOT_REACHED),
+        ("cudaStream_t s; cudaStreamCreate(&s); sink.use(1, s);  // HERE", Outcome.CONFIRMED),
     ],
 )
 def test_what_derives_from_an_abstract_class_elsewhere(

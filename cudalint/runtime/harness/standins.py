@@ -1,5 +1,6 @@
 """Classes that stand in where a source has none that derives from an abstract one: what is pure in
-that does nothing, and keeps what it is given, as who takes it over would."""
+that does nothing, and keeps the memory that it is given, as who takes it over would. A library's
+handle is lent to who is called."""
 
 from __future__ import annotations
 
@@ -16,12 +17,16 @@ _SILENT = (ExceptionSpecificationKind.BASIC_NOEXCEPT, ExceptionSpecificationKind
 
 
 def stand_in(
-    name: str, base: Any, given_back: Callable[[Any], str], spelled: Callable[[Any], str]
+    name: str,
+    base: Any,
+    given_back: Callable[[Any], str],
+    spelled: Callable[[Any], str],
+    lent: Callable[[Any], bool],
 ) -> str:
     """A class ``name`` that derives from an abstract one; ``given_back`` gives an expression of a
     type."""
     kind = f"::{name_of(base)}"
-    methods = (_override(one, given_back, spelled) for one in pure_methods(base).values())
+    methods = (_override(one, given_back, spelled, lent) for one in pure_methods(base).values())
     return (
         f"struct {name} : {kind} {{ template <class... All> explicit {name}(All&&... all)"
         f" : {kind}(std::forward<All>(all)...) {{}} {' '.join(methods)} }};"
@@ -46,20 +51,28 @@ def pure_methods(declaration: Any) -> dict[tuple[str, ...], Any]:
     return found
 
 
-def _override(method: Any, given_back: Callable[[Any], str], spelled: Callable[[Any], str]) -> str:
+def _override(
+    method: Any,
+    given_back: Callable[[Any], str],
+    spelled: Callable[[Any], str],
+    lent: Callable[[Any], bool],
+) -> str:
     kinds = [one.type for one in method.get_arguments()]
     head = f"{spelled(method.result_type)} {method.spelling}("
     head += ", ".join(f"{spelled(kind)} a{number}" for number, kind in enumerate(kinds)) + ")"
     head += " const" if method.is_const_method() else ""
     head += " noexcept" if method.exception_specification_kind in _SILENT else ""
-    return f"{head} override {{ {_body(method, kinds, given_back)} }}"
+    return f"{head} override {{ {_body(method, kinds, given_back, lent)} }}"
 
 
-def _body(method: Any, kinds: list[Any], given_back: Callable[[Any], str]) -> str:
+def _body(
+    method: Any, kinds: list[Any], given_back: Callable[[Any], str], lent: Callable[[Any], bool]
+) -> str:
     result = method.result_type.get_canonical()
     if result.kind in _REFERENCES or not all(map(_is_kept, kinds)):
         return _REFUSES
-    kept = " ".join(f"keep_all(a{number});" for number in range(len(kinds)))
+    held = (number for number, kind in enumerate(kinds) if not lent(kind))
+    kept = " ".join(f"keep_all(a{number});" for number in held)
     if result.kind == TypeKind.VOID:
         return kept
     try:

@@ -67,8 +67,12 @@ class Values:
         if declaration.kind == CursorKind.CLASS_TEMPLATE:
             raise HarnessError(f"`{name_of(declaration)}` is abstract")
         name = f"StandIn{len(self.types)}"
-        self.types.append(stand_in(name, declaration, self._given_back, self._exactly))
+        text = stand_in(name, declaration, self._given_back, self._exactly, self._is_handle)
+        self.types.append(text)
         return name, declaration
+
+    def _is_handle(self, kind: Any) -> bool:
+        return bool(self._unit.handles.makers(name_of_handle(kind)))
 
     def _given_back(self, kind: Any) -> str:
         """What a method of a class that stands in returns: it has no locals."""
