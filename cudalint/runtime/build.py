@@ -65,6 +65,14 @@ class BuildOptions:
     """Build with nvcc although no source has device code: a header may hold some. Else nvcc is the
     second choice for such sources: the host's compiler takes a third of its time."""
 
+    older_members: bool = False
+    """Give ``cudaDeviceProp`` what CUDA 13 removed from it."""
+
+
+def links_anyway(command: Sequence[str]) -> bool:
+    """Whether a command links what functions are missing in."""
+    return _LINK_ANYWAY[1] in command
+
 
 def sources_of(target: Path) -> tuple[Path, ...]:
     """The sources of a target: itself, or those in a folder."""
@@ -112,7 +120,11 @@ _ATTEMPTS = 5
 _OF_COMPILERS = frozenset({"_OPENACC", "_OPENMP"})
 """What compilers say of themselves: code that counts on it needs such a one, not the word alone."""
 _MISSING = "undefined reference to"
-_LINK_ANYWAY = ("-Xlinker", "--unresolved-symbols=ignore-all")
+_NO_MEMBER = re.compile(r"\bcudaDeviceProp\W has no member")
+_LINK_ANYWAY = (
+    "-Xlinker", "--unresolved-symbols=ignore-all",
+    "-Xlinker", "-z", "-Xlinker", "now",  # else the loader wants to know where the missing ones are
+)  # fmt: skip
 
 
 def _compile(command: list[str], folder: Path, options: BuildOptions) -> str:
@@ -157,6 +169,8 @@ def _mended(
         arguments.append("--extended-lambda")
     if "requires separate compilation mode" in output:
         arguments += ["-rdc=true", "-lcudadevrt"]
+    if _NO_MEMBER.search(output) and not options.older_members:
+        return dataclasses.replace(options, older_members=True)
     if tuple(arguments) == options.arguments and options.incomplete and _MISSING in output:
         arguments += _LINK_ANYWAY
     if tuple(arguments) == options.arguments or len(set(arguments)) == len(set(options.arguments)):
@@ -193,6 +207,9 @@ def _command(
         if options.machine_code or relocatable:
             code = f"[{code},sm_{architecture}]"
         standard = f"-std={_standard(sources, flags).replace('gnu', 'c')}"
+        older: list[str] = []
+        if options.older_members:  # before the runtime's header, which nvcc puts before all others
+            older = ["-Xcompiler", f"-include,{libraries.OLDER_MEMBERS}"]
         return [
             str(nvcc.path), *common, standard, "-cudart", *runtime, "-w",
             "--expt-relaxed-constexpr",
@@ -200,6 +217,7 @@ def _command(
             "-gencode", f"arch=compute_{architecture},code={code}", "-no-compress",
             "-Xcompiler", "-fno-omit-frame-pointer", "-Xlinker", f"-rpath={library.parent}",
             "-Xcompiler", f"-idirafter,{libraries.HEADERS}",
+            *older,
             *map(str, sources), *options.arguments, *tail,
         ]  # fmt: skip
     if device_code:
@@ -211,6 +229,8 @@ def _command(
     for source in sources:
         inputs += ["-x", "c" if source.suffix == ".c" else "c++", str(source)]
     include = cuda_include(nvcc)
+    if options.older_members:
+        common += ["-include", str(libraries.OLDER_MEMBERS)]
     if _is_cuda(sources):
         common += ["-include", "cuda_runtime.h"]  # as nvcc does
     return [

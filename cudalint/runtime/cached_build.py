@@ -114,7 +114,13 @@ def recipe_files() -> list[Path]:
     here = Path(__file__).parent
     models = sorted(Path(loader.__file__).parent.glob("*.toml"))
     declarations = sorted(path for path in libraries.HEADERS.rglob("*") if path.is_file())
-    return [here / "build.py", Path(libraries.__file__), *models, *declarations]
+    return [
+        here / "build.py",
+        Path(libraries.__file__),
+        libraries.OLDER_MEMBERS,
+        *models,
+        *declarations,
+    ]
 
 
 def _headers(folders: Iterable[Path]) -> list[Path]:

@@ -16,6 +16,9 @@ from cudalint.apis import loader
 HEADERS = Path(loader.__file__).parent.parent / "frontends" / "cuda" / "headers" / "cuda_libraries"
 """Our own declarations, for where a library's headers are not installed."""
 
+OLDER_MEMBERS = HEADERS.parent / "cuda" / "cudalint_older_members.h"
+"""A macro that gives ``cudaDeviceProp`` the members that programs still read."""
+
 _UNDEFINED = re.compile(r"undefined reference to [`'‘](\w+)['’]")
 _LINKED = {
     "cublasLt": "cublasLt", "cublas": "cublas", "cufft": "cufft", "curand": "curand",

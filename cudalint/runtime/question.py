@@ -15,6 +15,7 @@ from cudalint.source import Span
 
 _FAILS = re.compile(r"\b(?:fails|throws)\b")
 _SOMETIMES = re.compile(r"\bis not always (?:released|destroyed|closed)\b")
+_OTHER_WAYS = re.compile(r", nor on the way out at lines? ([\d, and-]+)(more)?")
 _NEVER = re.compile(r"\bis never (?:released|destroyed|closed|left)\b")
 
 
@@ -64,6 +65,8 @@ class Place:
 
 _TEXT = re.compile(r'//.*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
 _MOST_LINES_OF_A_CALL = 12
+_ROWS_OF_A_CHECK = 4
+_ASSIGNED = re.compile(r"(\w+)\s*=[^=]")
 
 
 def _call_start(path: str, row: int) -> int:
@@ -76,6 +79,18 @@ def _call_start(path: str, row: int) -> int:
         if depth > 0:
             start, depth = above, 0
     return start
+
+
+def _check_start(path: str, row: int) -> int:
+    """Where that begins which decides whether a function is left at a row: the `if` above it, or
+    what has given the status that the `if` asks."""
+    for above in range(row, max(0, row - _ROWS_OF_A_CHECK), -1):
+        text = _TEXT.sub("", linecache.getline(path, above))
+        if re.search(r"\bif\b", text):
+            before = _ASSIGNED.search(_TEXT.sub("", linecache.getline(path, above - 1)))
+            asked = before is not None and re.search(rf"\b{before[1]}\b", text)
+            return above - 1 if asked else above
+    return row
 
 
 @dataclass(frozen=True)
@@ -110,6 +125,23 @@ class Question:
     def sometimes(self) -> bool:
         """Whether it says that some ways past the release exist, not all."""
         return _SOMETIMES.search(self.finding.message) is not None
+
+    @property
+    def other_ways(self) -> tuple[Place, ...] | None:
+        """The other ways out that it names, each with what is asked before it; ``None`` where it
+        does not name all of them."""
+        found = _OTHER_WAYS.search(self.finding.message)
+        if found is None:
+            return ()
+        if found[2]:
+            return None
+        path = real_path(self.finding.filename)
+        rows = [
+            row
+            for first, last in re.findall(r"(\d+)(?:-(\d+))?", found[1])
+            for row in range(int(first), int(last or first) + 1)
+        ]
+        return tuple(Place(path, _check_start(path, row), row) for row in rows)
 
     @property
     def places(self) -> tuple[Place, ...]:

@@ -316,7 +316,11 @@ class Judge:
             if question.failing:
                 if not tried.on_path and not any(event.call for event in base.events):
                     return "its CUDA runtime is static: no call of it can be made to fail"
-                return "" if tried.on_path else "the call whose failure matters was never made"
+                if not tried.on_path:
+                    return "the call whose failure matters was never made"
+                return (
+                    "" if _all_ways(question, base) else "it names ways out that no call leads to"
+                )
             if code in _PATHLESS and not question.sometimes:
                 return ""
             return "what decides whether its path is taken is no call that can be made to fail"
@@ -331,6 +335,15 @@ class Judge:
         if code in _HOST_SIZES:
             return "the call ran; what the host has on its side is not known to the ledger"
         return ""
+
+
+def _all_ways(question: Question, base: Observation) -> bool:
+    """Whether a call that can be made to fail stands at each other way out that it names."""
+    calls = fallible_calls(base.events)
+    ways = question.other_ways
+    return ways is not None and all(
+        any(way.index(event.stack) is not None for event in calls) for way in ways
+    )
 
 
 def fallible_calls(events: Sequence[Event]) -> list[Event]:

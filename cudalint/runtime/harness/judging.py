@@ -25,7 +25,7 @@ from cudalint.runtime.verdicts import NEVER_CALLED, Judge
 _REJECTED = 86
 """The exit status of a harness where an exception came out of the function."""
 _THROWN = re.compile(r"^cudalint: the function throws (.+)$", re.MULTILINE)
-"""What a harness in Python says then."""
+"""What it says then."""
 _NUMBER = "CUDALINT_HARNESS_NUMBER"
 _RELEASING = "CUDALINT_HARNESS_RELEASING"
 _PREPARING = "CUDALINT_HARNESS_PREPARING"
@@ -64,13 +64,19 @@ class HarnessJudge:
             return self._not_runnable("what shows it is how a program uses it")
         try:
             harness, made = self._maker.make(finding)
+            verdict = self._in_time(finding, harness, made)
+            if made.incomplete and verdict.outcome not in _DECISIVE:
+                harness, made = self._maker.make(finding, complete=True)
+                verdict = self._in_time(finding, harness, made)
         except HarnessError as error:
             return self._not_runnable(str(error))
-        try:
-            verdict = self._judged(finding, harness, made)
-        except BudgetSpentError:
-            verdict = Verdict(Outcome.NOT_REACHED, self._device.name, reason="no time was left")
         return _named(verdict, f"harness of `{harness.name}`")
+
+    def _in_time(self, finding: Finding, harness: Harness, made: Made) -> Verdict:
+        try:
+            return self._judged(finding, harness, made)
+        except BudgetSpentError:
+            return Verdict(Outcome.NOT_REACHED, self._device.name, reason="no time was left")
 
     def _not_runnable(self, reason: str) -> Verdict:
         return Verdict(Outcome.NOT_RUNNABLE, self._device.name, reason=f"no harness: {reason}")
@@ -181,7 +187,11 @@ class _HarnessLaboratory(Laboratory):
             leaks=tuple(event for event in account.leaks if not self._is_own(event)),
             kept=tuple(event for event in account.kept if not self._is_own(event)),
             violations=tuple(one for one in account.violations if one.stack not in wrong),
-            failures=tuple(one for one in account.failures if one.stack not in wrong),
+            failures=tuple(
+                event
+                for event in account.failures
+                if event.stack not in wrong and not self._is_own(event)
+            ),
         )
         return dataclasses.replace(seen, account=kept)
 
@@ -196,11 +206,11 @@ def _refusal(finding: Finding, base: Observation) -> str:
     where it does."""
     if not base.ended and finding.code not in _BY_CRASHES:
         return f"the function does not come to its end ({base.exit_text or base.result.ending})"
-    if base.result.exit_status == _REJECTED:
-        return "the function throws"
     thrown = _THROWN.search(base.result.stderr)
     if thrown:
         return f"the function throws {thrown[1]}"
+    if base.result.exit_status == _REJECTED:
+        return "the function throws, or needs what cannot be made up"
     failures = [event for event in base.account.failures if not event.injected]
     if failures and finding.code in LEAKS:
         return f"{failures[0].api} fails with status {failures[0].status}"

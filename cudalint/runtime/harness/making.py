@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import itertools
@@ -13,8 +14,15 @@ from typing import Protocol
 
 from cudalint.findings.finding import Finding
 from cudalint.project.compile_commands import CompileFlags
-from cudalint.runtime.build import SOURCES, BuildError, BuildOptions, Executable
+from cudalint.runtime.build import (
+    SOURCES,
+    BuildError,
+    BuildOptions,
+    Executable,
+    links_anyway,
+)
 from cudalint.runtime.cached_build import build_cached, ledger_environment
+from cudalint.runtime.definitions import defining, missing_names, sources_in
 from cudalint.runtime.devices import Device
 from cudalint.runtime.harness.python_writing import PythonWriter
 from cudalint.runtime.harness.subjects import HarnessError
@@ -28,6 +36,9 @@ from cudalint.runtime.toolkit import ToolkitError, cuda_include, find_nvcc
 _LENIENT = {".c": ("-fpermissive",)}
 """What C needs to be read as C++."""
 _MOST_INCLUDERS = 2
+_HEADERS = (".h", ".hpp", ".cuh")
+_MOST_ADDED = 8
+_MOST_ROUNDS = 4
 
 FlagsOf = Callable[[Sequence[Path]], CompileFlags]
 
@@ -48,13 +59,16 @@ class Made:
 
     file: Path
     ready: Prepared
+    incomplete: bool = False
+    """Whether functions are missing that other sources may define."""
 
 
 class Maker(Protocol):
     """Makes the harnesses of one source; ``HarnessError`` says why one cannot be made."""
 
-    def make(self, finding: Finding) -> tuple[Harness, Made]:
-        """The harness for a finding, and what can be run of it."""
+    def make(self, finding: Finding, *, complete: bool = False) -> tuple[Harness, Made]:
+        """The harness for a finding, and what can be run of it; ``complete``: with all that other
+        sources define."""
 
 
 @dataclass
@@ -67,7 +81,7 @@ class PythonMaker:
     seconds: float
     _writer: PythonWriter | None = None
 
-    def make(self, finding: Finding) -> tuple[Harness, Made]:
+    def make(self, finding: Finding, *, complete: bool = False) -> tuple[Harness, Made]:
         """The harness for a finding, and what can be run of it."""
         if self.source.suffix != ".py":
             raise HarnessError("a notebook cannot be imported")
@@ -96,7 +110,7 @@ class NativeMaker:
         self._flags = self.options.flags_of([self.source])
         self._writers: dict[Path, Writer] = {}
 
-    def make(self, finding: Finding) -> tuple[Harness, Made]:
+    def make(self, finding: Finding, *, complete: bool = False) -> tuple[Harness, Made]:
         """The harness for a finding, and what can be run of it: it is built."""
         failed: HarnessError | None = None
         for included in (self.source, *self._includers()):
@@ -104,7 +118,7 @@ class NativeMaker:
                 if included not in self._writers:
                     self._writers[included] = Writer(included, self._flags)
                 harness = self._writers[included].harness(finding)
-                executable = self._built(harness, included)
+                executable = self._built(harness, included, complete=complete)
             except HarnessError as error:
                 failed = failed or error
                 continue
@@ -116,43 +130,73 @@ class NativeMaker:
                 built=(executable.command,),
                 host_calls=_host_calls(),
             )
-            return harness, Made(executable.sources[0], ready)
+            missing = links_anyway(executable.command)
+            return harness, Made(executable.sources[0], ready, missing)
         assert failed is not None
         raise failed
 
     def _includers(self) -> list[Path]:
-        """Sources beside a header that include it, and before it what it counts on."""
+        """Files beside a header that include it, and before it what it counts on."""
         if self.source.suffix.lower() in SOURCES:
             return []
         beside = (
             path
             for folder in (self.source.parent, self.source.parent.parent / "src")
             if folder.is_dir()
-            for path in sorted(folder.iterdir())
-            if path.suffix.lower() in SOURCES and path.is_file()
+            for path in sorted(folder.iterdir(), key=lambda path: path.suffix not in SOURCES)
+            if path.suffix.lower() in (*SOURCES, *_HEADERS) and path.is_file()
         )
         wanted = re.compile(rf'#\s*include\s*["<](?:[^">]*/)?{re.escape(self.source.name)}[">]')
         found = (path for path in beside if wanted.search(path.read_text("utf-8", "replace")))
         return list(itertools.islice(found, _MOST_INCLUDERS))
 
-    def _built(self, harness: Harness, included: Path) -> Executable:
+    def _built(self, harness: Harness, included: Path, *, complete: bool) -> Executable:
         file = _written(harness, self.options.keep, self.cache)
         include = (str(self.source.parent), *self._flags.include_folders)
         options = BuildOptions(
             target=self.device.target,
             flags=dataclasses.replace(self._flags, include_folders=include),
             arguments=(*self.arguments, *_LENIENT.get(self.source.suffix, ())),
-            incomplete=True,
         )
         folders = [Path(name) for name in self._flags.include_folders]
         others = [one for one in needed_sources(included, folders) if one != included]
         failed = ""
         for sources in dict.fromkeys(((file, *others), (file,))):
             try:
-                return build_cached(sources, options, included=[self.source], folder=self.cache)
+                if not complete:
+                    return self._cached(sources, dataclasses.replace(options, incomplete=True))
+                return self._linked(sources, included, options)
             except BuildError as error:
                 failed = error.reason
+                if not complete and missing_names(error.output):
+                    with contextlib.suppress(BuildError):
+                        return self._linked(sources, included, options)
         raise HarnessError(f"that of `{harness.name}` does not build: {failed}")
+
+    def _linked(
+        self, sources: tuple[Path, ...], included: Path, options: BuildOptions
+    ) -> Executable:
+        """Built with the sources that define what these miss; without what none defines."""
+        folders = [included.parent, *map(Path, self._flags.include_folders)]
+        used = {*sources, included}
+        added: tuple[Path, ...] = ()
+        for _ in range(_MOST_ROUNDS):
+            try:
+                return self._cached((*sources, *added), options)
+            except BuildError as error:
+                names = missing_names(error.output)
+                broken = {path for path in added if f"{path}:" in error.output and not names}
+                added = tuple(path for path in added if path not in broken)
+                others = (path for path in sources_in(folders) if path not in used)
+                more = defining(names, others)[: _MOST_ADDED - len(added)]
+                if not more and not broken:
+                    break
+                used.update(more)
+                added += more
+        return self._cached(sources, dataclasses.replace(options, incomplete=True))
+
+    def _cached(self, sources: Sequence[Path], options: BuildOptions) -> Executable:
+        return build_cached(sources, options, included=[self.source], folder=self.cache)
 
 
 def _written(harness: Harness, keep: Path | None, cache: Path | None) -> Path:

@@ -9,6 +9,7 @@ from typing import Any
 from clang.cindex import AccessSpecifier, CursorKind, TypeKind
 
 from cudalint.apis import loader
+from cudalint.runtime.harness.handles import Handles
 from cudalint.runtime.question import real_path
 
 _FUNCTIONS = (
@@ -33,6 +34,7 @@ class Unit:
     def __init__(self, root: Any) -> None:
         self._root = root
         self._functions = list(_definitions(root))
+        self.handles = Handles(root)
 
     def around(self, filename: str, row: int) -> Any:
         """The innermost function around a line."""
@@ -134,6 +136,18 @@ def class_of(cursor: Any) -> Any | None:
     """The class whose member a function is."""
     parent = cursor.semantic_parent
     return parent if parent is not None and parent.kind in CLASSES else None
+
+
+def is_plain(declaration: Any) -> bool:
+    """Whether a class is only its public fields."""
+    definition = declaration.get_definition() or declaration
+    special = (
+        CursorKind.CONSTRUCTOR, CursorKind.DESTRUCTOR, CursorKind.CXX_BASE_SPECIFIER,
+    )  # fmt: skip
+    return not name_of(definition).startswith("std::") and all(
+        one.kind not in special and (one.kind != CursorKind.FIELD_DECL or is_public(one))
+        for one in definition.get_children()
+    )
 
 
 def name_of(cursor: Any) -> str:

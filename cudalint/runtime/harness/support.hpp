@@ -1,26 +1,46 @@
 // What a harness stands on. Everything that it makes it keeps until the end, so that what a function
 // hands to its caller is not taken for lost.
+#include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <cassert>  // which headers are often short of
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
 #include <unistd.h>
+#undef gpuPciDeviceID  // which stands for more where older members are wanted
 
 namespace cudalint_harness {
 
 const int rejected = 86;  // The exit status where an exception came out of the function.
 const size_t block_bytes = 1 << 20;
-void* kept[4096];
-int count = 0;
+struct Kept {
+    Kept* next;
+    void* pointer;
+};
+Kept* kept = nullptr;
 
 inline void* keep(void* pointer) {
-    if (count < 4096) kept[count++] = pointer;
+    kept = new Kept{kept, pointer};
     return pointer;
 }
 template <class T> T& held(T* object) { return keep((void*)object), *object; }
+
+// Who is given something may take it over.
+inline void keep_all() {}
+template <class One, class... Others> void keep_all(const One& one, const Others&... others) {
+    keep(memcpy(malloc(sizeof one), (const void*)&one, sizeof one));
+    keep_all(others...);
+}
+
+inline int thrown(const char* text) {
+    fprintf(stderr, "cudalint: the function throws %s\n", text);
+    return rejected;
+}
 
 inline long setting(const char* name, long usual) {
     const char* text = getenv(name);
@@ -49,20 +69,12 @@ inline void* table() {
     for (int i = 0; pointers && i < 8; i++) pointers[i] = block();
     return pointers;
 }
-inline cudaStream_t stream() {
-    cudaStream_t stream;
-    if (cudaStreamCreate(&stream) != cudaSuccess) _exit(3);
-    return (cudaStream_t)keep(stream);
-}
-inline cudaEvent_t event() {
-    cudaEvent_t event;
-    if (cudaEventCreate(&event) != cudaSuccess) _exit(3);
-    return (cudaEvent_t)keep(event);
-}
-template <class Status, class Handle> Handle made(Status (*create)(Handle*)) {
+// A handle that the first call which succeeds puts where it is told to.
+template <class Handle> Handle made() { _exit(3); }
+template <class Handle, class Create, class... Others> Handle made(Create create, Others... others) {
     Handle handle{};
-    if ((int)create(&handle) != 0) _exit(3);
-    return (Handle)keep((void*)handle);
+    if ((int)create(&handle) != 0) return made<Handle>(others...);
+    return keep((void*)(uintptr_t)handle), handle;
 }
 
 }  // namespace cudalint_harness

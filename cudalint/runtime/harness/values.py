@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from clang.cindex import CursorKind, TypeKind
+from clang.cindex import AccessSpecifier, CursorKind, TypeKind
 
+from cudalint.runtime.harness.handles import HandleMaker, name_of_handle
+from cudalint.runtime.harness.standins import stand_in
 from cudalint.runtime.harness.subjects import (
     CLASSES,
     HarnessError,
     Unit,
+    is_plain,
     is_public,
     name_of,
 )
 
 _DEEPEST = 4
+_MOST_MAKERS = 3
+_MOST_ACQUIRED = 2
+"""Handles that another one is made of."""
 _POINTERS = (TypeKind.POINTER, TypeKind.INCOMPLETEARRAY, TypeKind.CONSTANTARRAY)
 _REFERENCES = (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE)
 _FLOATS = (TypeKind.FLOAT, TypeKind.DOUBLE, TypeKind.LONGDOUBLE)
 _FUNCTIONS = (TypeKind.FUNCTIONPROTO, TypeKind.FUNCTIONNOPROTO)
 _ORDINAL = re.compile(r"(?i)(dev|device|gpu|rank|id|idx|index|root)(_?id)?$")
 _ANONYMOUS = re.compile(r"\(anonymous(?: \w+)?\)::")
+_FLAGS = re.compile(r"(?i)flags?$")
 _HANDLES = {
-    "CUstream_st": "stream()",
-    "CUevent_st": "event()",
     "_IO_FILE": "tmpfile()",
-    "cublasContext": "made(cublasCreate_v2)",
-    "cusparseContext": "made(cusparseCreate)",
-    "cusolverDnContext": "made(cusolverDnCreate)",
-    "cudnnContext": "made(cudnnCreate)",
-    "curandGenerator_st": "[] { curandGenerator_t made{};"
-    " curandCreateGenerator(&made, CURAND_RNG_PSEUDO_DEFAULT); return made; }()",
+    "curandGenerator_st": "made<curandGenerator_t>([](curandGenerator_t *made)"
+    " { return curandCreateGenerator(made, CURAND_RNG_PSEUDO_DEFAULT); })",
 }
+"""Those that no acquiring function's arguments, made as any others, would give."""
 
 
 class Values:
@@ -44,19 +47,40 @@ class Values:
         parameters, which the harness gives a meaning."""
         self._unit = unit
         self.lines: list[str] = []
+        self.types: list[str] = []
+        """The classes that stand in for what derives from abstract ones."""
         self._templated = templated
         self._filling: dict[str, str] = {}
         """The structs whose fields are being set, with the variables that hold them."""
+        self._acquiring: list[str] = []
+        """The handles that are being acquired, each for the one before it."""
 
     def arguments(self, function: Any, depth: int = 0) -> str:
         """The arguments of a call; those with defaults are left to these."""
         return ", ".join(self.of(one.type, one.spelling, depth) for one in needed(function))
 
-    def concrete(self, declaration: Any) -> Any:
-        """A class that derives from an abstract one and can be constructed."""
+    def concrete(self, declaration: Any) -> tuple[str, Any]:
+        """A class that derives from an abstract one and can be constructed: its name, and whose
+        constructors it has. Where the source has none, one that stands in."""
         for one in self._unit.derived(declaration):
-            return one
-        raise HarnessError(f"`{name_of(declaration)}` is abstract")
+            return f"::{name_of(one)}", one
+        if declaration.kind == CursorKind.CLASS_TEMPLATE:
+            raise HarnessError(f"`{name_of(declaration)}` is abstract")
+        name = f"StandIn{len(self.types)}"
+        text = stand_in(name, declaration, self._given_back, self._exactly, self._is_handle)
+        self.types.append(text)
+        return name, declaration
+
+    def _is_handle(self, kind: Any) -> bool:
+        return bool(self._unit.handles.makers(name_of_handle(kind)))
+
+    def _given_back(self, kind: Any) -> str:
+        """What a method of a class that stands in returns: it has no locals."""
+        alone = Values(self._unit, self._templated)
+        made = alone.of(kind)
+        if alone.lines or alone.types:
+            raise HarnessError(f"a `{kind.spelling}` cannot be made in one expression")
+        return made
 
     def of(self, kind: Any, name: str = "", depth: int = 0) -> str:
         """An expression of a type."""
@@ -67,7 +91,7 @@ class Values:
         if meant.kind in _POINTERS:
             return self._pointer(kind, meant, name, depth)
         if self._is_number(meant):
-            return self._number(kind, meant, name)
+            return self._handle(kind, depth) or self._number(kind, meant, name)
         if meant.kind == TypeKind.RECORD:
             return self._record(meant, depth)
         raise HarnessError(f"a `{kind.spelling}` cannot be constructed")
@@ -79,16 +103,17 @@ class Values:
         declaration = meant.get_declaration()
         definition = declaration.get_definition()
         if definition is not None and definition.is_abstract_record():
-            one = self.concrete(definition)
+            name, one = self.concrete(definition)
             made = self.constructor_arguments(one, depth)
-            return f"held<{spelled}>(new ::{name_of(one)}({made}))"
+            return f"held<{spelled}>(new {name}({made}))"
         if spelled in self._filling:  # a node's owner, its parent
             return self._filling[spelled]
-        if meant.kind == TypeKind.RECORD and _is_plain(declaration):
+        if meant.kind == TypeKind.RECORD and is_plain(declaration):
             local = f"value{len(self.lines)}"
             self.lines.append(f"auto& {local} = held(new {spelled}());")
             self._filling[spelled] = local
-            for field in _fields(declaration):
+            # Nothing asked for is what a library calls its defaults.
+            for field in () if self._acquiring else _fields(declaration):
                 if _is_filled(field.type) and not field.is_bitfield() and not _is_link(field):
                     made = self.of(field.type, field.spelling, depth + 1)
                     self.lines.append(f"{local}.{field.spelling} = {made};")
@@ -98,8 +123,11 @@ class Values:
 
     def spelled(self, kind: Any) -> str:
         """How a type is written outside of the source's own scopes."""
+        return self._exactly(kind).removeprefix("const ").strip()
+
+    def _exactly(self, kind: Any) -> str:
         text = kind.spelling if self._templated else kind.get_canonical().spelling
-        return _ANONYMOUS.sub("", text).removeprefix("const ").strip()
+        return _ANONYMOUS.sub("", text)
 
     def _inside(self, kind: Any, name: str, depth: int) -> str:
         meant = kind.get_canonical()
@@ -123,19 +151,45 @@ class Values:
             return "text()"
         if aimed.kind == TypeKind.RECORD:
             declaration = aimed.get_declaration()
-            known = _HANDLES.get(declaration.spelling)
+            known = _HANDLES.get(declaration.spelling) or self._handle(kind, depth)
             if known:
                 return known
-            if declaration.get_definition() is None:
-                raise HarnessError(f"a `{kind.spelling}` cannot be constructed")
-            if not (_is_plain(declaration) and not _has_pointers(declaration)):
+            if declaration.get_definition() is None:  # whose users can only hand it on
+                return f"({spelled})block()"
+            if not (is_plain(declaration) and not _has_pointers(declaration)):
                 return f"&{self.held(target, name, depth + 1)}"
         elif aimed.kind in _POINTERS:
             inner = aimed.get_pointee().get_canonical()
-            if inner.kind == TypeKind.RECORD and inner.get_declaration().spelling in _HANDLES:
-                return f"&{self.held(target, name, depth + 1)}"
-            return f"({spelled})table()"
+            known = inner.kind == TypeKind.RECORD and self._handle(target, depth)
+            return f"&held(new {self.spelled(target)}({known}))" if known else f"({spelled})table()"
         return f"({spelled})block()"
+
+    def _handle(self, kind: Any, depth: int) -> str:
+        """What acquires a handle; empty where no function is known to."""
+        name = name_of_handle(kind)
+        if name in self._acquiring or len(self._acquiring) == _MOST_ACQUIRED:
+            return ""
+        self._acquiring.append(name)
+        spelled = self.spelled(kind)
+        calls: list[str] = []
+        for maker in self._unit.handles.makers(name)[:_MOST_MAKERS]:
+            with contextlib.suppress(HarnessError):
+                given = self._given_to(maker, depth)
+                call = f"::{maker.function.spelling}({given})"
+                calls.append(f"[&]({spelled} *made) {{ return {call}; }}")
+        self._acquiring.remove(name)
+        return f"made<{spelled}>({', '.join(calls)})" if calls else ""
+
+    def _given_to(self, maker: HandleMaker, depth: int) -> str:
+        given = [
+            "made"
+            if place == maker.place
+            else "block_bytes"
+            if place == maker.bytes
+            else self.of(one.type, one.spelling, depth + 1)
+            for place, one in enumerate(needed(maker.function))
+        ]
+        return ", ".join(given)
 
     def _is_number(self, meant: Any) -> bool:
         return (
@@ -157,10 +211,11 @@ class Values:
             return f"({spelled}){first}"
         if meant.kind in _FLOATS:
             return f"({spelled})1"
-        return f"({spelled})0" if _ORDINAL.search(name) else f"({spelled})number()"
+        none = _ORDINAL.search(name) or _FLAGS.search(name)
+        return f"({spelled})0" if none else f"({spelled})number()"
 
     def _record(self, meant: Any, depth: int) -> str:
-        if _is_plain(meant.get_declaration()):
+        if is_plain(meant.get_declaration()):
             return self.held(meant, depth=depth)
         spelled = self.spelled(meant)
         return f"{spelled}({self.constructor_arguments(meant.get_declaration(), depth, meant)})"
@@ -188,7 +243,13 @@ class Values:
         ]
         if not constructors:
             return ""
-        usable = [one for one in constructors if is_public(one) and not one.is_deleted_method()]
+        abstract = definition.is_abstract_record()
+        usable = [
+            one
+            for one in constructors
+            if (is_public(one) or (abstract and one.access_specifier == AccessSpecifier.PROTECTED))
+            and not one.is_deleted_method()
+        ]
         failed = HarnessError(f"`{name}` has no public constructor")
         for one in sorted(usable, key=_needs):
             try:
@@ -222,13 +283,13 @@ def destroys(declaration: Any, depth: int = 0) -> bool:
 
 
 def _function(result: Any, spelled: Callable[[Any], str]) -> str:
-    """A function that does nothing and returns nothing in particular."""
+    """A function that keeps what it is given, and returns nothing in particular."""
     meant = result.get_canonical()
     if meant.kind == TypeKind.VOID:
-        return "[](auto...) {}"
+        return "[](auto... all) { keep_all(all...); }"
     if meant.kind in _REFERENCES:
         raise HarnessError(f"a function that returns `{result.spelling}` cannot be made up")
-    return f"[](auto...) -> {spelled(result)} {{ return {{}}; }}"
+    return f"[](auto... all) -> {spelled(result)} {{ keep_all(all...); return {{}}; }}"
 
 
 def _needs(constructor: Any) -> int:
@@ -250,18 +311,6 @@ def _numbers() -> Sequence[TypeKind]:
 def _fields(declaration: Any) -> list[Any]:
     definition = declaration.get_definition() or declaration
     return [one for one in definition.get_children() if one.kind == CursorKind.FIELD_DECL]
-
-
-def _is_plain(declaration: Any) -> bool:
-    """Whether a class is only its public fields."""
-    definition = declaration.get_definition() or declaration
-    special = (
-        CursorKind.CONSTRUCTOR, CursorKind.DESTRUCTOR, CursorKind.CXX_BASE_SPECIFIER,
-    )  # fmt: skip
-    return not name_of(definition).startswith("std::") and all(
-        one.kind not in special and (one.kind != CursorKind.FIELD_DECL or is_public(one))
-        for one in definition.get_children()
-    )
 
 
 def _has_pointers(declaration: Any) -> bool:

@@ -90,12 +90,12 @@ class Writer:
             call, releases = self._alone(function, values)
         else:
             call, prepares, releases = self._on_object(function, owner, values, finding)
-        body = [*aliases, *values.lines, *prepares, *call, *releases]
+        body = [*values.lines, *prepares, *call, *releases]
         suffix = ".cpp" if self._source.suffix == ".c" else self._source.suffix.lower()
         return Harness(
             name_of(function),
             self._source,
-            self._text(finding, name_of(function), body),
+            self._text(name_of(function), [*aliases, *values.types], body),
             suffix if suffix in SOURCES else ".cu",
             _numbers(inner),
             bool(releases),
@@ -137,8 +137,9 @@ class Writer:
         """The call of a method; what makes its object, and prepares it; what releases what that
         holds."""
         definition = owner.get_definition() or owner
-        made_of = values.concrete(definition) if definition.is_abstract_record() else owner
-        kind = f"::{name_of(made_of)}{_given(made_of)}"
+        kind, made_of = _class_name(owner, values), owner
+        if definition.is_abstract_record():
+            kind, made_of = values.concrete(definition)
         if function.kind == CursorKind.CONSTRUCTOR and made_of is owner:
             made = values.arguments(function)
         else:
@@ -155,8 +156,10 @@ class Writer:
             and not one.is_static_method()
             and one.spelling != function.spelling
         ]
-        # Nobody says when what has no destructor ends: then its members are its user's.
-        ends = destroys(owner) or finding.code == "GPU105"
+        # Nobody says when what has no destructor ends: then its members are its user's. So are they
+        # where what derives from an abstract class, for which another stands in, may release them.
+        stands_in = definition.is_abstract_record() and made_of is definition
+        ends = not stands_in and (destroys(owner) or finding.code == "GPU105")
         hold = "std::unique_ptr<{0}> object(new {0}({1}));"
         if not ends:
             hold = "{0}* object = &held(new {0}({1}));"
@@ -170,26 +173,29 @@ class Writer:
         ]
         return call, prepares, releases
 
-    def _text(self, finding: Finding, name: str, body: list[str]) -> str:
+    def _text(self, name: str, types: list[str], body: list[str]) -> str:
         support = _SUPPORT.read_text("utf-8")
         alone = self._source.suffix.lower() in SOURCES
         lines = [
-            f"// Written by cudalint: calls `{name}`, for {finding.code} at line"
-            f" {finding.span.row} of the source.",
+            f"// Written by cudalint: calls `{name}`.",
             "" if alone else support,  # a header may count on those that others include first
             "#define main cudalint_main_of_the_source",
             f'#include "{self._source}"',
             "#undef main",
             support if alone else "",
             "namespace cudalint_harness {  // whose names hide the source's",
+            *types,
             "static void call() {",
             *(f"    {line}" for line in body),
             "}",
             "}",
             "",
             "int main() {",
+            "    cuInit(0);  // as who uses the driver's functions has done",
             "    try {",
             "        cudalint_harness::call();",
+            "    } catch (const std::exception& error) {",
+            "        return cudalint_harness::thrown(error.what());",
             "    } catch (...) {",
             "        return cudalint_harness::rejected;",
             "    }",
@@ -249,6 +255,12 @@ def _aliases(function: Any, owner: Any | None) -> tuple[list[str], frozenset[str
             elif one.kind == CursorKind.TEMPLATE_TEMPLATE_PARAMETER:
                 raise HarnessError(f"`{name_of(cursor)}` is a template over templates")
     return lines, frozenset(names)
+
+
+def _class_name(owner: Any, values: Values) -> str:
+    """How a class is written: with the parameters of a template, or what those were given."""
+    given = _given(owner)
+    return f"::{name_of(owner)}{given}" if given else f"::{values.spelled(owner.type)}"
 
 
 def _given(cursor: Any) -> str:
