@@ -153,7 +153,7 @@ class Transfer(Values):
         callee, callable_value = self._callee(state, call)
         effect = self._effects(call.name)
         operands = operands_of(call, receiver, arguments, effect)
-        if effect is not None and effect.backward and gives_gradients(call):
+        if effect is not None and gives_gradients(call, effect):
             effect = None
         if effect is not None and effect.without_arguments and call.arguments:
             effect = None

@@ -45,6 +45,8 @@ from cudalint.program import (
 
 _DEVICES: dict[str | None, Device] = {"device": Device.DEVICE, "host": Device.HOST}
 TESTS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "is"})
+BITS = frozenset({"&", "|", "^", "<<", ">>"})
+"""Of integers, which have no gradients; ``|`` may also join dictionaries, which keep theirs."""
 
 
 class Values:
@@ -83,7 +85,7 @@ class Values:
                 return self._computed(state, [self.value(state, operand)])
             case Binary(operator=operator, left=left, right=right):
                 values = [self.value(state, left), self.value(state, right)]
-                if operator in TESTS:
+                if operator in TESTS or (operator in BITS and not any(map(_may_be_table, values))):
                     device = computed(values, state.recording)[1]
                     return Value(join_all(values).kind, Gradient.DETACHED, device, large=True)
                 if operator in ("&&", "||"):
@@ -245,7 +247,7 @@ class Values:
             gradient = Gradient.ATTACHED
         if operands and all(value.is_number for value in operands) and effect.device == "follows":
             return NUMBER
-        large = effect.scalar is None or call is None or len(call.arguments) > effect.scalar
+        large = effect.scalar is None or call is None or _counted(call, effect) > effect.scalar
         if call is not None and effect.scalar and named_constant(call, "reduction") == "none":
             large = True
         if operands and effect.device == "follows":
@@ -272,6 +274,17 @@ class Values:
                 space = space_of_device(getattr(argument.value, "value", None))
                 return _DEVICES.get(space, Device.UNKNOWN)
         return device if moves else Device.HOST
+
+
+def _counted(call: Call, effect: TensorEffect) -> int:
+    """How many arguments say that the result is more than one number."""
+    keywords = (one.keyword for one in call.arguments)
+    return sum(not one or not effect.along or one in effect.along for one in keywords)
+
+
+def _may_be_table(value: Value) -> bool:
+    """Whether a value may be a dictionary of tensors, as some models return."""
+    return bool(value.kind & Kind.LIST or (value.tensorlike and not value.kind & Kind.TENSOR))
 
 
 def operands_of(
