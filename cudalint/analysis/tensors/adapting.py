@@ -9,10 +9,10 @@ from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.symbols import Identity, identity
+from cudalint.analysis.tensors.records import PASS
 from cudalint.analysis.tensors.run import TensorRun
 from cudalint.program import THIS, Assign, Call, Expression, Function, Index, Return, Variable
 
-_PASS = "forward"
 _CHOSEN = ""
 """In place of a class: one that the program chooses as it runs (``class_of(settings)()``)."""
 
@@ -21,7 +21,7 @@ def computes_gradients(run: TensorRun, function: Function, call: Call, model: st
     """Whether a call of a model that a function has by some name, or of a method of it, computes
     gradients, itself or by what it calls; if its class is chosen as the program runs, whether any
     module does."""
-    run_by = [(model, _PASS)]
+    run_by = [(model, PASS)]
     if call.callee is None and (receiver := place(call.receiver)) is not None:
         run_by.append((receiver, call.name.removeprefix(".")))
     if any(_CHOSEN in _classes(run, function, name, set()) for name, _ in run_by):
@@ -66,7 +66,7 @@ def _called(
         elif callee is not None:
             yield callee.record, callee
         elif (name := place(call.callee)) is not None:
-            yield from _methods(run, function, name, _PASS)
+            yield from _methods(run, function, name, PASS)
         elif (name := place(call.receiver)) is not None:
             yield from _methods(run, function, name, call.name.removeprefix("."))
 

@@ -88,6 +88,8 @@ class Outcome:
     """The parts whose gradient it has computed itself; empty text: the whole."""
 
 
+PASS = "forward"
+"""The method that a call of a module runs."""
 RETURNED = 0
 """In place of a backward call: the caller computes the gradient of what is returned."""
 
@@ -117,6 +119,9 @@ class Surroundings(Protocol):
 
     def outcome(self, function: Function, call: Call, records: frozenset[str]) -> Outcome | None:
         """What a call of a function of the run gives back."""
+
+    def passed(self, function: Function, records: frozenset[str]) -> Outcome | None:
+        """What a call of a module gives back, if its class is known."""
 
     def kind_of(self, function: Function, name: str) -> Value | None:
         """What the whole class or function says of a place: that it is a module, a list."""

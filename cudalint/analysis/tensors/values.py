@@ -25,7 +25,9 @@ from cudalint.analysis.tensors.lattice import (
 from cudalint.analysis.tensors.records import Record, Surroundings, is_off, made_by
 from cudalint.apis.model import TensorEffect
 from cudalint.program import (
+    EACH,
     Argument,
+    Assign,
     Binary,
     Call,
     Cast,
@@ -146,7 +148,7 @@ class Values:
                 whole = state.values.get(inner, NOTHING)
                 other = self._viewed(whole) if whole.kind & ~Kind.LIST else NOTHING
                 return state.values[element].join(other)
-            parts = self._contents(state, inner) if name == element else NOTHING
+            parts = self._picked(state, expression, inner) if name == element else NOTHING
             if parts != NOTHING:
                 return parts
             outer = self.value(state, expression.base)
@@ -164,6 +166,28 @@ class Values:
         if place(expression.base) == "this" or not outer.may_attach:
             return replace(UNKNOWN, tensorlike=outer.tensorlike)
         return replace(outer, kind=Kind.OTHER)
+
+    def _picked(self, state: State, expression: Index, inner: str) -> Value:
+        """Any of the parts of a place, or of those that a loop over known keys picks."""
+        keys = self._keys(expression.index)
+        found = [state.values.get(f"{inner}[{key!r}]") for key in keys]
+        known = [one for one in found if one is not None]
+        return join_all(known) if known and known == found else self._contents(state, inner)
+
+    def _keys(self, index: Expression) -> list[object]:
+        """The keys that a variable goes over: those of a dictionary, or of a list, that is written
+        out."""
+        flow = self.around.symbols.flow(self.function)
+        made: object = flow.only(index.symbol) if isinstance(index, Variable) else None
+        over = made.value if isinstance(made, Assign) else None
+        table = over.base if isinstance(over, Index) and over.index == EACH else None
+        if isinstance(table, Variable):
+            written = flow.only(table.symbol)
+            table = written.value if isinstance(written, Assign) else None
+        items = table.items if isinstance(table, Tuple) else ()
+        keys = items[::2] if isinstance(table, Tuple) and table.kind == "dict" else items
+        constants: list[object] = [one.value for one in keys if isinstance(one, Constant)]
+        return constants if len(constants) == len(keys) else []
 
     def _contents(self, state: State, name: str) -> Value:
         return join_all(
