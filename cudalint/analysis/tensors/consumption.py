@@ -33,7 +33,7 @@ class Fate(enum.IntFlag):
     PASSED_ON = enum.auto()
     """What is computed of it still has its graph, and goes to the caller."""
     ESCAPES = enum.auto()
-    """It is stored, or handed to something out of sight."""
+    """It is stored, handed to something out of sight, or its gradient is computed."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ def consumption(view: View, origins: Iterable[int], depth: int = 0) -> Consumpti
     while pending:
         for user in view.users.get(pending.pop(), ()):
             record = view.records[user]
+            if record.effect is not None and record.effect.backward:
+                return Consumption(Fate.ESCAPES)
             if _ends(record):
                 ends[user] = record
                 continue

@@ -217,8 +217,6 @@ def _let_go_late(
     if not sure and has_no_graph(view, value):
         return None
     by = (after if sure else detached)[:1]
-    if any(end.effect is not None and end.effect.backward for end in collected.ends):
-        return None  # what gradients are asked for
     if collected.fate != Fate.NUMBERS or not by or not isinstance(by[0].operation, Call):
         return None
     if _is_of_what_was_there(view, value, loop) or _is_needed_anyway(view, value, loop):
