@@ -27,7 +27,8 @@ class MissingNoGrad(FunctionRule):
     method that hands out its own objects in evaluation mode, or if a service (`@app.post(...)`)
     calls the function for each request. With low confidence, the same without such evidence, and a
     method of the model that is out of sight. Where nothing in the file, nor in those that call it,
-    goes to a GPU, it is an `info`.
+    goes to a GPU, it is an `info`. Where the loop calls what computes gradients, only the call of
+    the model is to be put under `no_grad()`.
 
     ## Why is this bad?
 
@@ -63,8 +64,9 @@ class MissingNoGrad(FunctionRule):
     Silent where the function, or the model while it runs, computes a gradient, where the function
     steps an optimizer or hands a result with its graph to its caller, or where the file freezes
     weights: gradients may be wanted, or are off already. A model whose class the program chooses
-    as it runs may be any module that is read with it.
-    A model whose `forward` switches recording off itself is not seen through a call of the object.
+    as it runs may be any module that is read with it. A `forward` that switches recording off
+    itself, perhaps only on one way through it, silences the call of its object where the class can
+    be told.
 
     ## References
 
@@ -92,7 +94,7 @@ class MissingNoGrad(FunctionRule):
 
 
 def _repair(call: RecordedInference) -> WrapInWith | None:
-    if call.loop is None or not call.in_sight:
+    if call.loop is None or not call.in_sight or call.trained_beside:
         return None
     return WrapInWith(call.loop.span, "torch.inference_mode()")
 
@@ -109,6 +111,11 @@ def _why(call: RecordedInference, filename: str) -> str:
         made = "all that is made of what it returns is numbers, or is detached"
         return f"{made}: put it {advice}"
     where = places((call.evaluated,), filename)
+    if call.trained_beside:
+        return (
+            f"`eval()` ({where}) does not switch that off; what is called beside it computes "
+            "gradients: put this call alone under `torch.no_grad()`"
+        )
     return (
         f"nothing here computes one; `eval()` ({where}) does not switch that off: put "
         f"{'the loop' if call.loop is not None else 'it'} {advice}"

@@ -338,3 +338,28 @@ def test_what_is_carried_over(step: str, carried: str | None) -> None:
     )
     [retained] = facts_of(run, known["f"]).retained_graphs
     assert (retained.carried and retained.carried.text) == carried
+
+
+@pytest.mark.parametrize(("learns", "beside"), [("loss.backward()", True), ("print(loss)", False)])
+def test_a_loop_that_trains_too_is_not_put_under_no_grad(learns: str, beside: bool) -> None:
+    run, known = run_of(
+        f"""
+        class Rollouts:
+            def __init__(self):
+                self.policy = torch.nn.Linear(8, 2)
+
+            def run(self, scenes, steps):
+                self.policy.eval()
+                for step in range(steps):
+                    for scene in scenes:
+                        print(self.policy(scene).argmax(1).tolist())
+                    self.update(scenes)
+
+            def update(self, scenes):
+                for scene in scenes:
+                    loss = self.policy(scene).mean()
+                    {learns}
+        """
+    )
+    (one,) = facts_of(run, known["Rollouts.run"]).recorded
+    assert one.trained_beside == beside

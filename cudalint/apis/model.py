@@ -404,6 +404,8 @@ class TensorEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     it takes; gradients come from the receiver alone."""
     scalar: int | None = None
     """With at most so many arguments the result is one number in size."""
+    along: tuple[str, ...] = ()
+    """Where some are named here, other arguments that are given by name do not count as such."""
     mode: Literal["disabled", "enabled", "argument", ""] = ""
     """A context manager or decorator that switches the recording of gradients."""
     immediate: bool = False

@@ -82,6 +82,9 @@ class RecordedInference:
     certain: bool = True
     """The model itself is run for sure, and by a function that trains nothing: no method out of
     sight, and no result that only looks as if nobody wanted its gradients."""
+    trained_beside: bool = False
+    """The loop, or one around it, calls what computes gradients: recording may be off for the call
+    alone."""
     steps: tuple[Step, ...] = ()
     on_device: bool = True
     """Something in its file, or in one that calls the function, may go to a device."""

@@ -9,10 +9,10 @@ from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.symbols import Identity, identity
+from cudalint.analysis.tensors.records import PASS
 from cudalint.analysis.tensors.run import TensorRun
 from cudalint.program import THIS, Assign, Call, Expression, Function, Index, Return, Variable
 
-_PASS = "forward"
 _CHOSEN = ""
 """In place of a class: one that the program chooses as it runs (``class_of(settings)()``)."""
 
@@ -21,13 +21,28 @@ def computes_gradients(run: TensorRun, function: Function, call: Call, model: st
     """Whether a call of a model that a function has by some name, or of a method of it, computes
     gradients, itself or by what it calls; if its class is chosen as the program runs, whether any
     module does."""
-    run_by = [(model, _PASS)]
-    if call.callee is None and (receiver := place(call.receiver)) is not None:
-        run_by.append((receiver, call.name.removeprefix(".")))
+    run_by = _run_by(call, model)
     if any(_CHOSEN in _classes(run, function, name, set()) for name, _ in run_by):
         methods = {method for _, method in run_by}
         return any(_differentiates(run, one) for one in _passes(run, methods))
-    return _differentiates(run, *(one for by in run_by for one in _methods(run, function, *by)))
+    return _differentiates(run, *methods_run(run, function, call, model))
+
+
+def methods_run(
+    run: TensorRun, function: Function, call: Call, model: str
+) -> Iterator[tuple[str, Function]]:
+    """The methods that a call of a model, or of a method of it, may run, each with the class of its
+    object."""
+    for by in _run_by(call, model):
+        yield from _methods(run, function, *by)
+
+
+def _run_by(call: Call, model: str) -> list[tuple[str, str]]:
+    """The names that a model has in a function, and the methods that a call runs of it."""
+    run_by = [(model, PASS)]
+    if call.callee is None and (receiver := place(call.receiver)) is not None:
+        run_by.append((receiver, call.name.removeprefix(".")))
+    return run_by
 
 
 def _differentiates(run: TensorRun, *passes: tuple[str, Function]) -> bool:
@@ -66,7 +81,7 @@ def _called(
         elif callee is not None:
             yield callee.record, callee
         elif (name := place(call.callee)) is not None:
-            yield from _methods(run, function, name, _PASS)
+            yield from _methods(run, function, name, PASS)
         elif (name := place(call.receiver)) is not None:
             yield from _methods(run, function, name, call.name.removeprefix("."))
 

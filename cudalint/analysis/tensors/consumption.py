@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import chain
 
-from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.places import holder, place
 from cudalint.analysis.tensors.lattice import Kind
-from cudalint.analysis.tensors.records import Form, Record
+from cudalint.analysis.tensors.records import Form, Record, handed
 from cudalint.analysis.tensors.view import View
 from cudalint.program import (
     Call,
@@ -34,7 +33,7 @@ class Fate(enum.IntFlag):
     PASSED_ON = enum.auto()
     """What is computed of it still has its graph, and goes to the caller."""
     ESCAPES = enum.auto()
-    """It is stored, or handed to something out of sight."""
+    """It is stored, handed to something out of sight, or its gradient is computed."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +63,8 @@ def consumption(view: View, origins: Iterable[int], depth: int = 0) -> Consumpti
     while pending:
         for user in view.users.get(pending.pop(), ()):
             record = view.records[user]
+            if record.effect is not None and record.effect.backward:
+                return Consumption(Fate.ESCAPES)
             if _ends(record):
                 ends[user] = record
                 continue
@@ -113,31 +114,17 @@ def _passed(view: View, record: Record, reached: set[int], depth: int) -> Fate:
     )
     inner = view.of(callee) if callee is not None else None
     if callee is None or inner is None or depth >= MOST_DEPTH:
-        return Fate.PASSED_ON if own and not _given(record, reached) else Fate.ESCAPES
-    arguments = given(call)
+        return Fate.PASSED_ON if own and not _is_given(record, reached) else Fate.ESCAPES
     into = [
-        -number - 1
-        for number, parameter in enumerate(callee.parameters)
-        if (value := arguments.at(number, parameter.name)) is not None
-        and _position(call, value) in _given(record, reached)
+        -number - 1 for number, value in handed(record, callee).items() if value.origins & reached
     ]
     return fate(inner, into, depth + 1)
 
 
-def _given(record: Record, reached: set[int]) -> set[int]:
-    """The positions of the arguments that may be what was reached."""
-    call = record.operation
-    assert isinstance(call, Call)
-    offset = 0 if call.receiver is None else 1
-    return {
-        number
-        for number, operand in enumerate(record.operands[offset:])
-        if operand.origins & reached
-    }
-
-
-def _position(call: Call, value: Expression) -> int:
-    return next((n for n, one in enumerate(call.arguments) if one.value is value), -1)
+def _is_given(record: Record, reached: set[int]) -> bool:
+    """Whether an argument may be what was reached."""
+    offset = 0 if getattr(record.operation, "receiver", None) is None else 1
+    return any(operand.origins & reached for operand in record.operands[offset:])
 
 
 def is_outside(function: Function, target: Expression | None) -> bool:

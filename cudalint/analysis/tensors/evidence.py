@@ -3,7 +3,7 @@ it; what is brought to the host was on the device."""
 
 from __future__ import annotations
 
-from cudalint.analysis.shape.arguments import given, named_constant
+from cudalint.analysis.shape.arguments import named_constant
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.knowledge import Known
@@ -14,6 +14,7 @@ from cudalint.analysis.tensors.records import (
     Form,
     Record,
     Surroundings,
+    handed,
     is_engine,
 )
 from cudalint.apis.model import TensorEffect
@@ -63,17 +64,12 @@ def differentiated(record: Record, call: Call, run: Surroundings, caller: Functi
     callee = run.callee(caller, call, records)
     if callee is None:
         return []
-    values = {
-        id(argument.value): value
-        for argument, value in zip(call.arguments, record.operands[offset:], strict=True)
-    }
-    arguments = given(call)
-    bound = (
-        arguments.at(number, callee.parameters[number].name)
-        for number, calls in run.evidence(callee).parameters.items()
-        if calls - {RETURNED}
-    )
-    return [values[id(expression)] for expression in bound if expression is not None]
+    wanted = run.evidence(callee).parameters
+    return [
+        value
+        for number, value in handed(record, callee).items()
+        if wanted.get(number, frozenset()) - {RETURNED}
+    ]
 
 
 def retains(call: Call, effect: TensorEffect) -> bool:

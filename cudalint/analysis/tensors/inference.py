@@ -21,6 +21,7 @@ from cudalint.analysis.tensors.passes import (
     is_for_inference,
     is_run,
     may_have_graph,
+    records_nothing,
     switches_itself,
 )
 from cudalint.analysis.tensors.records import Form, Record, position_of
@@ -59,8 +60,11 @@ def recorded(view: View) -> tuple[RecordedInference, ...]:
             one = one or _counted(view, origin, record, call)
         if one is None:
             continue
-        if not computes_gradients(view.run, view.function, call, record.callee):
-            found[record.callee] = one
+        model = record.callee
+        if not computes_gradients(view.run, view.function, call, model) and not records_nothing(
+            view, call, model
+        ):
+            found[model] = one
     return tuple(found.values())
 
 
@@ -102,12 +106,25 @@ def _in_evaluation(view: View, origin: int, record: Record, call: Call) -> Recor
         in_sight=not (is_method or callers)
         and not (trains and fate(view, _made_by(view, call)) & Fate.ESCAPES),
         certain=not is_method or is_run(view, call, record),
+        trained_beside=_is_trained_beside(view, record, evaluated),
         on_device=view.may_use_device,
         steps=(
             Step(evaluated.filename, evaluated.span, f"`{model_text}` is put in evaluation mode"),
             Step(view.function.filename, call.span, "the call is recorded for gradients"),
             *_steps(callers),
         ),
+    )
+
+
+def _is_trained_beside(view: View, record: Record, evaluated: Site) -> bool:
+    """Whether the loop of a call, or one around that in which the model stays in evaluation mode,
+    calls what computes gradients."""
+    at = {one.block for one in view.records.values() if one.operation.span == evaluated.span}
+    around = view.loops_around(record.block)
+    return any(
+        view.calls_backward(loop)
+        for number, loop in enumerate(around)
+        if not number or at.isdisjoint(loop.body)
     )
 
 

@@ -7,9 +7,10 @@ from cudalint.analysis.shape.operations import calls, expressions
 from cudalint.analysis.shape.places import place
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.shape.subjects import is_served
+from cudalint.analysis.tensors.adapting import methods_run
 from cudalint.analysis.tensors.consumption import is_outside
-from cudalint.analysis.tensors.lattice import Gradient, Kind
-from cudalint.analysis.tensors.records import Record, origin_at
+from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording
+from cudalint.analysis.tensors.records import Form, Record, origin_at
 from cudalint.analysis.tensors.view import View
 from cudalint.program import THIS, Call, Function, Return, walk
 
@@ -25,6 +26,29 @@ def is_run(view: View, call: Call, record: Record) -> bool:
         return True
     methods = _methods(view, name)
     return bool(methods) and all(_runs_weights(view, one) for one in methods)
+
+
+def records_nothing(view: View, call: Call, model: str) -> bool:
+    """Whether what a call of a model runs switches recording off itself, on some way at least: all
+    that it is made of there is run with recording off."""
+    methods = methods_run(view.run, view.function, call, model)
+    return any((one := view.of(m)) is not None and _switches_off(one) for _, m in methods)
+
+
+def _switches_off(view: View) -> bool:
+    """Whether something that a function returns is made by calls with recording off alone."""
+
+    def made_of(origin: int) -> list[int]:
+        record = view.records.get(origin)
+        return record.sources if record is not None else []
+
+    for end, returned in view.returned():
+        origins = closure(view.value(end, returned).origins, made_of)
+        made = [view.records[one] for one in origins if one in view.records]
+        run = [one.recording for one in made if one.runs_module or one.form is Form.CALL]
+        if run and all(one == Recording.OFF for one in run):
+            return True
+    return False
 
 
 def is_for_inference(view: View, record: Record) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from cudalint.analysis.shape.arguments import given, named
 from cudalint.analysis.shape.symbols import Symbols
 from cudalint.analysis.tensors.lattice import (
     LIST,
@@ -87,6 +88,8 @@ class Outcome:
     """The parts whose gradient it has computed itself; empty text: the whole."""
 
 
+PASS = "forward"
+"""The method that a call of a module runs."""
 RETURNED = 0
 """In place of a backward call: the caller computes the gradient of what is returned."""
 
@@ -116,6 +119,9 @@ class Surroundings(Protocol):
 
     def outcome(self, function: Function, call: Call, records: frozenset[str]) -> Outcome | None:
         """What a call of a function of the run gives back."""
+
+    def passed(self, function: Function, records: frozenset[str]) -> Outcome | None:
+        """What a call of a module gives back, if its class is known."""
 
     def kind_of(self, function: Function, name: str) -> Value | None:
         """What the whole class or function says of a place: that it is a module, a list."""
@@ -153,6 +159,23 @@ def made_by(effect: TensorEffect) -> Value | None:
     return fixed.get(effect.result or "")
 
 
+def handed(record: Record, callee: Function) -> dict[int, Value]:
+    """What a call hands to a function of the run, by the numbers of its parameters."""
+    call = record.operation
+    if not isinstance(call, Call):
+        return {}
+    values = record.operands[0 if call.receiver is None else 1 :]
+    by_argument = {
+        id(argument.value): value for argument, value in zip(call.arguments, values, strict=True)
+    }
+    arguments = given(call)
+    return {
+        number: by_argument[id(expression)]
+        for number, parameter in enumerate(callee.parameters)
+        if (expression := arguments.at(number, parameter.name)) is not None
+    }
+
+
 def is_constructor(call: Call) -> bool:
     """Whether a call makes an object, or is a constructor's of that of its base."""
     return call.kind == "constructor" or call.name.endswith(".__init__")
@@ -163,10 +186,17 @@ def is_off(call: Call) -> bool:
     return any(one.value == Constant(False) for one in call.arguments)
 
 
-def gives_gradients(call: Call) -> bool:
+def gives_gradients(call: Call, effect: TensorEffect) -> bool:
     """Whether a call of ``backward`` has a result that is taken apart or used at once: the program
     computes its gradients by hand (autograd's gives ``None``, an engine's the loss)."""
-    return isinstance(call.target, Variable) and call.target.symbol.startswith("%")
+    used = isinstance(call.target, Variable) and call.target.symbol.startswith("%")
+    return used and bool(effect.backward) and not effect.result
+
+
+def creates_graph(call: Call, effect: TensorEffect) -> bool:
+    """Whether the gradients that a call computes are recorded, and so hold the graph that they were
+    computed from as long as they are used."""
+    return named(call, effect.create) not in (None, Constant(False))
 
 
 def is_engine(call: Call, receiver: Value) -> bool:

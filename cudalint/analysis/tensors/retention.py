@@ -7,23 +7,23 @@ from dataclasses import replace
 
 from cudalint.analysis.facts.resources import Site
 from cudalint.analysis.facts.tensors import GraphRetention
-from cudalint.analysis.shape.arguments import given, named
+from cudalint.analysis.shape.arguments import given
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.places import holder, is_inside, place, root_of
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.consumption import Fate, consumption
 from cudalint.analysis.tensors.frozen import is_of_frozen
+from cudalint.analysis.tensors.graphless import has_no_graph
 from cudalint.analysis.tensors.keeping import Keeping, is_container, keepings
 from cudalint.analysis.tensors.lattice import Gradient, Recording, Value
 from cudalint.analysis.tensors.passes import may_have_graph
-from cudalint.analysis.tensors.records import Form, Record
+from cudalint.analysis.tensors.records import Form, Record, creates_graph
 from cudalint.analysis.tensors.together import in_one_turn
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
 from cudalint.program import (
     Assign,
     Call,
-    Constant,
     Expression,
     Index,
     Member,
@@ -118,7 +118,7 @@ def _creates(view: View, backward: int) -> bool:
     record = view.records.get(backward)
     if record is None or record.effect is None or not isinstance(record.operation, Call):
         return False
-    return named(record.operation, record.effect.create) not in (None, Constant(False))
+    return creates_graph(record.operation, record.effect)
 
 
 def _attached(view: View, value: Value) -> list[int]:
@@ -214,9 +214,9 @@ def _let_go_late(
     sure = value.gradient == Gradient.ATTACHED
     if not sure and isinstance(keeping.value, Member | Index):
         return None  # picked out of what is there anyway
+    if not sure and has_no_graph(view, value):
+        return None
     by = (after if sure else detached)[:1]
-    if any(end.effect is not None and end.effect.backward for end in collected.ends):
-        return None  # what gradients are asked for
     if collected.fate != Fate.NUMBERS or not by or not isinstance(by[0].operation, Call):
         return None
     if _is_of_what_was_there(view, value, loop) or _is_needed_anyway(view, value, loop):

@@ -16,7 +16,7 @@ from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.tensors.evidence import gather
 from cudalint.analysis.tensors.knowledge import Known
 from cudalint.analysis.tensors.lattice import MODULE, NOTHING, Recording, Value
-from cudalint.analysis.tensors.records import RETURNED, Evidence, Outcome, origin_at
+from cudalint.analysis.tensors.records import PASS, RETURNED, Evidence, Outcome, origin_at
 from cudalint.analysis.tensors.scan import Scan, scan
 from cudalint.analysis.tensors.solver import Solution, solve
 from cudalint.program import THIS, Call, Function, FunctionReference, Variable, walk
@@ -307,7 +307,14 @@ class TensorRun:
 
     def outcome(self, function: Function, call: Call, records: frozenset[str]) -> Outcome | None:
         """What a call of a function of the run gives back."""
-        callee = self.callee(function, call, records)
+        return self._outcome(self.callee(function, call, records))
+
+    def passed(self, function: Function, records: frozenset[str]) -> Outcome | None:
+        """What a call of a module gives back, if its class is known."""
+        record = next(iter(records)) if len(records) == 1 else None
+        return self._outcome(self.symbols.method(record, PASS, function.filename))
+
+    def _outcome(self, callee: Function | None) -> Outcome | None:
         if callee is None or callee.is_generator or identity(callee) not in self._known:
             return None
         solution = self.solution(self.known(callee))

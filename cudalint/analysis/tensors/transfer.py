@@ -153,7 +153,7 @@ class Transfer(Values):
         callee, callable_value = self._callee(state, call)
         effect = self._effects(call.name)
         operands = operands_of(call, receiver, arguments, effect)
-        if effect is not None and effect.backward and gives_gradients(call):
+        if effect is not None and gives_gradients(call, effect):
             effect = None
         if effect is not None and effect.without_arguments and call.arguments:
             effect = None
@@ -188,6 +188,7 @@ class Transfer(Values):
                 form = Form.LEAF
         elif callable_value.kind & Kind.MODULE:
             form, result = Form.MODEL, self._model_call(state, callable_value, arguments)
+            parts = self._beside_numbers(callable_value, result, origin)
         elif callable_value.kind & Kind.FUNCTION:
             form = Form.FUNCTION
             gradient, device = computed(arguments, state.recording)
@@ -276,6 +277,17 @@ class Transfer(Values):
         if device & Device.DEVICE:
             device = Device.DEVICE
         return Value(Kind.OTHER, gradient, device or Device.UNKNOWN, tensorlike=True, large=True)
+
+    def _beside_numbers(self, model: Value, result: Value, origin: int) -> dict[str, Value]:
+        """The parts of what a model of a known class gives, where some of them are numbers."""
+        outcome = self.around.passed(self.function, model.records)
+        parts = outcome.parts if outcome is not None else {}
+        if not any(one.is_number for one in parts.values()):
+            return {}
+        return {
+            name: one if one.is_number else result.of(part_origin(origin, number))
+            for number, (name, one) in enumerate(parts.items())
+        }
 
     def _unknown_call(self, state: State, operands: list[Value]) -> Value:
         gradient = Gradient.UNKNOWN if state.recording & Recording.ON else Gradient.NOTHING

@@ -25,7 +25,9 @@ from cudalint.analysis.tensors.lattice import (
 from cudalint.analysis.tensors.records import Record, Surroundings, is_off, made_by
 from cudalint.apis.model import TensorEffect
 from cudalint.program import (
+    EACH,
     Argument,
+    Assign,
     Binary,
     Call,
     Cast,
@@ -45,6 +47,8 @@ from cudalint.program import (
 
 _DEVICES: dict[str | None, Device] = {"device": Device.DEVICE, "host": Device.HOST}
 TESTS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in", "is"})
+BITS = frozenset({"&", "|", "^", "<<", ">>"})
+"""Of integers, which have no gradients; ``|`` may also join dictionaries, which keep theirs."""
 
 
 class Values:
@@ -83,7 +87,7 @@ class Values:
                 return self._computed(state, [self.value(state, operand)])
             case Binary(operator=operator, left=left, right=right):
                 values = [self.value(state, left), self.value(state, right)]
-                if operator in TESTS:
+                if operator in TESTS or (operator in BITS and not any(map(_may_be_table, values))):
                     device = computed(values, state.recording)[1]
                     return Value(join_all(values).kind, Gradient.DETACHED, device, large=True)
                 if operator in ("&&", "||"):
@@ -144,7 +148,7 @@ class Values:
                 whole = state.values.get(inner, NOTHING)
                 other = self._viewed(whole) if whole.kind & ~Kind.LIST else NOTHING
                 return state.values[element].join(other)
-            parts = self._contents(state, inner) if name == element else NOTHING
+            parts = self._picked(state, expression, inner) if name == element else NOTHING
             if parts != NOTHING:
                 return parts
             outer = self.value(state, expression.base)
@@ -162,6 +166,28 @@ class Values:
         if place(expression.base) == "this" or not outer.may_attach:
             return replace(UNKNOWN, tensorlike=outer.tensorlike)
         return replace(outer, kind=Kind.OTHER)
+
+    def _picked(self, state: State, expression: Index, inner: str) -> Value:
+        """Any of the parts of a place, or of those that a loop over known keys picks."""
+        keys = self._keys(expression.index)
+        found = [state.values.get(f"{inner}[{key!r}]") for key in keys]
+        known = [one for one in found if one is not None]
+        return join_all(known) if known and known == found else self._contents(state, inner)
+
+    def _keys(self, index: Expression) -> list[object]:
+        """The keys that a variable goes over: those of a dictionary, or of a list, that is written
+        out."""
+        flow = self.around.symbols.flow(self.function)
+        made: object = flow.only(index.symbol) if isinstance(index, Variable) else None
+        over = made.value if isinstance(made, Assign) else None
+        table = over.base if isinstance(over, Index) and over.index == EACH else None
+        if isinstance(table, Variable):
+            written = flow.only(table.symbol)
+            table = written.value if isinstance(written, Assign) else None
+        items = table.items if isinstance(table, Tuple) else ()
+        keys = items[::2] if isinstance(table, Tuple) and table.kind == "dict" else items
+        constants: list[object] = [one.value for one in keys if isinstance(one, Constant)]
+        return constants if len(constants) == len(keys) else []
 
     def _contents(self, state: State, name: str) -> Value:
         return join_all(
@@ -245,7 +271,7 @@ class Values:
             gradient = Gradient.ATTACHED
         if operands and all(value.is_number for value in operands) and effect.device == "follows":
             return NUMBER
-        large = effect.scalar is None or call is None or len(call.arguments) > effect.scalar
+        large = effect.scalar is None or call is None or _counted(call, effect) > effect.scalar
         if call is not None and effect.scalar and named_constant(call, "reduction") == "none":
             large = True
         if operands and effect.device == "follows":
@@ -272,6 +298,17 @@ class Values:
                 space = space_of_device(getattr(argument.value, "value", None))
                 return _DEVICES.get(space, Device.UNKNOWN)
         return device if moves else Device.HOST
+
+
+def _counted(call: Call, effect: TensorEffect) -> int:
+    """How many arguments say that the result is more than one number."""
+    keywords = (one.keyword for one in call.arguments)
+    return sum(not one or not effect.along or one in effect.along for one in keywords)
+
+
+def _may_be_table(value: Value) -> bool:
+    """Whether a value may be a dictionary of tensors, as some models return."""
+    return bool(value.kind & Kind.LIST or (value.tensorlike and not value.kind & Kind.TENSOR))
 
 
 def operands_of(

@@ -87,7 +87,7 @@ class View:
     def effect(self, call: Call) -> TensorEffect | None:
         """What an API call does to tensors."""
         effect = self.run.models.tensor_effect(call.name)
-        return None if effect is not None and effect.backward and gives_gradients(call) else effect
+        return None if effect is not None and gives_gradients(call, effect) else effect
 
     def state_before(self, origin: int) -> State:
         """What is known just before an operation."""

@@ -91,6 +91,12 @@ class ClassInfo:
                 return owner, owner.methods[name][-1]
         return None
 
+    def member(self, name: str) -> str:
+        """The member that ``self.name`` reads: what a property hands out as it is, or itself."""
+        found = self.method(name)
+        getters = found[0].methods[name][:1] if found is not None else []
+        return next(filter(None, map(_handed_out, getters)), name)
+
     def __eq__(self, other: object) -> bool:
         return self is other
 
@@ -311,6 +317,28 @@ class Scope:
     def parent_meaning(self, node: cst.CSTNode) -> Meaning | None:
         """What an expression in a class's head means: seen from around the class."""
         return self.parent.meaning(node) if self.parent is not None else None
+
+
+def _handed_out(getter: Defined) -> str:
+    """The member that a property returns: ``return self._name`` is all that its getter does."""
+    node = getter.node
+    decorators = {dotted_text(one.decorator) for one in node.decorators}
+    statements = node.body.body if isinstance(node.body, cst.IndentedBlock) else ()
+    last = statements[-1] if len(statements) in (1, 2) else None
+    if decorators != {"property"} or not isinstance(last, cst.SimpleStatementLine):
+        return ""
+    if any(not _is_text(one) for one in statements[:-1]) or not node.params.params:
+        return ""
+    end = last.body[-1]
+    receiver, _, member = dotted_text(getattr(end, "value", None)).partition(".")
+    is_own = receiver == node.params.params[0].name.value and isinstance(end, cst.Return)
+    return member if is_own and "." not in member else ""
+
+
+def _is_text(statement: cst.CSTNode) -> bool:
+    """A statement that is a docstring."""
+    line = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
+    return all(isinstance(o, cst.Expr) and isinstance(o.value, cst.SimpleString) for o in line)
 
 
 def _stands_in(binding: Binding) -> bool:

@@ -137,6 +137,7 @@ def _attribute(context: Context, node: cst.Attribute) -> Expression:
         value = member_constant(ClassMember(base.owner, node.attr.value))
         if isinstance(value, Constant):
             return Constant(value.value, f"{base.name}.{node.attr.value}")
+        return Member(context.lower(node.value), base.owner.member(node.attr.value))
     if isinstance(node.value, cst.Call):
         known = fold(node, context.scope)  # the size of an element type
         if isinstance(known, Constant):
