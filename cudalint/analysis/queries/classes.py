@@ -26,10 +26,7 @@ from cudalint.analysis.shape.operations import At, calls
 from cudalint.analysis.shape.symbols import Identity, identity
 from cudalint.analysis.summaries import Linker
 from cudalint.findings.finding import Step
-from cudalint.program import (
-    render,
-    variables,
-)
+from cudalint.program import Function, render, variables
 from cudalint.source import Span, is_header
 
 
@@ -229,7 +226,7 @@ def _called_again(linker: Linker, method: Identity, enders: set[str]) -> Site | 
     seen: dict[tuple[int, str], list[At]] = defaultdict(list)
     for site in linker.memo(CallGraph).sites(method):
         call = site.call
-        if call.receiver is None or any(one.key in enders for _, one in calls(site.caller)):
+        if call.receiver is None or _calls_any(linker, site.caller, enders):
             continue
         flow = linker.flow(site.caller)
         loops = flow.enclosing.get(site.at.block, frozenset())
@@ -248,6 +245,15 @@ def _called_again(linker: Linker, method: Identity, enders: set[str]) -> Site | 
             return here
         earlier.append(site.at)
     return None
+
+
+def _calls_any(linker: Linker, caller: Function, enders: set[str]) -> bool:
+    """Whether a function calls one of those that release, or what one of them overrides."""
+    return any(
+        one.key in enders
+        for _, call in calls(caller)
+        for one, _ in linker.callees(call, caller.filename)
+    )
 
 
 def member_misuses(table: Table) -> dict[str, list[Misuse]]:
