@@ -14,6 +14,7 @@ from cudalint.analysis.facts import (
     MemberAcquisition,
     Misuse,
     MisuseKind,
+    Resource,
     Site,
     part_of,
 )
@@ -22,6 +23,7 @@ from cudalint.analysis.queries.process_end import ProcessEnd
 from cudalint.analysis.shape.callgraph import CallGraph, following
 from cudalint.analysis.shape.callgraph import Site as CallSite
 from cudalint.analysis.shape.destruction import Destruction
+from cudalint.analysis.shape.flags import Flags
 from cudalint.analysis.shape.operations import At, calls
 from cudalint.analysis.shape.symbols import Identity, identity
 from cudalint.analysis.summaries import Linker
@@ -189,6 +191,8 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
         item = members.acquired[acquisition]
         if item.method_kind != "method" or item.member in members.together:
             continue  # another member still holds the earlier one
+        if _is_made_once(members, method, item.resource, linker):
+            continue
         acquiring = members.acquiring[item.member]
         lineage = linker.lineage(method.record or "", method.filename)
         made = [[m for m in linker.methods(one) if m.kind == "constructor"] for one in lineage]
@@ -198,6 +202,16 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
         if constructed or again is not None:
             found.append(replace(item, again=again))
     return tuple(found)
+
+
+def _is_made_once(members: Members, method: Function, resource: Resource, linker: Linker) -> bool:
+    """Whether a method acquires where a member of the object says that it has not yet."""
+    flags, program = linker.memo(Flags), members.programs[method.filename]
+    return any(
+        flags.keep_from(method, program, at.block)
+        for at, call in calls(method)
+        if call.span == resource.span and method.filename == resource.filename
+    )
 
 
 def _overwritable(
