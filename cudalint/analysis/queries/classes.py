@@ -277,7 +277,7 @@ def member_misuses(table: Table) -> dict[str, list[Misuse]]:
         for member, release, run in members.releases:
             name = path_of(member)
             kinds = members.families.get(name, set())
-            if release.step.filename != run.filename:
+            if release.step.filename != run.filename or _is_by_end(run, release):
                 continue
             if "[]" in release.location and not any(
                 path_of(one.member) == name != one.member for one in members.acquired.values()
@@ -289,6 +289,11 @@ def member_misuses(table: Table) -> dict[str, list[Misuse]]:
             if misuse is not None:
                 found.setdefault(run.function.key, []).append(misuse)
     return found
+
+
+def _is_by_end(run: FunctionRun, release: InputRelease) -> bool:
+    """Whether it is a destructor that releases it where a scope ends: there it is told."""
+    return not any(call.span == release.step.span for _, call in calls(run.function))
 
 
 def _chooses(run: FunctionRun, release: InputRelease, kinds: set[str]) -> bool:
