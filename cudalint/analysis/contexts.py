@@ -272,7 +272,9 @@ def _sized(mine: Sized, others: tuple[Sized, ...], steps: tuple[Step, ...]) -> S
             resource = replace(mine.resource, bytes=other.bytes)
             return replace(other, checked=mine.checked, resource=resource, steps=steps)
         if isinstance(mine, LaunchSite) and isinstance(other, LaunchSite):
-            return replace(other, opted_in=mine.opted_in, steps=steps)
+            # That one of its paths asks for nothing does not say that a call does.
+            shared = other.shared_bytes or mine.shared_bytes
+            return replace(other, opted_in=mine.opted_in, shared_bytes=shared, steps=steps)
         return replace(other, steps=steps)
     return mine
 

@@ -564,15 +564,15 @@ class _Application(Translation):
             state.values[(*location, *rest)] = inner
 
     def _is_of_class(self, release: InputRelease, value: Value) -> bool:
-        """Whether a method of the class acquired what another releases: if the two do not fit, that
-        is told there."""
+        """Whether a method of the class acquired what another releases, or its destructor where a
+        copy that was given ends: if the two do not fit, that is told there."""
         known = map(self.run.log(Recorder).of, resources_in(value))
         makers = [one.through for one in known if one is not None and one.kept_by_callee]
-        classes = self.run.symbols.classes(self.definition.record, self.definition.filename)
-        scopes = {record.name for record in classes}
-        return release.location[0] == "this" and any(
-            maker is not None and maker.rpartition("::")[0] in scopes for maker in makers
-        )
+        root, definition = release.location[0], self.definition
+        copies = (one.type.record for one in definition.parameters if one.symbol == root)
+        of = definition.record if root == "this" else next(copies, None)
+        scopes = {one.name for one in self.run.symbols.classes(of, definition.filename)}
+        return any(maker is not None and maker.rpartition("::")[0] in scopes for maker in makers)
 
     def _release(self, release: InputRelease, state: State) -> None:
         effect = ReleaseEffect(handle="arg0", families=release.families)

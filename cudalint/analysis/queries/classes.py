@@ -14,6 +14,7 @@ from cudalint.analysis.facts import (
     MemberAcquisition,
     Misuse,
     MisuseKind,
+    Resource,
     Site,
     part_of,
 )
@@ -22,14 +23,12 @@ from cudalint.analysis.queries.process_end import ProcessEnd
 from cudalint.analysis.shape.callgraph import CallGraph, following
 from cudalint.analysis.shape.callgraph import Site as CallSite
 from cudalint.analysis.shape.destruction import Destruction
+from cudalint.analysis.shape.flags import Flags
 from cudalint.analysis.shape.operations import At, calls
 from cudalint.analysis.shape.symbols import Identity, identity
 from cudalint.analysis.summaries import Linker
 from cudalint.findings.finding import Step
-from cudalint.program import (
-    render,
-    variables,
-)
+from cudalint.program import Function, render, variables
 from cudalint.source import Span, is_header
 
 
@@ -192,6 +191,8 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
         item = members.acquired[acquisition]
         if item.method_kind != "method" or item.member in members.together:
             continue  # another member still holds the earlier one
+        if _is_made_once(members, method, item.resource, linker):
+            continue
         acquiring = members.acquiring[item.member]
         lineage = linker.lineage(method.record or "", method.filename)
         made = [[m for m in linker.methods(one) if m.kind == "constructor"] for one in lineage]
@@ -201,6 +202,16 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
         if constructed or again is not None:
             found.append(replace(item, again=again))
     return tuple(found)
+
+
+def _is_made_once(members: Members, method: Function, resource: Resource, linker: Linker) -> bool:
+    """Whether a method acquires where a member of the object says that it has not yet."""
+    flags, program = linker.memo(Flags), members.programs[method.filename]
+    return any(
+        flags.keep_from(method, program, at.block)
+        for at, call in calls(method)
+        if call.span == resource.span and method.filename == resource.filename
+    )
 
 
 def _overwritable(
@@ -229,7 +240,7 @@ def _called_again(linker: Linker, method: Identity, enders: set[str]) -> Site | 
     seen: dict[tuple[int, str], list[At]] = defaultdict(list)
     for site in linker.memo(CallGraph).sites(method):
         call = site.call
-        if call.receiver is None or any(one.key in enders for _, one in calls(site.caller)):
+        if call.receiver is None or _calls_any(linker, site.caller, enders):
             continue
         flow = linker.flow(site.caller)
         loops = flow.enclosing.get(site.at.block, frozenset())
@@ -250,6 +261,15 @@ def _called_again(linker: Linker, method: Identity, enders: set[str]) -> Site | 
     return None
 
 
+def _calls_any(linker: Linker, caller: Function, enders: set[str]) -> bool:
+    """Whether a function calls one of those that release, or what one of them overrides."""
+    return any(
+        one.key in enders
+        for _, call in calls(caller)
+        for one, _ in linker.callees(call, caller.filename)
+    )
+
+
 def member_misuses(table: Table) -> dict[str, list[Misuse]]:
     """By file and function: releases of members that do not fit what other methods did."""
     found: dict[str, list[Misuse]] = {}
@@ -257,7 +277,7 @@ def member_misuses(table: Table) -> dict[str, list[Misuse]]:
         for member, release, run in members.releases:
             name = path_of(member)
             kinds = members.families.get(name, set())
-            if release.step.filename != run.filename:
+            if release.step.filename != run.filename or _is_by_end(run, release):
                 continue
             if "[]" in release.location and not any(
                 path_of(one.member) == name != one.member for one in members.acquired.values()
@@ -269,6 +289,11 @@ def member_misuses(table: Table) -> dict[str, list[Misuse]]:
             if misuse is not None:
                 found.setdefault(run.function.key, []).append(misuse)
     return found
+
+
+def _is_by_end(run: FunctionRun, release: InputRelease) -> bool:
+    """Whether it is a destructor that releases it where a scope ends: there it is told."""
+    return not any(call.span == release.step.span for _, call in calls(run.function))
 
 
 def _chooses(run: FunctionRun, release: InputRelease, kinds: set[str]) -> bool:

@@ -30,7 +30,7 @@ def following(site: Site) -> list[At]:
     return [*own, *operations(reached)]
 
 
-def _only_side(function: Function, test: int, number: int) -> set[int]:
+def only_side(function: Function, test: int, number: int) -> set[int]:
     """The blocks that follow on the side of a test that leads to a block, and on that side only."""
     onward = ways(function.blocks, set(range(len(function.blocks))) - {test})
     sides = [closure([side], onward) for side in successors(function.blocks[test])]
@@ -86,7 +86,7 @@ class CallGraph:
                 continue
             asked = [(function.filename, one) for one in variables(block.terminator.condition)]
             set_by = [self._settings[flag] for flag in asked if flag in self._settings]
-            inside = _only_side(function, block.number, site.at.block) if set_by else set()
+            inside = only_side(function, block.number, site.at.block) if set_by else set()
             if any(all(one is function and at.block in inside for one, at in s) for s in set_by):
                 return True
         return False

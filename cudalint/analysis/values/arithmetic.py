@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from cudalint.analysis.values.addresses import is_element, is_same
+from cudalint.analysis.values.elements import is_any_element
 from cudalint.analysis.values.values import (
     CLOSED,
     NULL,
@@ -29,6 +30,7 @@ from cudalint.analysis.values.values import (
     Symbol,
     Value,
     bag,
+    inside,
     integer,
     parts,
     resources_in,
@@ -164,7 +166,7 @@ def _fold(name: str, operands: tuple[Value, ...]) -> Value:
     if name in ("==", "!=") and (same := is_same(left, right)) is not None:
         return Const(same == (name == "=="))
     if name in _COMPARE:
-        if left == right and not isinstance(left, Const) and not is_element(left):
+        if left == right and not isinstance(left, Const) and not _may_differ(left):
             return Const(name in ("==", "<=", ">="))
         if isinstance(left, Const) and not isinstance(right, Const):
             return Operation(_MIRROR[name], (right, left))
@@ -302,8 +304,24 @@ def _polynomial(name: str, left: Value, right: Value) -> Value | None:
     else:
         total = dict(first)
         for key, number in second.items():
-            total[key] = total.get(key, 0) + (number if name == "+" else -number)
+            if not _add(total, key, number if name == "+" else -number):
+                return None
     return _from_terms(total)
+
+
+def _add(total: dict[tuple[Value, ...], int], key: tuple[Value, ...], number: int) -> bool:
+    """Add a term to a sum, unless it would take away from what may be another element's:
+    ``offsets[i + 1] - offsets[i]``."""
+    earlier = total.get(key, 0)
+    if earlier and (earlier < 0) != (number < 0) and any(map(_may_differ, key)):
+        return False
+    total[key] = earlier + number
+    return True
+
+
+def _may_differ(value: Value) -> bool:
+    """Whether a value stands for what any element holds: twice, it need not be the same."""
+    return is_element(value) or any(map(is_any_element, inside(value)))
 
 
 def _from_terms(total: dict[tuple[Value, ...], int]) -> Value | None:
@@ -335,8 +353,8 @@ def _sum(
         inner = _terms(product)
         if inner is None or (isinstance(product, Const) and product.overflow):
             break
-        for key, number in inner.items():
-            total[key] = total.get(key, 0) + number
+        if not all(_add(total, key, number) for key, number in inner.items()):
+            break
     else:
         found = _from_terms(total)
         if found is not None:
