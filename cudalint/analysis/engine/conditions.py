@@ -203,6 +203,10 @@ class Conditions:
             return self.assume(state, left, not truth)
         elif isinstance(right, Const) and isinstance(right.value, bool) and operator == "==":
             return self.assume(state, left, right.value == truth)
+        elif operator == "==" and truth and (fresh := _fresh(state, left, right)) is not None:
+            if state.status(fresh) is Status.OWNED:
+                return []
+            state.set_status(fresh, Status.ABSENT)  # it is null, as the other is
         return self._remember(state, Operation(operator, (left, right)), truth)
 
     def _are_same(self, one: Location, other: Location) -> bool | None:
@@ -338,6 +342,26 @@ def is_known(conditions: dict[Value, bool], condition: Value, truth: bool) -> bo
     if isinstance(condition, Operation) and condition.operator == "!":
         return conditions.get(condition.operands[0]) is (not truth)
     return conditions.get(condition) is truth
+
+
+def _fresh(state: State, left: Value, right: Value) -> Symbol | None:
+    """The resource of which one of two values is the pointer while the other one is older than it:
+    memory that was there before is another block."""
+    for mine, other in ((left, right), (right, left)):
+        if isinstance(mine, Pointer) and mine.offset == ZERO and isinstance(other, Input):
+            holding = state.resources.get(mine.resource)
+            waits = holding is not None and holding.status in (Status.REQUESTED, Status.OWNED)
+            if waits and not (_is_stored(other) and _may_be_stored(state, mine.resource)):
+                return mine.resource
+    return None
+
+
+def _may_be_stored(state: State, resource: Symbol) -> bool:
+    """Whether a resource may stand in an object that is not this call's own."""
+    return bool(state.resources[resource].lent) or any(
+        _is_stored(Input(location)) and resource in resources_in(value)
+        for location, value in state.values.items()
+    )
 
 
 def _share(state: State, left: Value, right: Value) -> None:
