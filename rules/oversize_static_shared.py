@@ -1,4 +1,4 @@
-"""GPU301: more static shared memory than any architecture allows."""
+"""GPU301: more static shared memory than the architecture allows."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from cudalint_rules._wording import format_against, quoted
 
 
 class OversizeStaticShared(FileRule):
-    """More static shared memory than any architecture allows.
+    """More static shared memory than the architecture allows.
 
     ## What it does
 
     Adds up the `__shared__` variables (Numba: `cuda.shared.array`) of each kernel, and reports a
-    kernel whose sum is above 48 KiB.
+    kernel whose sum is above 48 KiB: a warning up to 227 KiB, as long as `--target` does not say
+    what it is built for. Nothing is said of kernels whose assembler (`wgmma`, `tcgen05`) only
+    architecture-specific targets have.
 
     ## Why is this bad?
 
-    48 KiB is the limit of statically declared shared memory on every architecture; the larger
-    amounts that newer ones offer exist for dynamic shared memory alone. `ptxas` refuses the kernel,
-    and code that is compiled at run time (NVRTC, CuPy, Numba) fails there, on the user's machine.
+    48 KiB is the limit of statically declared shared memory for every target but the
+    architecture-specific ones (`sm_90a`), where CUDA 13 allows more; the larger amounts that newer
+    devices offer exist for dynamic shared memory alone. `ptxas` refuses the kernel, and code that
+    is compiled at run time (NVRTC, CuPy, Numba) fails there, on the user's machine.
 
     ## Example
 
@@ -71,16 +74,26 @@ class OversizeStaticShared(FileRule):
 
     def check(self, facts: FileFacts) -> Iterator[Finding]:
         """Yield the kernels of a file that cannot be built."""
-        limit = self.limits.static_shared
+        limit, whose = (
+            self.limits.static_shared,
+            "target" if self.limits.targets else "architecture",
+        )
         for kernel in facts.kernels:
             total = static_bytes(kernel)
-            if total <= limit:
+            most = self.limits.specific_static_shared if kernel.dialect == "cuda" else limit
+            if total <= (most if kernel.is_specific else limit):
                 continue
-            size, offered = format_against(total, limit)
+            size, offered = format_against(total, limit if total <= most else most)
+            refusal = f"no {whose} allows more than {offered}"
+            if total <= most:
+                refusal = (
+                    f"more than {offered} needs CUDA 13 and an architecture-specific target, such "
+                    "as sm_90a"
+                )
             shown = quoted(f"{kernel.name}{kernel.instance}")
             yield self.finding(
-                f"{shown} declares {size} of static shared memory; no architecture allows more "
-                f"than {offered}",
+                f"{shown} declares {size} of static shared memory; {refusal}",
+                severity=Severity.WARNING if total <= most else None,
                 filename=kernel.filename,
                 span=kernel.span,
                 function=kernel.name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 from rule_facts import (
     FILE,
@@ -20,6 +21,7 @@ from rule_facts import (
 )
 
 from cudalint.analysis.facts import FileFacts, FunctionFacts, LaunchSite, Overflow, Transfer
+from cudalint.apis.devices import limits_for
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint.findings.rule import Limits, Rule
 from cudalint_rules.copy_kind_mismatch import CopyKindMismatch
@@ -58,10 +60,32 @@ def test_static_shared_memory() -> None:
     fits, large = kernel("fits", 48 * KIB), kernel("large", 40 * KIB, 32 * KIB)
     (found,) = rule.check(FileFacts(FILE, "cuda", kernels=(fits, large)))
     assert found.message == (
-        "`large` declares 72 KiB of static shared memory; no architecture allows more than 48 KiB"
+        "`large` declares 72 KiB of static shared memory; more than 48 KiB needs CUDA 13 and an "
+        "architecture-specific target, such as sm_90a"
     )
-    assert (found.span, found.severity) == (at(2), Severity.ERROR)
+    assert (found.span, found.severity) == (at(2), Severity.WARNING)
     assert [step.message for step in found.steps] == ["s0 takes 40 KiB", "s1 takes 32 KiB"]
+
+
+@pytest.mark.parametrize(
+    ("size", "is_specific", "targets", "end"),
+    [
+        (64 * KIB, False, ("sm_90",), "no target allows more than 48 KiB"),
+        (64 * KIB, False, ("sm_90a",), None),
+        (64 * KIB, True, (), None),
+        (300 * KIB, True, (), "no architecture allows more than 227 KiB"),
+        (300 * KIB, False, (), "no architecture allows more than 227 KiB"),
+        (100 * KIB, False, ("sm_120a", "sm_80"), "no target allows more than 99 KiB"),
+    ],
+)
+def test_static_shared_memory_of_targets(
+    size: int, is_specific: bool, targets: tuple[str, ...], end: str | None
+) -> None:
+    rule = OversizeStaticShared(limits_for(targets))
+    large = msgspec.structs.replace(kernel("large", size), is_specific=is_specific)
+    found = list(rule.check(FileFacts(FILE, "cuda", kernels=(large,))))
+    assert [one.message.partition("; ")[2] for one in found] == ([end] if end else [])
+    assert all(one.severity is Severity.ERROR for one in found)
 
 
 def test_dynamic_shared_memory_that_no_device_offers() -> None:

@@ -17,6 +17,8 @@ class Common(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What every device offers."""
 
     static_shared: int
+    specific_instructions: tuple[str, ...]
+    """Of PTX: code with them is built for architecture-specific targets alone."""
     default_shared: int
     threads_per_block: int
     block: tuple[int, int, int]
@@ -31,6 +33,9 @@ class Device(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Per block, static and dynamic together, after opting in."""
     shared_per_sm: int
     source: str
+    specific_static_shared: int = 0
+    """Static shared memory per block for the architecture-specific target (``sm_90a``), if that may
+    have more than others."""
     architecture: str = ""
     devices: tuple[str, ...] = ()
     """Examples, the one with the most memory first."""
@@ -78,6 +83,15 @@ def parse_target(text: str) -> str:
         known = ", ".join(target.removeprefix("sm_") for target in devices())
         raise ValueError(f"`{text}` is no known target; {hint}native, or sm_ and one of {known}")
     return name
+
+
+def _is_specific(text: str) -> bool:
+    """Whether a target is architecture-specific: ``sm_90a``."""
+    return text.strip().lower().endswith("a")
+
+
+def _specific_static(name: str) -> int:
+    return devices()[name].specific_static_shared
 
 
 def parse_bytes(text: str | int) -> int:
@@ -167,12 +181,16 @@ def limits_for(
         names.append(name)
         memories.append(devices()[name].memory or _largest_memory())
     chosen = names or list(devices())
+    specific = [parse_target(target) for target in targets if _is_specific(target)]
+    static = max([common().static_shared, *map(_specific_static, specific)])
+    possible = [] if names else map(_specific_static, chosen)
     largest = max(chosen, key=lambda name: devices()[name].largest_shared)
     given = device_memory is not None
     defaults = Limits()
     return Limits(
         targets=tuple(dict.fromkeys(names)),
-        static_shared=common().static_shared,
+        static_shared=static,
+        specific_static_shared=max([static, *possible]),
         default_shared=common().default_shared,
         largest_shared=devices()[largest].largest_shared,
         largest_shared_target=largest,

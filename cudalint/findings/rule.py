@@ -26,6 +26,8 @@ class Limits:
     """Compute capabilities (``sm_86``); empty: every device that CUDA supports."""
     static_shared: int = 48 * 1024
     """CUDA C++ Programming Guide, Technical Specifications: 48 KB on every device."""
+    specific_static_shared: int = 227 * 1024
+    """What an architecture-specific target (``sm_90a``) may have instead, where it may be one."""
     default_shared: int = 48 * 1024
     """Static plus dynamic per block without opt-in."""
     largest_shared: int = 227 * 1024

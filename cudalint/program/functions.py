@@ -357,6 +357,8 @@ class Kernel(msgspec.Struct, frozen=True, omit_defaults=True):
     """Arrays of which each thread has its own (Numba's ``cuda.local.array``)."""
     instance: str = ""
     """The arguments of the instance of a template whose arrays are in ``shared``: ``<256>``."""
+    is_specific: bool = False
+    """Its assembler is that of architecture-specific targets (``sm_90a``)."""
 
 
 MISSING_HEADER = "missing header"

@@ -6,6 +6,7 @@ import re
 
 from clang.cindex import Cursor
 
+from cudalint.apis.devices import common
 from cudalint.frontends.cuda.blanked import blanked
 from cudalint.frontends.cuda.conditional import asked_around
 from cudalint.frontends.cuda.lowering.libclang import (
@@ -73,7 +74,7 @@ class DeviceCode:
 
     def kernel(self, cursor: Cursor) -> Kernel:
         """The kernel for its definition."""
-        shared, dynamic = self._reach(cursor)
+        shared, dynamic, is_specific = self._reach(cursor)
         parameters = []
         for part in children(cursor):
             if part._kind_id == Kind.PARAMETER:
@@ -92,10 +93,13 @@ class DeviceCode:
             self._bounds(cursor),
             cursor._kind_id == Kind.FUNCTION_TEMPLATE,
             instance=self._chosen.get(address(cursor), ""),
+            is_specific=is_specific,
         )
 
-    def _reach(self, cursor: Cursor) -> tuple[tuple[SharedArray, ...], str | None]:
-        """Shared memory of the kernel and of the device functions that it calls."""
+    def _reach(self, cursor: Cursor) -> tuple[tuple[SharedArray, ...], str | None, bool]:
+        """Shared memory of the kernel and of the device functions that it calls, and whether any of
+        them has instructions of architecture-specific targets."""
+        is_specific = False
         shared: dict[tuple[str, Span], SharedArray] = {}
         pending = [cursor]
         seen: set[int] = set()
@@ -108,9 +112,11 @@ class DeviceCode:
             arrays, _ = self._own(function)
             for array in arrays:
                 shared.setdefault((array.name, array.span), array)
-            for name in sorted(self._words(function) & self._functions.keys()):
+            words = self._words(function)
+            is_specific = is_specific or not words.isdisjoint(common().specific_instructions)
+            for name in sorted(words & self._functions.keys()):
                 pending.extend(self._functions[name])
-        return tuple(shared.values()), self._dynamic(cursor, {})
+        return tuple(shared.values()), self._dynamic(cursor, {}), is_specific
 
     def _dynamic(self, function: Cursor, known: dict[int, str | None]) -> str | None:
         """The dynamic shared array that a function reads, itself or by calling others; of overloads
