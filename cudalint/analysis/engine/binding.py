@@ -32,7 +32,15 @@ from cudalint.apis.paths import (
     parse_path,
     parse_shape,
 )
-from cudalint.program import AddressOf, Call, Dereference, Expression, render
+from cudalint.program import (
+    AddressOf,
+    Call,
+    Constant,
+    Dereference,
+    Expression,
+    Index,
+    render,
+)
 
 _ADDRESS_SPACE = 1 << 57
 """Bytes that a program can address at all."""
@@ -153,8 +161,7 @@ class Binding(Amounts):
             return None
         steps = _location_steps(path)
         if path.dereference:
-            place = root.place if isinstance(root, AddressOf) else Dereference(root)
-            pointed = self.evaluator.location(place, self.state)
+            pointed = self.evaluator.location(self._behind(root), self.state)
             return None if pointed is None else (*pointed, *steps)
         location = self.evaluator.location(root, self.state)
         return None if location is None else (*location, *steps)
@@ -165,7 +172,14 @@ class Binding(Amounts):
         root = self.root(path)
         if root is None or not path.dereference:
             return root
-        return root.place if isinstance(root, AddressOf) else Dereference(root)
+        return self._behind(root)
+
+    def _behind(self, root: Expression) -> Expression:
+        """What an argument points to: of an array, its first element."""
+        if not isinstance(root, AddressOf):
+            return Dereference(root)
+        is_array = self.evaluator.kind(root.place) == "array"
+        return Index(root.place, Constant(0)) if is_array else root.place
 
     def listed(self) -> tuple[Value, ...] | None:
         """The positional arguments; ``None`` where some are out of sight."""
