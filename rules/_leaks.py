@@ -51,6 +51,7 @@ def judge(leak: Leak, facts: FunctionFacts) -> Verdict | None:
     exits = _ways_out(leak, ended_otherwise)
     if not exits:
         return None
+    exits = tuple(sorted(exits, key=lambda way: way.sticky))  # the survivable ones tell more
     if leak.resource.is_handle:
         code = HANDLE
     elif not ended_otherwise:
@@ -123,15 +124,14 @@ def _excuse(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> st
     small = leak.resource.info.small or (leak.resource.bytes or _SMALL) < _SMALL
     at_most_once = failing or not grows
     ends = facts.is_main or facts.is_test or facts.runs_last
-    if (
-        (ends and at_most_once)
-        or (thrown and facts.unhandled)
-        or (failing and facts.fatal)
-        or all(way.sticky for way in exits)
-    ):
+    if (ends and at_most_once) or (thrown and facts.unhandled) or (failing and facts.fatal):
         return ""
+    if all(way.sticky for way in exits):
+        return "if its arguments are right, such a call fails only where the context is lost"
     if at_most_once and (facts.is_step or (facts.runs_once and small)):
         return f"the program runs {quoted(facts.function)} once"
+    if leak.resource.info.light and (failing or (facts.runs_few_times and not grows)):
+        return f"a {leak.resource.info.noun} takes some hundred bytes"
     return None
 
 

@@ -32,8 +32,9 @@ class EarlyExitLeak(FunctionRule):
 
     ```cuda
     cudaMalloc(&d_out, bytes);
-    if (cudaMemcpy(d_out, h_out, bytes, cudaMemcpyHostToDevice) != cudaSuccess) return false;
-    scale<<<grid, block>>>(d_out, n);
+    if (cudaMalloc(&d_sum, sizeof(float)) != cudaSuccess) return false;
+    scale<<<grid, block>>>(d_out, d_sum, n);
+    cudaFree(d_sum);
     cudaFree(d_out);
     return true;
     ```
@@ -49,8 +50,8 @@ class EarlyExitLeak(FunctionRule):
     ## Use instead
 
     ```cuda
-    std::unique_ptr<float, CudaDeleter> out(allocate(bytes));
-    if (cudaMemcpy(out.get(), h_out, bytes, cudaMemcpyHostToDevice) != cudaSuccess) return false;
+    std::unique_ptr<float, CudaDeleter> out(allocate(bytes)), sum(allocate(sizeof(float)));
+    if (!out || !sum) return false;
     ```
 
     or one way out that releases everything: `goto cleanup` in C, `finally` in Python.
@@ -79,10 +80,11 @@ class EarlyExitLeak(FunctionRule):
 
     In `main`, in a test, and in the code of a Python module, the process ends with the function:
     there a leak is `info`, unless each iteration of a loop acquires another; and so is what only an
-    error of the device leaves: nothing can be released after it. That is what a call tells that
-    waits (`cudaDeviceSynchronize`), that chooses a device which has been current before, or that
-    asks for the last error where each call since has been looked at, and no launch since can have
-    been refused.
+    error of the device leaves: nothing can be released after it. That is what a call tells, if its
+    arguments are right, that waits (`cudaDeviceSynchronize`), copies, fills, launches, executes a
+    plan, chooses a device which has been current before, or asks for the last error where each call
+    since has been looked at. An allocation that fails leaves the device as it was: where it may,
+    too, the leak is a warning, which names it first.
 
     ## References
 

@@ -34,7 +34,8 @@ class ExceptionLeak(FunctionRule):
 
     ```cuda
     cudaMalloc(&d_keys, bytes);
-    if (cudaMemset(d_keys, 0, bytes) != cudaSuccess) throw std::runtime_error("memset");
+    if (cudaMalloc(&d_values, bytes) != cudaSuccess) throw std::bad_alloc();
+    cudaFree(d_values);
     cudaFree(d_keys);
     ```
 
@@ -67,7 +68,9 @@ class ExceptionLeak(FunctionRule):
 
     Where nobody in the run handles the exception, on no way from `main`, a test or a module's code
     to the function, the process ends with it: there a leak is `info`. A function that nobody in the
-    run calls may have callers that do, unless it stands in a header of a file with a `main`.
+    run calls may have callers that do, unless it stands in a header of a file with a `main`. A leak
+    is `info`, too, where each call that fails says, if its arguments are right, that the device is
+    lost (see `GPU102`).
 
     A C++ callee whose body is not in the run may throw too; that is shown with `--preview` only. In
     Python a call that merely may raise gives medium confidence, a `raise` high confidence.

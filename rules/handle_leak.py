@@ -69,7 +69,8 @@ class HandleLeak(FunctionRule):
     A handle that is meant to live as long as the process belongs into a static or global variable;
     there it is not reported. At the end of `main` and of tests, and where nobody handles the
     exception that loses it, it is `info`, as with memory; so is what a function loses that `main`
-    runs once.
+    runs once. Events and graphs, of some hundred bytes, are so as well where only a failure loses
+    them, or no loop calls the function.
 
     ## References
 

@@ -62,8 +62,9 @@ class NoOpCleanup(FunctionRule):
     ## Known problems
 
     A reset is the right answer to a sticky error, after which nothing can be released any more. On
-    such a path, suppress the finding and say why. In `main`, in a script and in a test, where the
-    context ends a moment later, a reset is an `info`.
+    such a path, suppress the finding and say why. In `main`, in a script, in a test and in the last
+    function that `main` runs, where the context ends a moment later, a reset is an `info`; so is
+    one that stands in for the release of events only.
 
     ## References
 
@@ -88,14 +89,15 @@ class NoOpCleanup(FunctionRule):
                 continue
             named.update(owned)
             # Where the process or a test ends, the context is about to go anyway.
-            ends = not cleanup.null_release and (facts.is_main or facts.is_test)
+            ends = facts.is_main or facts.is_test or facts.runs_last
+            light = all(one.info.light for one in cleanup.owned)
             yield self.finding(
                 _message(cleanup, owned),
                 filename=facts.filename,
                 span=cleanup.span,
                 function=facts.function,
                 subject=cleanup.api,
-                severity=Severity.INFO if ends else None,
+                severity=Severity.INFO if not cleanup.null_release and (ends or light) else None,
                 steps=tuple(
                     Step(r.filename, r.span, f"{r} is acquired here and still owned")
                     for r in cleanup.owned

@@ -89,7 +89,8 @@ class UnpairedAllocation(FunctionRule):
     no CUDA, it is read with all that call the function, if these are no more than 16.
 
     So is what a function loses that nothing calls: one that others cannot name (`static`, an
-    unnamed namespace), or a template of which the program of the run has no instance.
+    unnamed namespace), one in the file of a `main`, or a template of which the program of the run
+    has no instance.
 
     An object that is closed on some paths only counts as closed.
 

@@ -126,6 +126,7 @@ def function_facts(
             is_test=identity(run.function) in ends.tests,
             unhandled=identity(run.function) in ends.unhandled,
             runs_once=ends.runs_once(run.function),
+            runs_few_times=bool(leaks) and ends.runs_few_times(run.function),
             is_step=bool(leaks) and ends.is_step(run.function),
             runs_last=ends.ends_with(run.function),
             fatal=ends.is_fatal(run.function),

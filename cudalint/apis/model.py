@@ -44,6 +44,8 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """It belongs to memory that was there before (registered host memory)."""
     small: bool = False
     """A handle that holds next to no device memory: one a process is no loss."""
+    light: bool = False
+    """A handle of some hundred bytes: a few of them are no loss."""
     number: bool = False
     """A handle that is a number to C, and no pointer."""
     managed: bool = False
@@ -310,8 +312,9 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """The host waits: for the stream or the event of ``order``, a copy for its stream, else for
     the device."""
     only_sticky: bool = False
-    """It reports what has gone wrong before, on the device: after such an error the context is of
-    no more use, and nothing in it can be released (CUDA guide, *Error Checking*)."""
+    """It fails, if its arguments are right, only by what has gone wrong on the device: after such
+    an error the context is of no more use, and nothing in it can be released (CUDA guide, *Error
+    Checking*). What copies, sets or launches fails only so as well."""
     sticky_for: str | None = None
     """It is as with ``only_sticky`` where there is memory at this path
     (``cudaPointerGetAttributes``)."""

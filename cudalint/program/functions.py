@@ -90,7 +90,8 @@ class Call(msgspec.Struct, frozen=True, tag="call"):
     """False where the frontend knows (noexcept, C linkage); ``None`` where it does not."""
     noreturn: bool = False
     record: str | None = None
-    """Of a constructor, method or copy: the key of the record."""
+    """Of a constructor, method or copy: the key of the record; of a function that makes an object
+    (``std::make_unique``): that of its class."""
     template_bytes: int | None = None
     """``sizeof`` of the first template argument, for typed APIs such as ``cudaMalloc<T>``."""
     expansion: str | None = None

@@ -1,39 +1,31 @@
 """Which calls of a path can fail only by an error of the device, or one that came before.
 
-After such an error the context is of no more use, and nothing in it can be released. A call that
-waits reports nothing else (``ApiFunction.only_sticky``); others do so after what the path has seen:
+After such an error the context is of no more use, and nothing in it can be released. Whoever waits,
+copies, fills or launches is told of nothing else, if the arguments are right
+(``ApiFunction.only_sticky``); others are so after what the path has seen:
 
 - The last error is one of the device where each call since it was last asked for has been looked
-  at, and each launch since has a configuration that no device refuses. A launch that is refused
-  (``cudaErrorInvalidConfiguration``) leaves the context as it was. A grid that is empty where no
-  memory is held either counts as one that none refuses.
+  at, or reports nothing else, and no launch since is known to be refused
+  (``cudaErrorInvalidConfiguration``), which leaves the context as it was.
 - A device that was current can be chosen again.
 - Memory that is there can be asked for.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from cudalint.analysis.domains.launches import dimensions
-from cudalint.analysis.domains.ownership.recorder import Recorder
 from cudalint.analysis.engine.binding import Binding
+from cudalint.analysis.engine.conditions import OF_DEVICE
 from cudalint.analysis.engine.domain import Domain
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.subjects import Subjects
 from cudalint.analysis.shape.symbols import identity
-from cudalint.analysis.values.values import (
-    ZERO,
-    Const,
-    Operation,
-    Pointer,
-    Polynomial,
-    Symbol,
-    Value,
-    integer,
-)
+from cudalint.analysis.values.values import Pointer, Symbol, Value, integer
 from cudalint.apis.model import ApiFunction
 from cudalint.findings.rule import Limits
 from cudalint.program import Call, Function, Launch, render, variables
@@ -89,11 +81,13 @@ def _doubt(state: State) -> None:
 
 def only_of_device(run: FunctionRun, binding: Binding, model: ApiFunction, state: State) -> bool:
     """Whether a call that is about to be made fails only so."""
-    if model.only_sticky:
+    if model.only_sticky or model.copies or model.sets or model.launches:
         return True
     if model.reads_last_error:
         errors = state.part(_NONE)
-        return not errors.doubtful and all(state.conditions.get(one) for one in errors.unread)
+        return not errors.doubtful and all(
+            one.origin.startswith(OF_DEVICE) or state.conditions.get(one) for one in errors.unread
+        )
     if model.sticky_for is not None:
         return is_there(binding.value(model.sticky_for), state)
     if model.selects_device and binding.call.arguments:
@@ -163,48 +157,14 @@ def _was_chosen_by_a_loop(run: FunctionRun, call: Call) -> bool:
 
 
 def _is_accepted(run: FunctionRun, launch: Launch, state: State) -> bool:
-    """Whether every device accepts the configuration of a launch."""
-    threads = [integer(one) for one in dimensions(run, launch.block, state)]
-    shared = run.evaluator.value(launch.shared, state) if launch.shared is not None else ZERO
-    amount = integer(shared)
-    if amount is None or amount > _EVERY_DEVICE.default_shared or launch.least is not None:
-        return False
-    whole = 1
-    for count, most in zip(threads, _EVERY_DEVICE.block, strict=True):
-        if count is None or not 1 <= count <= most:
-            return False
-        whole *= count
-    blocks = dimensions(run, launch.grid, state)
+    """Whether no device is known to refuse the configuration of a launch."""
+    threads = dimensions(run, launch.block, state)
+    counts = [
+        integer(count) if count is not None else None
+        for count in (*dimensions(run, launch.grid, state), *threads)
+    ]
+    limits = (*_EVERY_DEVICE.grid, *_EVERY_DEVICE.block)
+    whole = math.prod(count or 1 for count in counts[-len(threads) :])
     return whole <= _EVERY_DEVICE.threads_per_block and all(
-        _fits(run, count, most, state)
-        for count, most in zip(blocks, _EVERY_DEVICE.grid, strict=True)
+        count is None or 1 <= count <= most for count, most in zip(counts, limits, strict=True)
     )
-
-
-def _fits(run: FunctionRun, count: Value | None, most: int, state: State) -> bool:
-    number = integer(count) if count is not None else None
-    if number is not None:
-        return 1 <= number <= most
-    if most == _EVERY_DEVICE.grid[0] and (covered := _covered(count)) is not None:
-        held = [acquired.bytes for _, acquired in run.log(Recorder).held(state)]
-        return all(_vanishes(size, covered) for size in held)
-    return False
-
-
-def _covered(count: Value | None) -> Value | None:
-    """``n`` of ``(n + 255) / 256``: so many blocks are none only if there is none of that."""
-    match count:
-        case Operation("/", (Polynomial(terms), Const(value=int(size)))):
-            rest = sum(factor for product, factor in terms if not product)
-            products = [(product, factor) for product, factor in terms if product]
-            if rest >= size - 1 and len(products) == 1:
-                ((product, factor),) = products
-                return product[0] if len(product) == 1 and factor > 0 else None
-    return None
-
-
-def _vanishes(size: Value | None, covered: Value) -> bool:
-    """Whether an amount is 0 where a number is."""
-    if isinstance(size, Polynomial):
-        return all(covered in product for product, _ in size.terms)
-    return size == covered

@@ -38,6 +38,8 @@ class FunctionFacts:
     """Nobody handles an exception that leaves it: the process ends, or a test fails."""
     runs_once: bool = False
     """All that calls it in the run is a `main` or a test, once."""
+    runs_few_times: bool = False
+    """All that calls it in the run is a `main` or a test, outside all loops."""
     is_step: bool = False
     """A step of one program, whose `main` runs it once, or what callers run once, by a flag."""
     runs_last: bool = False

@@ -57,6 +57,7 @@ class ProcessEnd:
         )
         """The functions that launch, acquire or make something, themselves or by others."""
         headers = program_headers | self._headers_of_programs()
+        self._of_mains = {name for name, _ in self._mains}
         self._of_programs = headers | {name for (name, _), (one, _) in known.items() if one.is_main}
         entered = {one for one in outside if one[1] in referred or one[0] not in headers}
         self.tests = {one for one in self._ends if not _is_main(known[one][0])}
@@ -81,6 +82,11 @@ class ProcessEnd:
         `main` that reaches it."""
         one = identity(function)
         return one in self._ends or not (one in self._open or one in self._calls.repeated)
+
+    def runs_few_times(self, function: Function) -> bool:
+        """Whether it runs as often as the source says, outside all loops."""
+        one = identity(function)
+        return one in self._ends or not (one in self._open or one in self._calls.looping)
 
     def is_step(self, function: Function) -> bool:
         """Whether it is a step of one program, which runs it once, or whoever calls it sees to that
@@ -121,7 +127,7 @@ class ProcessEnd:
 
     def uncalled(self, function: Function) -> tuple[Step, ...]:
         """A function, and all that call it, where nobody calls any of them: nor can another file,
-        or it is a template, and stands where a `main` would have an instance of it."""
+        or it stands where the `main` is that would, or, a template, would have an instance."""
         if not self._may_be_uncalled(function):
             return ()
         first = identity(function)
@@ -134,7 +140,9 @@ class ProcessEnd:
 
     def _may_be_uncalled(self, function: Function) -> bool:
         named_by = function.named_by
-        if named_by == "any" or function.kind not in ("function", "method"):
+        if function.kind not in ("function", "method") or identity(function) in self._ends:
+            return False
+        if named_by == "any" and function.filename not in self._of_mains:
             return False
         if function.key in self._referred or short_name(function.name).startswith("operator"):
             return False

@@ -50,9 +50,9 @@ class CallGraph:
         self._callees: dict[Identity, set[Identity]] = defaultdict(set)
         for caller, _ in symbols.functions():
             for at, call in calls(caller):
-                for callee, _ in symbols.callees(call, caller.filename):
-                    self._sites[identity(callee)].append(Site(caller, at, call))
-                    self._callees[identity(caller)].add(identity(callee))
+                for callee in self._called_by(call, caller.filename):
+                    self._sites[callee].append(Site(caller, at, call))
+                    self._callees[identity(caller)].add(callee)
 
     @functools.cached_property
     def repeated(self) -> set[Identity]:
@@ -61,18 +61,38 @@ class CallGraph:
         again = (one for one, sites in self._sites.items() if any(map(self._comes_again, sites)))
         return self.reached(again)
 
+    @functools.cached_property
+    def looping(self) -> set[Identity]:
+        """Those of them that run as often as a loop goes round, or as they call themselves."""
+        again = (one for one, sites in self._sites.items() if any(map(self._goes_round, sites)))
+        return self.reached(again)
+
+    def _goes_round(self, site: Site) -> bool:
+        in_loop = bool(self._symbols.flow(site.caller).enclosing.get(site.at.block))
+        called = self._called_by(site.call, site.caller.filename)
+        return in_loop or identity(site.caller) in called
+
+    def _called_by(self, call: Call, filename: str) -> list[Identity]:
+        """The functions that a call may run; where a library makes an object, its constructors."""
+        made = call.kind == "function" and call.record is not None
+        model = self._symbols.models("cuda").lookup(call.name) if made else None
+        if model is not None and model.makes_one:
+            return [
+                identity(one)
+                for one in self._symbols.methods(call.record)
+                if one.kind == "constructor" and len(one.parameters) >= len(call.arguments)
+            ]
+        return [identity(one) for one, _ in self._symbols.callees(call, filename)]
+
     def _comes_again(self, site: Site) -> bool:
         """Whether a call, or another one of the same function by the same caller, comes after
         it."""
-        if self._symbols.flow(site.caller).enclosing.get(site.at.block):
+        if self._goes_round(site):
             return True
-        callees = [
-            identity(one) for one, _ in self._symbols.callees(site.call, site.caller.filename)
-        ]
         later = following(site)
-        return identity(site.caller) in callees or any(
+        return any(
             other.at in later
-            for callee in callees
+            for callee in self._called_by(site.call, site.caller.filename)
             for other in self.sites(callee)
             if other.caller is site.caller and other.call is not site.call
         )

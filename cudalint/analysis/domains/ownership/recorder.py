@@ -511,10 +511,10 @@ class Recorder:
         return found
 
 
-def _certainty(leave: LeakExit) -> tuple[bool, bool, int]:
-    """Of two paths to the same exit, the shorter one that needs no failure explains it better, and
-    one on which nobody else may own the resource."""
-    return bool(leave.lent), leave.on_failure, len(leave.steps)
+def _certainty(leave: LeakExit) -> tuple[bool, bool, bool, int]:
+    """Of two paths to the same exit, the shorter one that needs no failure explains it better, or
+    one that the program survives, and one on which nobody else may own the resource."""
+    return bool(leave.lent), leave.on_failure, leave.sticky, len(leave.steps)
 
 
 Extent = tuple[int | None, int | None, int | None]

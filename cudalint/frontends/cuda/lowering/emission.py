@@ -97,11 +97,16 @@ def emit_resolved(
     receiver: Expression | None,
     wanted: bool,
 ) -> Expression:
-    """Emit the call of a function; of an instantiation, with the size of its first argument."""
+    """Emit the call of a function; of an instantiation, with the size of its first argument, and
+    the class, where it makes an object of that."""
     arguments = _as_passed(context, function, arguments)
-    size = -1
+    size, made = -1, None
     if function._kind_id == Kind.FUNCTION and context.library.template_arguments(function) > 0:
-        size = context.library.size(context.library.template_argument(function, 0))
+        first = context.library.template_argument(function, 0)
+        size = context.library.size(first)
+        model = load("cuda").lookup(facts.name) if facts.is_system else None
+        if model is not None and model.makes_one:
+            made = context.types.lower(first).record
     return emit_call(
         context,
         cursor,
@@ -112,6 +117,7 @@ def emit_resolved(
         kind=kind,
         key=facts.key,
         receiver=receiver,
+        record=made,
         template_bytes=int(size) if size > 0 else None,
         returns=context.types.result(function) if _is_place(facts) else None,
     )
