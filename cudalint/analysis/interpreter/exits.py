@@ -288,8 +288,7 @@ class Leaving:
         # seem to be there.
         left = state.inputs.keys() | {one.location for _, one in writes if isinstance(one, Input)}
         needed = [
-            place in left or any(True for _ in resources_in(stored))
-            for place, stored in writes
+            place in left or any(True for _ in resources_in(stored)) for place, stored in writes
         ]
         held = sum(needed)
         writes = [write for _, write in sorted(zip(needed, writes, strict=True), key=_is_spare)]
