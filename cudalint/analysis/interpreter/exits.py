@@ -284,10 +284,11 @@ class Leaving:
             and not (isinstance(stored, Address) and not is_outside(run, stored.location))
         ]
         # What holds a resource is kept, whatever there is besides: else it could not be released.
-        # So is what came where something was released: else that would still seem to be there.
+        # So is what came where something was released, or was taken from: else that would still
+        # seem to be there.
+        left = state.inputs.keys() | {one.location for _, one in writes if isinstance(one, Input)}
         needed = [
-            place in state.inputs or any(True for _ in resources_in(stored))
-            for place, stored in writes
+            place in left or any(True for _ in resources_in(stored)) for place, stored in writes
         ]
         held = sum(needed)
         writes = [write for _, write in sorted(zip(needed, writes, strict=True), key=_is_spare)]

@@ -410,7 +410,7 @@ class _Application(Translation):
         for release in self.outcome.released:
             self._release(release, state)
         stored = sorted(self.outcome.stored, key=repr)
-        given = [self.translate(Input(location), state) for location in stored]
+        given = [value for location in stored for value in self._whole(location, state)]
         given += self._put(state)
         give_away(self.run, given, state)
         for value in given:
@@ -480,14 +480,20 @@ class _Application(Translation):
         place = self.locate(value.location, state)
         return [] if place is None else [one for one in state.parts_of(place) if one[0]]
 
+    def _whole(self, location: Location, state: State) -> list[Value]:
+        """What the callee was given at a location, and what that holds if it is an object."""
+        given = Input(location)
+        return [self.translate(given, state), *(inner for _, inner in self._held(given, state))]
+
     def _put(self, state: State) -> list[Value]:
         """The callee puts elements into containers; those that go out of sight."""
         gone: list[Value] = []
         for location, into in sorted(self.outcome.put, key=repr):
-            value, container = self.translate(Input(location), state), self.locate(into, state)
-            held = state.reachable([value])
+            value, *inside = self._whole(location, state)
+            container = self.locate(into, state)
+            held = state.reachable([value, *inside])
             if location in self.outcome.stored or container is None or container[0] != "this":
-                gone.append(value)
+                gone += [value, *inside]
             elif held:
                 state.write((*container, "[]"), bag(held))
             elif isinstance(value, Input):

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import msgspec
 
-from cudalint.analysis.domains.ownership import counted, objects, releases, stores
+from cudalint.analysis.domains.ownership import counted, objects, releases, stores, unlisted
 from cudalint.analysis.domains.ownership.objects import Owners
 from cudalint.analysis.domains.ownership.recorder import live
 from cudalint.analysis.engine.conditions import forget
@@ -544,6 +544,7 @@ class Worklist:
                 for after in taken:
                     after.skipped = after.skipped | {block.number}
             for after in taken:
+                unlisted.look_up(self.run, branch.condition, truth, after)
                 if after.failure is failure and told:
                     text = self._shown.get(block.number)
                     if text is None:
