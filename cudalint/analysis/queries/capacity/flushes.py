@@ -20,6 +20,7 @@ from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.subjects import hook_kinds, is_module
 from cudalint.analysis.shape.walk import texts
 from cudalint.program import (
+    Assign,
     Binary,
     Branch,
     Call,
@@ -184,9 +185,8 @@ def _is_phase(run: FunctionRun, header: int) -> bool:
     set to something that has, makes a model to go with it, or is measured by itself; or the loop
     goes over variants that stand there."""
     body = run.flow.loops[header]
-    condition = terminal(run.flow.blocks[header])
-    if isinstance(condition, Unary) and isinstance(condition.operand, Tuple):
-        return True  # over values that stand in the source: variants, and no batches
+    if _over_variants(run, header):
+        return True
     if _over_devices(run, header) or not _works(run, header):
         return True
     inner = [one for one in run.flow.loops if one != header and one in body]
@@ -206,6 +206,17 @@ def _is_phase(run: FunctionRun, header: int) -> bool:
 def _measures(run: FunctionRun, call: Call) -> bool:
     model = run.models.lookup(call.name)
     return model is not None and model.measures_memory
+
+
+def _over_variants(run: FunctionRun, header: int) -> bool:
+    """Whether a loop goes over values that stand in the source: variants, and no batches."""
+    condition = terminal(run.flow.blocks[header])
+    over = condition.operand if isinstance(condition, Unary) else None
+    if isinstance(over, Variable):
+        made = run.flow.only(over.symbol)
+        over = made.value if isinstance(made, Assign) else None
+        return isinstance(over, Tuple) and bool(over.items)
+    return isinstance(over, Tuple)
 
 
 def _over_devices(run: FunctionRun, header: int) -> bool:
