@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.facts import CacheFlush
+from cudalint.analysis.shape.arguments import bindings
 from cudalint.analysis.shape.flow import Flow
 from cudalint.analysis.shape.loops import (
     can_avoid,
@@ -20,6 +21,7 @@ from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.subjects import hook_kinds, is_module
 from cudalint.analysis.shape.walk import texts
 from cudalint.program import (
+    Assign,
     Binary,
     Branch,
     Call,
@@ -184,15 +186,14 @@ def _is_phase(run: FunctionRun, header: int) -> bool:
     set to something that has, makes a model to go with it, or is measured by itself; or the loop
     goes over variants that stand there."""
     body = run.flow.loops[header]
-    condition = terminal(run.flow.blocks[header])
-    if isinstance(condition, Unary) and isinstance(condition.operand, Tuple):
-        return True  # over values that stand in the source: variants, and no batches
+    if _over_variants(run, header):
+        return True
     if _over_devices(run, header) or not _works(run, header):
         return True
     inner = [one for one in run.flow.loops if one != header and one in body]
     if any(_works(run, one) and not _only_moves(run, one) for one in inner):
         return True
-    if _hands_out_data_set(run, header):
+    if _hands_out_data_set(run, header) or _hands_to_loops(run, header):
         return True
     return any(
         _makes_model(run, call)
@@ -206,6 +207,17 @@ def _is_phase(run: FunctionRun, header: int) -> bool:
 def _measures(run: FunctionRun, call: Call) -> bool:
     model = run.models.lookup(call.name)
     return model is not None and model.measures_memory
+
+
+def _over_variants(run: FunctionRun, header: int) -> bool:
+    """Whether a loop goes over values that stand in the source: variants, and no batches."""
+    condition = terminal(run.flow.blocks[header])
+    over = condition.operand if isinstance(condition, Unary) else None
+    if isinstance(over, Variable):
+        made = run.flow.only(over.symbol)
+        over = made.value if isinstance(made, Assign) else None
+        return isinstance(over, Tuple) and bool(over.items)
+    return isinstance(over, Tuple)
 
 
 def _over_devices(run: FunctionRun, header: int) -> bool:
@@ -267,6 +279,52 @@ def _hands_out_data_set(run: FunctionRun, header: int) -> bool:
         and _each_iteration(run.flow, header, at.block, frozenset())
         for at in inside
     )
+
+
+def _hands_to_loops(run: FunctionRun, header: int) -> bool:
+    """Whether each iteration gives something that was there before the loop to a method, of an
+    object out of sight, that goes over it in a loop, as all methods of the run do by that name."""
+    inside = list(operations(run.flow.body(header)))
+    made_there = {defined(at.operation) for at in inside}
+    return any(
+        isinstance(call := at.operation, Call)
+        and (named := _methods_by_name(run, call))
+        and all(
+            any(
+                _goes_over(run, method, symbol)
+                for symbol, value in bindings(call, method.parameters).items()
+                if variables(value) and not variables(value) & made_there
+            )
+            for method in named
+        )
+        and _each_iteration(run.flow, header, at.block, frozenset())
+        for at in inside
+    )
+
+
+def _methods_by_name(run: FunctionRun, call: Call) -> list[Function]:
+    """The methods of the run that a method is called by the name of."""
+    if not call.name.startswith("."):
+        return []
+    return [
+        function
+        for function, _ in run.symbols.functions()
+        if function.record is not None and function.name.rpartition(".")[2] == call.name[1:]
+    ]
+
+
+def _goes_over(run: FunctionRun, function: Function, symbol: str) -> bool:
+    """Whether a function has a loop over a variable, or over what is made of it whole:
+    ``enumerate(loader)``."""
+    flow = run.symbols.flow(function)
+    for header in flow.loops:
+        condition = terminal(flow.blocks[header])
+        over = condition.operand if isinstance(condition, Unary) else None
+        made = flow.only(over.symbol) if isinstance(over, Variable) else None
+        whole = [over, *(one.value for one in made.arguments)] if isinstance(made, Call) else [over]
+        if any(isinstance(one, Variable) and one.symbol == symbol for one in whole):
+            return True
+    return False
 
 
 def _makes_data_set(run: FunctionRun, operation: Operation) -> bool:

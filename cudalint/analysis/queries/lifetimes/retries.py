@@ -58,6 +58,8 @@ def _first(
 ) -> Retry | None:
     placements = Placements(function, symbols)
     guarded = [call for _, call in calls(function) if is_within(call.span, handler.guarded)]
+    if _has_no_frames(guarded, models):
+        return None
     tried = set(map(_callee, guarded))
     given = {_delivers(function, call) for call in guarded} - {""}
     read = {symbol for call in guarded for one in call.arguments for symbol in variables(one.value)}
@@ -104,6 +106,22 @@ def _first(
         ),
         same=same,
         unsure=not sure,
+    )
+
+
+def _has_no_frames(guarded: list[Call], models: ApiModels) -> bool:
+    """Whether all that a ``try`` calls makes a tensor of its size alone, which no frame of Python
+    is needed for: the exception keeps nothing that is not there behind the handler as well."""
+    working = [call for call in guarded if not call.name.startswith("builtins.")]
+    return bool(working) and all(_is_made_of_size(call, models) for call in working)
+
+
+def _is_made_of_size(call: Call, models: ApiModels) -> bool:
+    effect = models.tensor_effect(call.name)
+    return (
+        effect is not None
+        and (effect.result, effect.gradient, effect.device) == ("tensor", "detached", "argument")
+        and call.receiver is None
     )
 
 
