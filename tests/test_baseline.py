@@ -25,7 +25,7 @@ bool twice(size_t n) {
     if (cudaMalloc(&d_in, n) != cudaSuccess) return false;
     if (cudaMalloc(&d_out, n) != cudaSuccess) { cudaFree(d_in); return false; }
     /* more */
-    if (cudaMemset(d_in, 0, n) != cudaSuccess) { /* mend */ return false; }
+    if (n < 64) { /* mend */ return false; }
     cudaFree(d_in);
     cudaFree(d_out);
     return true;

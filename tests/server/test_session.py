@@ -67,7 +67,7 @@ def applied(text: str, edits: list[dict[str, Any]]) -> str:
 def test_a_finding_comes_with_its_path(editor: Editor, tmp_path: Path) -> None:
     uri = editor.open(tmp_path / "a file.cu", LEAK)
     (found,) = [one for one in editor.shown(uri) if one["code"] == "GPU102"]
-    assert found["source"] == "cudalint" and found["severity"] == 2
+    assert found["source"] == "cudalint" and found["severity"] == 3
     assert text_at(LEAK, found["range"]) == "cudaMalloc(&d_in, count * sizeof(float))"
     steps = found["relatedInformation"]
     assert len(steps) >= 3 and all(step["location"]["uri"] == uri for step in steps)
