@@ -1233,3 +1233,9 @@ def test_the_text_of_a_template_is_lowered_for_its_instance() -> None:
     parameter = function(program, "Box::take").parameters[0].type.pointee
     assert parameter is not None
     assert parameter.record == record.key
+
+
+def test_templates_are_made_after_many_errors_of_a_header() -> None:
+    many = "".join(f"Missing{number} of_{number}();\n" for number in range(1500))
+    source = "void f(std::map<int, int*>& m) { for (auto&& [key, kept] : m) cudaFree(kept); }"
+    assert "cudaFree(" in body(source, prelude=f"{PRELUDE}#include <map>\n{many}")
