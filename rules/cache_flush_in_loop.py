@@ -58,10 +58,10 @@ class CacheFlushInLoop(FunctionRule):
 
     Silent where it is deliberate: after an exception, under a condition that is not about the
     device (every hundredth batch, an option), in a loop whose iterations are whole phases: with a
-    loop of their own (epochs), with a loader that is handed to a function, with a model that is
-    built or loaded (a comparison of models), or with a peak that is measured; in a loop over
-    variants that stand in the source, and in one over the weights of a checkpoint, which are
-    loaded once.
+    loop of their own (epochs), with a loader that is handed to a function, or a data set to a
+    method that goes over it, with a model that is built, loaded or spread over devices (a
+    comparison of models), or with a peak that is measured; in a loop over variants that stand in
+    the source, and in one over the weights of a checkpoint, which are loaded once.
     Where another process shares the device, flushing in the loop may be right: suppress it there.
 
     ## References

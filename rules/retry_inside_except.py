@@ -56,7 +56,8 @@ class RetryInsideExcept(FunctionRule):
     ## Known problems
 
     A handler that calls only functions of other files that are not in the run is not reported,
-    unless the `try` calls the same. Work on tensors that the call moves to the CPU is fine.
+    unless the `try` calls the same. Work on tensors that the call moves to the CPU is fine, and so
+    is a `try` that does nothing but allocate: no frame but the function's own is kept.
 
     ## References
 
