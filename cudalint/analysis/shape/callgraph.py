@@ -10,6 +10,7 @@ from typing import NamedTuple
 from cudalint.analysis.shape.operations import At, calls, operations, successors
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity
+from cudalint.apis.loader import ApiModels
 from cudalint.program import Assign, Branch, Call, Function, variables
 
 
@@ -48,7 +49,9 @@ class CallGraph:
         self._symbols = symbols
         self._sites: dict[Identity, list[Site]] = defaultdict(list)
         self._callees: dict[Identity, set[Identity]] = defaultdict(set)
-        for caller, _ in symbols.functions():
+        self._models: dict[str, ApiModels] = {}
+        for caller, program in symbols.functions():
+            self._models[caller.filename] = symbols.models(program.language)
             for at, call in calls(caller):
                 for callee in self._called_by(call, caller.filename):
                     self._sites[callee].append(Site(caller, at, call))
@@ -75,7 +78,7 @@ class CallGraph:
     def _called_by(self, call: Call, filename: str) -> list[Identity]:
         """The functions that a call may run; where a library makes an object, its constructors."""
         made = call.kind == "function" and call.record is not None
-        model = self._symbols.models("cuda").lookup(call.name) if made else None
+        model = self._models[filename].lookup(call.name) if made else None
         if model is not None and model.makes_one:
             return [
                 identity(one)
