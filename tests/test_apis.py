@@ -420,6 +420,8 @@ def test_users_models_stand_beside_and_over_the_shipped_ones(tmp_path):
         ("[f]\nacquires = { family = 'device', handel = 'return' }", "f", "mean `handle`?"),
         ("[f]\nacquires = { family = 'device' }", "f", "missing required field `handle`"),
         ("[f]\nreleases = { handle = 'argument0' }", "f", "`argument0` is none of"),
+        ("[f]\ncopies = { to = '*arg0', from = 'arg1' }", "f", "copies.to: `*arg0`: it is what"),
+        ("[f]\nsets = { to = '*arg0', value = 'arg1' }", "f", "sets.to: `*arg0`: it is what"),
         ("[f]\nparameters = ['size']\nreleases = { handle = 'sise' }", "f", "size, argN"),
         (
             "[f]\nacquires = { family = 'device', handle = 'return', bytes = 'arg0 *' }",

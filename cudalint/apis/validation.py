@@ -184,6 +184,13 @@ def _families(function: ApiFunction) -> Iterator[str]:
         yield from release.families
 
 
+def _parse_pointer(text: str, parameters: tuple[str, ...]) -> object:
+    """The path of a pointer to what is read or written."""
+    if text.startswith("*"):
+        raise ValueError(f"`{text}`: it is what points there, without the `*`")
+    return parse_path(text, parameters)
+
+
 def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
     for acquisition in function.acquires:
         yield "acquires.handle", acquisition.handle, parse_path
@@ -192,8 +199,8 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
     for release in function.releases:
         yield "releases.handle", release.handle, parse_path
     if (copy := function.copies) is not None:
-        yield "copies.to", copy.to, parse_path
-        yield "copies.from", copy.source, parse_path
+        yield "copies.to", copy.to, _parse_pointer
+        yield "copies.from", copy.source, _parse_pointer
         yield "copies.stream", copy.stream, parse_path
         yield "copies.into", copy.into, parse_path
         when = copy.asynchronous_when
@@ -202,7 +209,7 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
         yield "copies.bytes", copy.bytes, parse_amount
         yield "copies.rows", copy.rows, parse_amount
     if (fill := function.sets) is not None:
-        yield "sets.to", fill.to, parse_path
+        yield "sets.to", fill.to, _parse_pointer
         yield "sets.value", fill.value, parse_path
         yield "sets.bytes", fill.bytes, parse_amount
     if (result := function.returns) is not None:
