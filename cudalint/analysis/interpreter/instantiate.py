@@ -44,6 +44,7 @@ from cudalint.analysis.interpreter.dispatch import asked_class, left_open
 from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
 from cudalint.analysis.interpreter.modelled import note_last_error
 from cudalint.analysis.interpreter.translation import Translation
+from cudalint.analysis.shape.destruction import Destruction
 from cudalint.analysis.shape.effects import Effects
 from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
@@ -618,10 +619,21 @@ class _Application(Translation):
         Release(self.run, state, shown, name, span, effect, cut=cut, told=told).value(
             value, location
         )
+        if self._is_of_copy(release):
+            objects.copy_ended(state, resources_in(value))
         if isinstance(value, Input) and value.location in state.inputs:
             # Keep the original step: messages name the API call, not each wrapper around it.
             entry: Location = value.location
             state.inputs[entry] = state.inputs[entry]._replace(api=release.api, cut=cut)
+
+    def _is_of_copy(self, release: InputRelease) -> bool:
+        """Whether what releases it belongs to an object that the callee was given by value."""
+        given = [one for one in self.definition.parameters if one.symbol == release.location[0]]
+        return any(
+            (one.type.kind, one.by) == ("record", "value")
+            and self.run.symbols.memo(Destruction).of(one.type, self.definition.filename)
+            for one in given
+        )
 
     def _renews_otherwise(self, location: Location) -> bool:
         """Whether the callee may, for all that is known at the call, as well put something new in

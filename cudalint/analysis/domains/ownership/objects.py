@@ -59,6 +59,8 @@ class Objects:
     """What the methods of objects, and their destructors, have released."""
     copied: frozenset[Symbol] = frozenset()
     """What two objects hold because one is a copy of the other."""
+    copies_ended: frozenset[Symbol] = frozenset()
+    """What the copies that callees were given have released where they ended."""
 
     def join(self, other: Objects) -> Objects:
         """What is alive on both paths."""
@@ -66,6 +68,7 @@ class Objects:
             tuple(symbol for symbol in self.alive if symbol in other.alive),
             tuple(dict.fromkeys((*self.ended, *other.ended))),
             self.copied | other.copied,
+            self.copies_ended | other.copies_ended,
         )
 
 
@@ -168,6 +171,12 @@ def copied(state: State, origin: Location, target: Location) -> None:
     if held:
         objects = state.part(NO_OBJECTS)
         state.keep(replace(objects, copied=objects.copied | held))
+
+
+def copy_ended(state: State, resources: Iterable[Symbol]) -> None:
+    """A callee was given an object by value: its copy ends there, with what the object holds."""
+    objects = state.part(NO_OBJECTS)
+    state.keep(replace(objects, copies_ended=objects.copies_ended.union(resources)))
 
 
 def released(state: State, resources: Iterable[Symbol], call: Call, step: Step) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from cudalint.analysis.domains.ownership.iterations import is_taken_out, was_another_case
 from cudalint.analysis.domains.ownership.lending import borrowed_by
+from cudalint.analysis.domains.ownership.objects import NO_OBJECTS
 from cudalint.analysis.domains.ownership.recorder import Recorder, ReleasedMember, live
 from cudalint.analysis.engine.binding import Binding
 from cudalint.analysis.engine.evaluate import NUMBERS
@@ -184,7 +185,7 @@ class Passing:
         match value:
             case Pointer(resource=resource) if not resource.older:
                 released = self.state.status(resource) is Status.RELEASED
-                if released and not was_another_case(self.run, self.state, resource):
+                if released and not self._is_excused(resource):
                     self._misuse(MisuseKind.USE_AFTER_FREE, resource)
             case Operation(operator="element", operands=(Input(location=entry),)):
                 self.state.used.setdefault(entry, used)
@@ -243,6 +244,12 @@ class Passing:
                 by_global=self.by_global,
                 asks_callers=self._asks_callers(),
             )
+        )
+
+    def _is_excused(self, resource: Symbol) -> bool:
+        """Whether its release was in another case, or where a copy ended: GPU205 speaks of that."""
+        return resource in self.state.part(NO_OBJECTS).copies_ended or was_another_case(
+            self.run, self.state, resource
         )
 
     def _asks_callers(self) -> bool:
@@ -344,7 +351,7 @@ class Release(Passing):
         if acquired is None or stands is Status.ABSENT or stands is None:
             return
         if stands is Status.RELEASED and not self.effect.idempotent and not resource.older:
-            if not was_another_case(run, state, resource):
+            if not self._is_excused(resource):
                 self._misuse(MisuseKind.DOUBLE_FREE, resource)
             return
         ends = Status.ESCAPED if self.cut else Status.RELEASED
