@@ -10,13 +10,14 @@ from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
     TypeKind,
+    arguments_of,
     evaluate,
     library,
     referenced,
     related,
 )
 from cudalint.frontends.cuda.lowering.names import FunctionFacts
-from cudalint.frontends.cuda.lowering.syntax import is_default, unwrapped
+from cudalint.frontends.cuda.lowering.syntax import is_default, is_trapped, two, unwrapped
 from cudalint.program import Argument, Call, Constant, Expression
 
 _TYPE = 1
@@ -75,6 +76,7 @@ def kept_arguments(
     context: Context, operands: list[Cursor], function: Cursor, facts: FunctionFacts
 ) -> tuple[Argument, ...]:
     """The arguments of a function; what it keeps of the project's objects are copies."""
+    operands = _converted(context, operands, function)
     arguments = lower_arguments(context, operands)
     model = load("cuda").lookup(facts.name) if facts.is_system else None
     kept = {*model.takes, *model.inserts} if model is not None else set()
@@ -91,6 +93,25 @@ def kept_arguments(
         else argument
         for number, (argument, operand) in enumerate(zip(arguments, operands, strict=False))
     )
+
+
+def _converted(context: Context, operands: list[Cursor], function: Cursor) -> list[Cursor]:
+    """The arguments without the copies for ``...``, which takes no object: the declaration stands
+    for one whose parameter is a handle, and the object converts itself to that."""
+    named = max(0, context.library.argument_count(function))
+    return [*operands[:named], *(_original(context, operand) for operand in operands[named:])]
+
+
+def _original(context: Context, operand: Cursor) -> Cursor:
+    """What an argument is a copy of, where it is one."""
+    inner = unwrapped(operand)
+    if inner._kind_id == Kind.BINARY and is_trapped(context, *two(inner)):
+        inner = unwrapped(two(inner)[1])
+    constructor = referenced(inner) if inner._kind_id == Kind.CALL else None
+    if constructor is None or not context.library.is_copy_constructor(constructor):
+        return operand
+    copied = arguments_of(inner)
+    return copied[0] if len(copied) == 1 else operand
 
 
 def _is_copied(context: Context, operand: Cursor, function: Cursor) -> bool:
