@@ -114,15 +114,21 @@ def member(context: Context, cursor: Cursor) -> Expression:
 
 
 def _field(context: Context, base: Expression, name: str, declaration: Cursor | None) -> Expression:
-    """A data member: what a reference refers to; one of a union shares the place of its first, one
-    that hides a base's has a place of its own."""
+    """A data member: what a reference refers to; one of a union shares the place of its first, but
+    a number with a point has other bits than one without; one that hides a base's has a place of
+    its own."""
     if declaration is not None and context.types.of(declaration).kind == "reference":
         return Dereference(Member(base, name), implicit=True)
     parent = related("parent", declaration) if declaration is not None else None
-    if parent is None or parent._kind_id != Kind.UNION:
+    if declaration is None or parent is None or parent._kind_id != Kind.UNION:
         key = context.types.record_key(parent) if parent is not None else None
         return Member(base, name, context.unit.own_place(key, name))
-    fields = [name_of(part) for part in children(parent) if part._kind_id == Kind.FIELD]
+    is_float = context.types.of(declaration).kind == "float"
+    fields = [
+        name_of(part)
+        for part in children(parent)
+        if part._kind_id == Kind.FIELD and (context.types.of(part).kind == "float") == is_float
+    ]
     return Member(base, name, fields[0] if fields and fields[0] != name else "")
 
 
