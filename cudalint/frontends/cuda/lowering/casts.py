@@ -8,7 +8,7 @@ from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.conversions import convert
 from cudalint.frontends.cuda.lowering.libclang import Kind, evaluate, referenced, values_of
 from cudalint.frontends.cuda.lowering.syntax import is_recovery
-from cudalint.frontends.cuda.lowering.text import recover
+from cudalint.frontends.cuda.lowering.text import out_of_sight, recover
 from cudalint.frontends.cuda.lowering.unknowns import other
 from cudalint.frontends.cuda.lowering.unresolved import unresolved_call
 from cudalint.frontends.cuda.lowering.variables import IDENTIFIER, named, unknown
@@ -81,11 +81,23 @@ def recover_call(context: Context, cursor: Cursor, wanted: bool) -> Expression |
     text = context.positions.own_text(cursor)
     if operands and _is_callee(context, operands[0], text):
         return unresolved_call(context, cursor, operands, wanted, text)
+    if operands and not text and _is_function(operands[0]):
+        # Written in part by a macro, such as ``cuCtxCreate_v4``: what it changes is not known.
+        whole = context.positions.text(cursor)
+        out_of_sight(context, whole, context.positions.span(cursor))
+        return Unknown(whole[:200])
     if text and (not operands or len(operands) > 1 or is_recovery(context, cursor, operands)):
         if not operands and (context.types.of(cursor).kind != "other" or IDENTIFIER.match(text)):
             return None
         return recover(context, text, context.positions.span(cursor), wanted)
     return None
+
+
+def _is_function(cursor: Cursor) -> bool:
+    """Whether an operand names a function, as only a call that is not understood begins with one:
+    else it would be converted to a pointer."""
+    declaration = referenced(cursor) if cursor._kind_id == Kind.NAME else None
+    return declaration is not None and declaration._kind_id == Kind.FUNCTION
 
 
 def _is_callee(context: Context, cursor: Cursor, text: str) -> bool:
