@@ -28,6 +28,9 @@ _EXPECTED_SCOPE = re.compile(r"^expected (?:namespace|class) name")
 _CLASHES = re.compile(
     r"(?:redefinition of|reference to|declaration of|redeclaration of|call to) '(?:\w+::)*(\w+)'"
 )
+_RETYPED = re.compile(
+    r"redefinition of '\w+' with a different type: '(\w+)'(?: \(aka '[^']*'\))? vs "
+)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _ALIAS = re.compile(r"\bnamespace\s+(\w+)\s*=\s*(?:::)?\s*(\w+)")
 _FLOATING = re.compile(r"(?i)real|float|scalar|^fp\d*$|^double|data_?type|value_?t(?:ype)?$|dtype$")
@@ -90,6 +93,9 @@ class Undeclared:
             return False
         before = len(self._known) + len(self._refused)
         for message, row, column in errors:
+            retyped = _RETYPED.search(message)
+            if retyped:
+                self._refuse(retyped.group(1))  # ``returm memory;`` declares nothing
             clash = _CLASHES.search(message)
             if clash:
                 self._refuse(clash.group(1))

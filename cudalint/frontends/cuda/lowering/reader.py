@@ -178,6 +178,8 @@ class Reader:
         if self.token == "=":
             self.take()
             value = self.assignment()
+        elif name in self.context.by_name:
+            raise Beyond(name)  # No declaration: ``returm memory;``.
         if self.token not in ("", ";"):
             raise Beyond(self.token)
         variable = declare_text(self.context, name, type_, self.span)
