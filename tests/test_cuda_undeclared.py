@@ -410,3 +410,11 @@ void end(float *p, float **all, int i) {
         if isinstance(one, Call)
     ]
     assert calls == ["vendor::release p", "vendor::release *all", "vendor::Pool::release all[i]"]
+
+
+def test_no_type_of_what_is_declared_already() -> None:
+    names = Undeclared("returm made;", True)
+    assert names.learn([("use of undeclared identifier 'returm'", 1, 1)])
+    message = "redefinition of 'made' with a different type: 'returm' (aka 'struct returm') vs 'X'"
+    assert names.learn([(message, 1, 8)])
+    assert names.declarations() == ""
