@@ -188,7 +188,7 @@ class Conditions:
                 return [state] if same == truth else []
         elif is_status(left) and isinstance(right, FunctionValue) and operator == "==" and truth:
             return self.settle(state, left, False)  # the name of an error
-        elif is_status(left) and is_undeclared(right, self._declared) and operator == "==":
+        elif is_status(left) and self._is_undeclared(right) and operator == "==":
             return self.settle(state, left, truth)  # a name of success that nothing declares
         elif is_status(left) and isinstance(right, Const):
             return self._compare_status(state, operator, left, right, truth)
@@ -314,6 +314,12 @@ class Conditions:
             and (self._is_named(constant) or integer(constant) is not None)
             for known, held in state.conditions.items()
         )
+
+    def _is_undeclared(self, value: Value) -> bool:
+        """Whether a value is that of a name which nothing declares, in a macro's text or else."""
+        if isinstance(value, Operation):
+            return value.operator.startswith("unknown:") and not value.operands
+        return is_undeclared(value, self._declared)
 
     def _is_named(self, value: Value) -> bool:
         return isinstance(value, FunctionValue) or is_undeclared(value, self._declared)
