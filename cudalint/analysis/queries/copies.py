@@ -12,10 +12,10 @@ from cudalint.analysis.engine.state import State
 from cudalint.analysis.engine.summary import Outcome, released_by
 from cudalint.analysis.facts import OverwrittenMember, OwnerCopy, Site
 from cudalint.analysis.shape.members import referred
-from cudalint.analysis.shape.operations import operations
+from cudalint.analysis.shape.operations import calls, operations
 from cudalint.analysis.summaries import Linker
 from cudalint.analysis.values.values import Input, Location
-from cudalint.program import THIS, Assign, Member, Record
+from cudalint.program import THIS, Assign, Member, Record, Variable
 from cudalint.source import is_header
 
 
@@ -139,9 +139,18 @@ class _Transfer:
         for outcome in self.outcomes:
             written = {location for location, _ in outcome.writes}
             for member in self._taken(outcome):
-                if (self.source, f".{member}") not in written:
+                if (self.source, f".{member}") not in written and not self._is_changed(member):
                     found[member] = self.owned[member]
         return found
+
+    def _is_changed(self, member: str) -> bool:
+        """Whether a call, as of ``clear``, may leave nothing in a container of the source."""
+        for _, call in calls(self.run.function):
+            match call.receiver:
+                case Member(base=Variable(symbol=self.source), field=field) if field == member:
+                    if call.kind == "method" and call.target is None:
+                        return True
+        return False
 
     def overwritten(self) -> Iterator[OverwrittenMember]:
         """The members that are overwritten before anybody releases or keeps what they held."""
