@@ -385,6 +385,8 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Begins a measurement of peak memory: what stood before is no part of it."""
     answer: bool | None = None
     """What it answers wherever it matters (``sys.is_finalizing``)."""
+    compares_texts: bool = False
+    """The result is 0 where two texts are equal (``strcmp``)."""
     asks_device: bool = False
     """Tells whether there is a device: the same answer each time."""
     builds_model: bool = False
