@@ -244,7 +244,7 @@ def _called_again(linker: Linker, method: Identity, enders: set[str]) -> Site | 
         if call.receiver is None or _calls_any(linker, site.caller, enders):
             continue
         flow = linker.flow(site.caller)
-        if is_chosen(site, flow, linker.models("cuda")):
+        if is_chosen(site, flow, linker.models(_language(linker, site))):
             continue  # one text of many, that comes once as a rule
         loops = flow.enclosing.get(site.at.block, frozenset())
         receiver = render(call.receiver)
@@ -262,6 +262,10 @@ def _called_again(linker: Linker, method: Identity, enders: set[str]) -> Site | 
             return here
         earlier.append(site.at)
     return None
+
+
+def _language(linker: Linker, site: CallSite) -> str:
+    return linker.programs[site.caller.filename].language
 
 
 def _calls_any(linker: Linker, caller: Function, enders: set[str]) -> bool:
