@@ -66,9 +66,21 @@ class Acquisition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Path of the status value; on another value than ``success`` nothing was acquired."""
     null_on_failure: bool = False
     """The handle is null when it fails (``malloc``)."""
+    of: str | None = None
+    """Path of what an earlier call may have ``provided`` it for: then nothing is acquired."""
     managed: bool = False
     """As ``Family.managed``, for one function."""
     pinned: bool = False
+
+
+class Provision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A resource that the caller gives, and that a later call hands back where it would acquire one
+    (``cudaStreamBeginCaptureToGraph``)."""
+
+    family: str
+    handle: str
+    of: str
+    """Path of what both calls are about."""
 
 
 class ReleaseEffect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -256,6 +268,7 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     receiver: str | None = None
     """For ``.method`` entries: the family (or ``array``) that the receiver must hold."""
     acquires: tuple[Acquisition, ...] = ()
+    provides: Provision | None = None
     releases: tuple[ReleaseEffect, ...] = ()
     copies: CopyEffect | None = None
     sets: SetEffect | None = None
@@ -372,6 +385,8 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Begins a measurement of peak memory: what stood before is no part of it."""
     answer: bool | None = None
     """What it answers wherever it matters (``sys.is_finalizing``)."""
+    compares_texts: bool = False
+    """The result is 0 where two texts are equal (``strcmp``)."""
     asks_device: bool = False
     """Tells whether there is a device: the same answer each time."""
     builds_model: bool = False

@@ -180,6 +180,8 @@ def problems(function: ApiFunction, families: Iterable[str]) -> Iterator[str]:
 def _families(function: ApiFunction) -> Iterator[str]:
     for acquisition in function.acquires:
         yield acquisition.family
+    if function.provides is not None:
+        yield function.provides.family
     for release in function.releases:
         yield from release.families
 
@@ -196,6 +198,10 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
         yield "acquires.handle", acquisition.handle, parse_path
         yield "acquires.status", acquisition.status, parse_path
         yield "acquires.bytes", acquisition.bytes, parse_amount
+        yield "acquires.of", acquisition.of, parse_path
+    if (provision := function.provides) is not None:
+        yield "provides.handle", provision.handle, parse_path
+        yield "provides.of", provision.of, parse_path
     for release in function.releases:
         yield "releases.handle", release.handle, parse_path
     if (copy := function.copies) is not None:

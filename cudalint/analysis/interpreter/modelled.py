@@ -11,6 +11,7 @@ from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
 from cudalint.analysis.domains.ownership.releases import (
     attachment,
     is_attachment,
+    provided,
     release,
     reset,
 )
@@ -42,7 +43,7 @@ from cudalint.analysis.values.values import (
     integer,
     resources_in,
 )
-from cudalint.apis.model import Acquisition, ApiFunction
+from cudalint.apis.model import Acquisition, ApiFunction, Provision
 from cudalint.apis.paths import parse_path
 from cudalint.findings.finding import Step
 from cudalint.program import (
@@ -77,7 +78,11 @@ def apply_model(
         kernel = found_kernel(run, binding, model.finds_kernel, state)
         if kernel is not None:
             results[_position(model.finds_kernel.handle)] = kernel
+    if model.provides is not None:
+        _provide(binding, model.provides, state)
     for number, acquisition in enumerate(model.acquires):
+        if _hand_back(run, binding, acquisition, results, state):
+            continue
         _acquire(run, binding, acquisition, name, number, status, results, state)
     if not run.python:
         _overwrite(run, binding, model, state)
@@ -268,6 +273,33 @@ def _acquire(
         stores.store(run, state, location, pointer, call.span, acquired.shown)
     else:
         state.escape([resource])  # nobody can say where it was put
+
+
+def _provide(binding: Binding, provision: Provision, state: State) -> None:
+    """Note what a later call hands back."""
+    of, value = binding.value(provision.of), binding.value(provision.handle)
+    if of is not None and value is not None:
+        state.values[provided(of, provision.family)] = value
+
+
+def _hand_back(
+    run: FunctionRun,
+    binding: Binding,
+    acquisition: Acquisition,
+    results: dict[int | None, Value],
+    state: State,
+) -> bool:
+    """Whether a call gives what an earlier one was given for it."""
+    of = binding.value(acquisition.of) if acquisition.of is not None else None
+    given = state.values.pop(provided(of, acquisition.family), None) if of is not None else None
+    if given is None:
+        return False
+    location = binding.location(acquisition.handle)
+    if acquisition.handle.startswith("return"):
+        results[_position(acquisition.handle)] = given
+    elif location is not None and state.read(location) != given:
+        stores.store(run, state, location, given, binding.call.span, acquisition.handle)
+    return True
 
 
 def _is_element_count(

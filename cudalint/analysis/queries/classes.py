@@ -22,6 +22,7 @@ from cudalint.analysis.queries.member_table import Members, Table, is_ending, ov
 from cudalint.analysis.queries.process_end import ProcessEnd
 from cudalint.analysis.shape.callgraph import CallGraph, following
 from cudalint.analysis.shape.callgraph import Site as CallSite
+from cudalint.analysis.shape.chosen import is_chosen
 from cudalint.analysis.shape.destruction import Destruction
 from cudalint.analysis.shape.flags import Flags
 from cudalint.analysis.shape.operations import At, calls
@@ -243,6 +244,8 @@ def _called_again(linker: Linker, method: Identity, enders: set[str]) -> Site | 
         if call.receiver is None or _calls_any(linker, site.caller, enders):
             continue
         flow = linker.flow(site.caller)
+        if is_chosen(site, flow, linker.models(_language(linker, site))):
+            continue  # one text of many, that comes once as a rule
         loops = flow.enclosing.get(site.at.block, frozenset())
         receiver = render(call.receiver)
         named = variables(call.receiver)
@@ -259,6 +262,10 @@ def _called_again(linker: Linker, method: Identity, enders: set[str]) -> Site | 
             return here
         earlier.append(site.at)
     return None
+
+
+def _language(linker: Linker, site: CallSite) -> str:
+    return linker.programs[site.caller.filename].language
 
 
 def _calls_any(linker: Linker, caller: Function, enders: set[str]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field, replace
 
 from cudalint.analysis.domains.ownership.recorder import Recorder
-from cudalint.analysis.domains.ownership.releases import is_attachment
+from cudalint.analysis.domains.ownership.releases import is_attachment, is_provided
 from cudalint.analysis.engine.run import FunctionRun
 from cudalint.analysis.engine.state import InputRelease
 from cudalint.analysis.engine.summary import RETURN, HandedOut, Outcome
@@ -306,7 +306,7 @@ def _collect(
             else:
                 members.elsewhere.setdefault(name, site)
                 members.releasing.setdefault(name, set()).add(function.key)
-        for location in sorted(outcome.stored, key=repr):
+        for location in sorted((*outcome.stored, *_provided(outcome)), key=repr):
             if stored := _find(run, linker, table, location):
                 stored[0].escaping.add(part_of(stored[1]))
     for key, name in _handed_over(run, linker) if ending else ():
@@ -325,6 +325,14 @@ def _collect(
         known = _members(table, linker, record.key, record.filename)
         if known is not None and known.destructor is None:
             known.destructor = Site(function.filename, function.span, function.name)
+
+
+def _provided(outcome: Outcome) -> Iterator[Location]:
+    """Members that a later call hands back where it would acquire something: they are somebody
+    else's."""
+    for location, value in outcome.writes:
+        if is_provided(location) and isinstance(value, Input):
+            yield value.location
 
 
 def _given(run: FunctionRun, linker: Linker) -> set[str]:

@@ -52,9 +52,23 @@ CURRENT: Location = ("current",)
 """Stands for what a caller of the function has acquired last."""
 
 
+_PROVIDED = ".provided "
+
+
 def attachment(value: Value, family: str) -> Location:
     """Where a resource is kept that a call attached to existing memory."""
     return ("@", value, f".<{family}>")
+
+
+def provided(of: Value, family: str) -> Location:
+    """Where it stands what a later call hands back instead of acquiring; callers see it there."""
+    return ("@", of, f"{_PROVIDED}{family}")
+
+
+def is_provided(location: Location, family: str = "") -> bool:
+    """Whether it is what a later call hands back that stands there."""
+    part = location[-1]
+    return isinstance(part, str) and part.startswith(f"{_PROVIDED}{family}")
 
 
 def is_attachment(location: Location) -> bool:
