@@ -50,6 +50,7 @@ class ProcessEnd:
             for one, (function, program) in known.items()
             if function.is_main and program.language != "python"
         }
+        self._of_mains = {name for name, _ in self._mains}
         self._open = self._calls.reached(outside - self._ends)
         self._working = self._calls.reaching(
             one
@@ -58,13 +59,17 @@ class ProcessEnd:
         )
         """The functions that launch, acquire or make something, themselves or by others."""
         headers = program_headers | self._headers_of_programs()
-        self._of_mains = {name for name, _ in self._mains}
         self._of_programs = headers | {name for (name, _), (one, _) in known.items() if one.is_main}
         self._handling = symbols.memo(Handling)
         entered = {one for one in outside if one[1] in referred or one[0] not in headers}
         if self._mains:
             running = self._handling.reached(self._ends)
-            native = {one for one, (_, program) in known.items() if program.language != "python"}
+            linked = self._handling.linked(self._of_mains)
+            native = {
+                one
+                for one, (_, program) in known.items()
+                if program.language != "python" and one[0] in linked
+            }
             entered = (entered - native) | (self._handling.bound(running) & native)
         self.tests = {one for one in self._ends if not _is_main(known[one][0])}
         """The bodies of tests. What only they call may be what is tested."""

@@ -66,6 +66,15 @@ class Handling:
             for one, function in self._functions.items()
         }
 
+    def linked(self, filenames: Iterable[str]) -> set[str]:
+        """Some files, and all whose functions those of them call or refer to, or include."""
+        needed: dict[str, set[str]] = defaultdict(set)
+        for one, called in self._run_by.items():
+            needed[one[0]].update(name for name, _ in called)
+        for program in self._symbols.programs.values():
+            needed[program.filename].update(program.includes)
+        return closure(filenames, lambda name: needed.get(name, ()))
+
     def bound(self, running: set[Identity]) -> set[Identity]:
         """The functions that others than those which run in the programs of the run refer to: what
         tells another language of them."""
