@@ -124,8 +124,10 @@ def _excuse(leak: Leak, exits: tuple[LeakExit, ...], facts: FunctionFacts) -> st
     small = leak.resource.info.small or (leak.resource.bytes or _SMALL) < _SMALL
     at_most_once = failing or not grows
     ends = facts.is_main or facts.is_test or facts.runs_last
-    if (ends and at_most_once) or (thrown and facts.unhandled) or (failing and facts.fatal):
+    if (ends and at_most_once) or (failing and facts.fatal):
         return ""
+    if thrown and facts.unhandled:
+        return "" if ends else "nobody takes the exception and goes on"
     if all(way.sticky for way in exits):
         return "if its arguments are right, such a call fails only where the context is lost"
     if at_most_once and (facts.is_step or (facts.runs_once and small)):

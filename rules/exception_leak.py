@@ -66,11 +66,15 @@ class ExceptionLeak(FunctionRule):
 
     ## Known problems
 
-    Where nobody in the run handles the exception, on no way from `main`, a test or a module's code
-    to the function, the process ends with it: there a leak is `info`. A function that nobody in the
-    run calls may have callers that do, unless it stands in a header of a file with a `main`. A leak
-    is `info`, too, where each call that fails says, if its arguments are right, that the device is
-    lost (see `GPU102`).
+    Where nobody in the run takes the exception and goes on, the process ends with it: there a leak
+    is `info`. A handler that ends the process does not go on, nor does that of `main` unless it
+    works on the device again. In the files that a C++ `main` of the run needs, that holds for what
+    is called by pointer and for what nobody is seen to call, too: a handler counts if it guards a
+    call that may lead to the function; and so does whoever else is given a pointer to it, as a
+    binding to Python is. Elsewhere, as in a library, a function that nobody calls may have callers
+    that go on, unless it stands in a header of a file with a `main`. Bindings of a program that
+    were not read are not known. A leak is `info`, too, where each call that fails says, if its
+    arguments are right, that the device is lost (see `GPU102`).
 
     A C++ callee whose body is not in the run may throw too; that is shown with `--preview` only. In
     Python a call that merely may raise gives medium confidence, a `raise` high confidence.

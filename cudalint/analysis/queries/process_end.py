@@ -8,8 +8,9 @@ from collections.abc import Iterable
 
 from cudalint.analysis.shape.arguments import bindings
 from cudalint.analysis.shape.callgraph import CallGraph, Site, following
+from cudalint.analysis.shape.handling import Handling
 from cudalint.analysis.shape.loops import derived
-from cudalint.analysis.shape.operations import At, expressions, operations
+from cudalint.analysis.shape.operations import At, calls, expressions, operations
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity, short_name
 from cudalint.apis.loader import ApiModels
@@ -49,6 +50,7 @@ class ProcessEnd:
             for one, (function, program) in known.items()
             if function.is_main and program.language != "python"
         }
+        self._of_mains = {name for name, _ in self._mains}
         self._open = self._calls.reached(outside - self._ends)
         self._working = self._calls.reaching(
             one
@@ -57,16 +59,29 @@ class ProcessEnd:
         )
         """The functions that launch, acquire or make something, themselves or by others."""
         headers = program_headers | self._headers_of_programs()
-        self._of_mains = {name for name, _ in self._mains}
         self._of_programs = headers | {name for (name, _), (one, _) in known.items() if one.is_main}
+        self._handling = symbols.memo(Handling)
         entered = {one for one in outside if one[1] in referred or one[0] not in headers}
+        if self._mains:
+            running = self._handling.reached(self._ends)
+            linked = self._handling.linked(self._of_mains)
+            native = {
+                one
+                for one, (_, program) in known.items()
+                if program.language != "python" and one[0] in linked
+            }
+            entered = (entered - native) | (self._handling.bound(running) & native)
         self.tests = {one for one in self._ends if not _is_main(known[one][0])}
         """The bodies of tests. What only they call may be what is tested."""
         surviving = {
-            one for one in known if any(self._goes_on(site) for site in self._calls.sites(one))
+            run
+            for function, _ in known.values()
+            for at, call in calls(function)
+            if self._goes_on(function, at.block)
+            for run in self._handling.runs(function, call)
         }
         open_ended = (entered | surviving) - self._ends
-        self.unhandled = known.keys() - self._calls.reached(open_ended)
+        self.unhandled = known.keys() - self._handling.reached(open_ended)
         """Those whose exceptions end the process, or fail a test, whoever calls them."""
 
     def _ends_all(self, function: Function) -> bool:
@@ -191,18 +206,15 @@ class ProcessEnd:
             if isinstance(part, FunctionReference) and part.key
         }
 
-    def _goes_on(self, site: Site) -> bool:
-        """Whether the program does so after an exception of a call: some handler takes it, and the
+    def _goes_on(self, function: Function, number: int) -> bool:
+        """Whether the program does so after an exception in a block: some handler takes it, and the
         function returns; in `main` and in tests, it works on the device again."""
-        blocks = site.caller.blocks
-        unwind = blocks[site.at.block].unwind
+        unwind = function.blocks[number].unwind
         if unwind is None:
             return False
-        within = range(len(blocks))
-        after = [blocks[number] for number in closure([unwind], ways(blocks, within))]
-        if identity(site.caller) not in self._ends:
-            return any(isinstance(block.terminator, Return) for block in after)
-        return self._work_on(operations(after), site.caller)
+        if identity(function) not in self._ends:
+            return self._handling.returns(function, unwind)
+        return self._work_on(operations(self._handling.after(function, unwind)), function)
 
     def _work_on(self, steps: Iterable[At], function: Function) -> bool:
         """Whether operations of a function launch, acquire or make something, themselves or by
