@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from cudalint.analysis.shape.arguments import bindings
 from cudalint.analysis.shape.callgraph import CallGraph, Site, following
 from cudalint.analysis.shape.handling import Handling
 from cudalint.analysis.shape.loops import derived
-from cudalint.analysis.shape.operations import At, calls, expressions, operations
+from cudalint.analysis.shape.operations import At, calls, operations
 from cudalint.analysis.shape.reach import closure, ways
 from cudalint.analysis.shape.symbols import Identity, Symbols, identity, short_name
 from cudalint.apis.loader import ApiModels
@@ -19,14 +19,12 @@ from cudalint.program import (
     Branch,
     Call,
     Function,
-    FunctionReference,
     Launch,
     Operation,
     Return,
     Throw,
     Variable,
     variables,
-    walk,
 )
 from cudalint.source import is_header
 
@@ -43,7 +41,8 @@ class ProcessEnd:
         }
         self._ends = {one for one, (function, _) in known.items() if self._ends_all(function)}
         self._known = {one: function for one, (function, _) in known.items()}
-        self._referred = referred = self._named_functions()
+        self._handling = symbols.memo(Handling)
+        self._referred = referred = self._handling.referred
         outside = {one for one in known if one[1] in referred or not self._calls.sites(one)}
         self._mains = {
             one
@@ -60,7 +59,6 @@ class ProcessEnd:
         """The functions that launch, acquire or make something, themselves or by others."""
         headers = program_headers | self._headers_of_programs()
         self._of_programs = headers | {name for (name, _), (one, _) in known.items() if one.is_main}
-        self._handling = symbols.memo(Handling)
         entered = {one for one in outside if one[1] in referred or one[0] not in headers}
         if self._mains:
             running = self._handling.reached(self._ends)
@@ -76,8 +74,7 @@ class ProcessEnd:
         surviving = {
             run
             for function, _ in known.values()
-            for at, call in calls(function)
-            if self._goes_on(function, at.block)
+            for call in self._survived(function)
             for run in self._handling.runs(function, call)
         }
         open_ended = (entered | surviving) - self._ends
@@ -196,22 +193,17 @@ class ProcessEnd:
             for name in program.includes
         }
 
-    def _named_functions(self) -> set[str]:
-        """The functions that somebody may call whom no call names."""
-        return {
-            part.key
-            for function, _ in self._symbols.functions()
-            for whole in expressions(function)
-            for part in walk(whole)
-            if isinstance(part, FunctionReference) and part.key
-        }
+    def _survived(self, function: Function) -> Iterator[Call]:
+        """The calls after whose exceptions a function goes on."""
+        unwinds = {one.unwind for one in function.blocks if one.unwind is not None}
+        survived = {one for one in unwinds if self._goes_on(function, one)}
+        for at, call in calls(function) if survived else ():
+            if function.blocks[at.block].unwind in survived:
+                yield call
 
-    def _goes_on(self, function: Function, number: int) -> bool:
-        """Whether the program does so after an exception in a block: some handler takes it, and the
-        function returns; in `main` and in tests, it works on the device again."""
-        unwind = function.blocks[number].unwind
-        if unwind is None:
-            return False
+    def _goes_on(self, function: Function, unwind: int) -> bool:
+        """Whether the program does so after an exception that leads to a block: some handler takes
+        it, and the function returns; in `main` and in tests, it works on the device again."""
         if identity(function) not in self._ends:
             return self._handling.returns(function, unwind)
         return self._work_on(operations(self._handling.after(function, unwind)), function)

@@ -134,10 +134,14 @@ class CallGraph:
         """The functions that call one."""
         return {identity(site.caller) for site in self.sites(function)}
 
+    def callees(self, function: Identity) -> set[Identity]:
+        """The functions that one calls."""
+        return self._callees.get(function, set())
+
     def reaching(self, functions: Iterable[Identity]) -> set[Identity]:
         """Some functions, and all that call them, themselves or through others."""
         return closure(functions, self.callers)
 
     def reached(self, functions: Iterable[Identity]) -> set[Identity]:
         """Some functions, and all that they call, themselves or through others."""
-        return closure(functions, lambda one: self._callees.get(one, ()))
+        return closure(functions, self.callees)

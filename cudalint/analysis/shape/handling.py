@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from cudalint.analysis.shape.callgraph import CallGraph
 from cudalint.analysis.shape.operations import calls, expressions, operands, successors
@@ -50,9 +50,17 @@ class Handling:
         for key in _referred(operands(call)):
             found |= self._by_key.get(key, set())
         if call.kind == "indirect":
-            for key in self._referring:
-                found |= self._by_key.get(key, set())
+            found |= self._pointed_at
         return found or self._patterns.get(call.name, set())
+
+    @property
+    def referred(self) -> Set[str]:
+        """The keys of the functions that somebody may call whom no call names."""
+        return self._referring.keys()
+
+    @functools.cached_property
+    def _pointed_at(self) -> set[Identity]:
+        return {one for key in self._referring for one in self._by_key.get(key, ())}
 
     def reached(self, functions: Iterable[Identity]) -> set[Identity]:
         """Some functions, and all that may run while they do."""
@@ -61,7 +69,7 @@ class Handling:
     @functools.cached_property
     def _run_by(self) -> dict[Identity, set[Identity]]:
         return {
-            one: self._graph.reached([one])
+            one: self._graph.callees(one)
             | {run for _, call in calls(function) for run in self.runs(function, call)}
             for one, function in self._functions.items()
         }
