@@ -719,7 +719,7 @@ class _Application(Translation):
         status = Status.REQUESTED if item.requested else Status.OWNED
         if item.escaped or elsewhere or (target is None and not thrown_away):
             status = Status.ESCAPED
-        if any(is_provided(at, item.family) for at in state.values):
+        elif any(is_provided(at, item.family) for at in state.values):
             status = Status.ESCAPED  # it is what an earlier call was given, as far as one can see
         if item.released is not None:
             state.hold(resource, Holding(Status.RELEASED, released=item.released))
