@@ -1,5 +1,6 @@
 """With nvcc, the CUDA toolkit, every compiler and even the system's C++ headers hidden, the
-findings on all fixtures are the same."""
+findings on the fixtures are the same: those of each third rule, with CUDALINT_TEST_ALL_RULES=1 of
+all."""
 
 from __future__ import annotations
 
@@ -42,21 +43,23 @@ def test_hidden_toolkit(tmp_path: Path) -> None:
     )
     if probe.returncode != 0:
         pytest.skip("mount namespaces are not allowed here")
+    rules = sorted(path.name for path in FIXTURES.iterdir())
+    rules = rules if os.environ.get("CUDALINT_TEST_ALL_RULES") else rules[::3]
     lint = [sys.executable, "-m", "cudalint", "check", "--isolated", "--exit-zero"]
     lint += ["--output-format", "json", "--cache-dir"]
     seen = subprocess.run(
-        [*lint, str(tmp_path / "seen"), "."],
+        [*lint, str(tmp_path / "seen"), *rules],
         cwd=FIXTURES, capture_output=True, text=True, check=True,
     )  # fmt: skip
     script = f'{_hide()}; ! command -v nvcc gcc g++ clang cc >/dev/null || exit 9; exec "$@"'
     hidden = subprocess.run(
-        [unshare, "-rm", "/bin/sh", "-c", script, "sh", *lint, str(tmp_path / "hidden"), "."],
+        [unshare, "-rm", "/bin/sh", "-c", script, "sh", *lint, str(tmp_path / "hidden"), *rules],
         cwd=FIXTURES, capture_output=True, text=True, check=False,
         env={**os.environ, "PATH": _plain_path(tmp_path)},
     )  # fmt: skip
     assert hidden.returncode == 0, hidden.stderr
     expected = _findings(seen.stdout)
-    assert len(expected) > 300
+    assert len(expected) > 5 * len(rules)
     assert _findings(hidden.stdout) == expected
 
 
