@@ -16,6 +16,7 @@ from cudalint.findings.finding import Finding
 from cudalint.findings.fix import Applicability, Edit, together
 from cudalint.fixes.applying import edited_bytes
 from cudalint.linter import Progress, lint
+from cudalint.neighbours import Neighbours
 from cudalint.plan import Plan
 from cudalint.project.files import FileError, SourceFile
 from cudalint.project.reading import UnreadableError, read_bytes
@@ -69,6 +70,7 @@ def fix(
     )
     # Rules that nobody asked for still have to agree with what is written.
     wide = dataclasses.replace(plan, rules=everything)
+    near = Neighbours()
 
     def linted(plan: Plan, changed: Mapping[Path, bytes]) -> Report:
         held = {**(contents or {}), **changed}
@@ -79,6 +81,7 @@ def fix(
             progress=progress,
             supervised=supervised,
             footprint=footprint,
+            near=near,
         )
 
     fixer = _Fixer(files, contents or {}, frozenset(rule.code for rule in plan.rules), unsafe)

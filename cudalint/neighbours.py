@@ -57,6 +57,9 @@ def _ranked(
     asking: Sequence[SourceFile], known: set[Path], plan: Plan, contents: Mapping[Path, bytes]
 ) -> list[SourceFile]:
     folders = [absolute(folder) for folder in plan.settings.include_folders]
+    alone = OwnHeaders((), folders, contents)
+    if not any(alone.may_have(file.path) for file in asking):
+        return []
     searched = list(itertools.islice(_near(asking, plan), _MOST_SEARCHED))
     headers = OwnHeaders((file.path for file in searched), folders, contents)
     own = frozenset[str]().union(*(headers.of(file.path) for file in asking))
@@ -77,8 +80,9 @@ def _near(asking: Sequence[SourceFile], plan: Plan) -> Iterator[SourceFile]:
     seen: set[Path] = set()
     for folder in dict.fromkeys([*(file.path.parent for file in asking), plan.root]):
         with contextlib.suppress(LargeTreeError):
-            for file in sources_below(folder, plan.settings, plan.root, _MOST_ENTRIES):
-                if file.language == "cuda" and file.path not in seen:
+            near = sources_below(folder, plan.settings, plan.root, _MOST_ENTRIES, "cuda")
+            for file in near:
+                if file.path not in seen:
                     seen.add(file.path)
                     yield file
 

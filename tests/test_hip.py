@@ -36,13 +36,14 @@ nccl* npp* nvJitLink* nvPTXCompiler* nvjpeg* nvml* nvvm* rmm* RMM_* cutensor*
 
 cuCtxAttach cuCtxDetach cuEventCreateFromEGLSync cuGLCtxCreate cuGraphicsD3D11RegisterResource
 cuGraphicsEGLRegisterImage cuGraphicsVDPAURegister* cuGreenCtx* cuKernelSetAttribute
-cuLaunchHostFunc_v2 cuMemcpyWithAttributesAsync cuMulticastCreate cuSurfObject* cuTexRef*
+cuLaunchHostFunc_v2 cuMemcpyWithAttributesAsync cuMulticastCreate cuStreamBeginRecaptureToGraph
+cuSurfObject* cuSurfRefSetArray cuTexRef*
 
 cudaBindSurfaceToArray cudaEventCreateFromEGLSync cudaExecutionCtx*
 cudaGraphicsD3D11RegisterResource
 cudaGraphicsEGLRegisterImage cudaGraphicsVDPAURegister* cudaGreenCtxCreate
 cudaKernelSetAttributeForDevice cudaLaunchHostFunc_v2 cudaMemcpyArrayToArray
-cudaMemcpyFromArrayAsync cudaMemcpyToArrayAsync
+cudaMemcpyFromArrayAsync cudaMemcpyToArrayAsync cudaStreamBeginRecaptureToGraph
 
 cublasAlloc cublasFree cublasGetStatusName cublasGetStatusString cublasLtEmulation*
 cublasLtGroupedMatrixLayoutCreate cublasXt* cufftXtFree cufftXtMalloc cusolverDnIRS* cusolverMg*

@@ -19,7 +19,7 @@ from cudalint.linter import linked, lint
 from cudalint.plan import Plan, make_plan
 from cudalint.program import Program
 from cudalint.project.config import ConfigurationError, load
-from cudalint.project.files import discover
+from cudalint.project.files import SourceFile, discover
 from cudalint.reports import json
 from cudalint.reports.report import Report
 
@@ -407,6 +407,26 @@ def test_a_header_that_appears_counts(work_done: list[str]) -> None:
     write(late_h="#pragma once\n")
     run(supervised=False)
     assert "a.cu" in work_done
+
+
+@pytest.mark.parametrize(
+    ("included", "walked"),
+    [("", False), ('#include "late.h"\n', True), ("#include <late.h>\n", True)],
+)
+def test_a_project_is_walked_only_for_own_headers(
+    included: str, walked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What shares no header with others may lie in a large project: nothing else is looked at."""
+    walks: list[Path] = []
+
+    def walking(folder: Path, *_: object) -> Iterator[SourceFile]:
+        walks.append(folder)
+        yield from ()
+
+    monkeypatch.setattr("cudalint.neighbours.sources_below", walking)
+    write(a_cu=included + LEAK)
+    assert "GPU101" in {one.code for one in run("a.cu", supervised=False).active}
+    assert bool(walks) == walked
 
 
 def test_settings_that_matter_to_the_analysis_count(work_done: list[str]) -> None:

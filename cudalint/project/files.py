@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import Protocol
 
 from cudalint.project.ignore import GitIgnore, Patterns
-from cudalint.project.paths import absolute, display_name
+from cudalint.project.paths import absolute, below, display_name
 from cudalint.project.reading import Language, reason_of
 
 CUDA_SUFFIXES = frozenset({".cu", ".cuh", ".hip"})
@@ -119,11 +119,11 @@ class LargeTreeError(Exception):
 
 
 def sources_below(
-    folder: Path, options: DiscoveryOptions, root: Path, most: int
+    folder: Path, options: DiscoveryOptions, root: Path, most: int, language: Language | None = None
 ) -> Iterator[SourceFile]:
-    """The files that linting a folder would find, one by one: whoever has enough stops. Raises
-    ``LargeTreeError`` behind ``most`` files and folders of any kind."""
-    return _Finder(options, root, most).below(folder)
+    """The files of a language that linting a folder would find, one by one: whoever has enough
+    stops. Raises ``LargeTreeError`` behind ``most`` files and folders of any kind."""
+    return _Finder(options, root, most).below(folder, language)
 
 
 class _Finder:
@@ -158,14 +158,14 @@ class _Finder:
                 self.left_out.add(Fate(file.filename, False, reason))
         return list(found.values())
 
-    def below(self, folder: Path) -> Iterator[SourceFile]:
-        """The source files in a folder."""
+    def below(self, folder: Path, only: Language | None = None) -> Iterator[SourceFile]:
+        """The source files in a folder, of one language or of all."""
         # A folder that is excluded itself but named explicitly is walked all the same: patterns
         # then apply below it only.
         base = folder if self._is_excluded(folder, folder=True) else self.root
         ignore = GitIgnore.above(folder) if self.options.respect_gitignore else None
         for path in self._walk(folder, base, ignore):
-            if language := language_of(path):
+            if (language := language_of(path)) and only in (None, language):
                 yield SourceFile(display_name(path), path, language)
 
     def _add_explicit(self, path: Path) -> None:
@@ -249,10 +249,9 @@ def _is_source(path: Path) -> bool:
 
 
 def _relative(path: Path, base: Path) -> str:
-    try:
-        return path.relative_to(base).as_posix()
-    except ValueError:
-        return path.name
+    if path == base:
+        return "."
+    return below(path, base) or path.name
 
 
 def _language_of_script(path: Path) -> Language | None:

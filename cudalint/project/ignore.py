@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from cudalint.project.paths import display_name, repository_of
+from cudalint.project.paths import below, display_name, repository_of
 
 
 class Patterns:
@@ -16,6 +17,7 @@ class Patterns:
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = tuple(filter(None, lines))
         self._spec = GitIgnoreSpec.from_lines(self._lines)
+        self._any = _alternatives(self._spec)
 
     def match(self, path: str, folder: bool = False) -> bool:
         """Whether a path (relative, with ``/``) matches."""
@@ -23,7 +25,10 @@ class Patterns:
 
     def decide(self, path: str, folder: bool = False) -> bool | None:
         """True: ignored; False: re-included (``!pattern``); ``None``: no pattern matches."""
-        return self._spec.check_file(f"{path}/" if folder else path).include
+        name = f"{path}/" if folder else path
+        if self._any.match(name) is None:
+            return None
+        return self._spec.check_file(name).include
 
     def deciding(self, path: str, folder: bool = False) -> str:
         """The pattern that decides; empty if none matches."""
@@ -79,12 +84,20 @@ class GitIgnore:
 
     def _deciding(self, path: Path, folder: bool) -> tuple[Path, Patterns, bool] | None:
         for base, patterns in self._levels:
-            if base not in path.parents:
+            relative = below(path, base)
+            if not relative:
                 continue
-            decision = patterns.decide(path.relative_to(base).as_posix(), folder)
+            decision = patterns.decide(relative, folder)
             if decision is not None:
                 return base, patterns, decision
         return None
+
+
+def _alternatives(spec: GitIgnoreSpec) -> re.Pattern[str]:
+    """What matches if any of the patterns does: most paths match none, and one look tells."""
+    patterns = (pattern.regex for pattern in spec.patterns)
+    texts = (re.sub(r"\(\?P<\w+>", "(?:", one.pattern) for one in patterns if one is not None)
+    return re.compile("|".join(f"(?:{text})" for text in texts) or "(?!)")
 
 
 def _lines(file: Path) -> list[str]:

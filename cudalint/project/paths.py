@@ -24,7 +24,16 @@ def writable(name: str) -> str:
 def relative_name(path: Path, folder: Path) -> str:
     """The path relative to a folder when below it, with ``/``; else the file's absolute path."""
     full = absolute(path)
-    return (full.relative_to(folder) if full.is_relative_to(folder) else full).as_posix()
+    return below(full, folder) or ("." if full == folder else full.as_posix())
+
+
+def below(path: Path, folder: Path) -> str:
+    """The path relative to a folder that it lies below, with ``/``; else empty. Both are absolute,
+    without ``..``."""
+    # For thousands of files: several times faster than pathlib's own.
+    start = str(folder).rstrip(os.sep) + os.sep
+    text = str(path)
+    return text[len(start) :].replace(os.sep, "/") if text.startswith(start) else ""
 
 
 def repository_of(folder: Path) -> Path | None:

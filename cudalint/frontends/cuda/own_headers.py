@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cudalint.frontends.cuda.includes import included_names
 from cudalint.frontends.cuda.prefilter import is_toolkit
+from cudalint.project.files import language_of
 from cudalint.project.reading import UnreadableError, read_bytes
 
 _MOST_READ = 20_000
@@ -51,6 +52,14 @@ class OwnHeaders:
     def of(self, path: Path) -> frozenset[str]:
         """All own headers that a file includes, directly or not."""
         return frozenset(self._walk(str(path), set()))
+
+    def may_have(self, path: Path) -> bool:
+        """Whether a file may include an own header, had more of the project been known."""
+        return any(
+            self._resolved(name, os.path.dirname(path), quoted) is not None
+            or (_may_be_elsewhere(name) and language_of(Path(name)) == "cuda")
+            for quoted, name in self._names(str(path))
+        )
 
     def bringing_cuda(self, path: Path) -> Path | None:
         """The first own header of a file that includes one of CUDA's."""
@@ -92,10 +101,15 @@ class OwnHeaders:
             path = os.path.normpath(os.path.join(place, name))
             if path in self._known or os.path.isfile(path):
                 return path
-        if is_toolkit(name) or name in _STANDARD:
-            return None  # A copy that lies somewhere in the project is not what is meant.
+        if not _may_be_elsewhere(name):
+            return None
         suffix = os.sep + name
         named = [
             path for path in self._by_name.get(os.path.basename(name), ()) if path.endswith(suffix)
         ]
         return named[0] if len(named) == 1 else None
+
+
+def _may_be_elsewhere(name: str) -> bool:
+    """Not for CUDA's and C's headers: no copy that lies somewhere in the project is meant."""
+    return not is_toolkit(name) and name not in _STANDARD
