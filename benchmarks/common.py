@@ -10,12 +10,27 @@ from pathlib import Path
 from cudalint.plan import Plan, make_plan
 from cudalint.project.config import load
 from cudalint.project.files import discover
+from cudalint.registry import all_rules
 from cudalint.selection import ReadFile, select
 
+_EVERYWHERE = ("GPU306", "GPU403")
+"""Preview rules that tell of most launches and copies: fixtures of others are not about them."""
 
-def plan_for(paths: Sequence[Path], cache: Path | None, jobs: int = 2) -> Plan:
-    """The default rules and limits, whatever configuration stands near the paths."""
+
+def previewed() -> str:
+    """The preview rules that fixtures are linted with, as a list for the command line."""
+    found = (code for code, rule in all_rules().items() if rule.preview)
+    return ",".join(code for code in found if code not in _EVERYWHERE)
+
+
+def plan_for(
+    paths: Sequence[Path], cache: Path | None, jobs: int = 2, *, preview: bool = False
+) -> Plan:
+    """The default rules and limits, whatever configuration stands near the paths; ``preview``: what
+    is only shown on request too."""
     overrides: dict[str, object] = {"jobs": jobs}
+    if preview:
+        overrides |= {"preview": True, "ignore": list(_EVERYWHERE)}
     if cache is None:
         overrides["cache"] = False
     else:

@@ -44,7 +44,7 @@ def mismatch_of(operation: Transfer | Fill) -> Mismatch | None:
             if side.overrun_ratio:
                 return Mismatch(side, message)
             # The type may be one byte in size.
-            return Mismatch(side, message, Confidence.MEDIUM, Severity.WARNING)
+            return Mismatch(side, message, Confidence.LOW, Severity.WARNING)
         if side.overrun_bytes and operation.bytes is None:
             more = f"{side.overrun_bytes:,}"
             message = f"{api} {verb} {quoted(operation.bytes_text)} bytes, "

@@ -61,6 +61,8 @@ def judge(leak: Leak, facts: FunctionFacts) -> Verdict | None:
     else:
         code = EXCEPTION
     confidence = _unless_lent(exits, _confidence(leak, exits, facts))
+    if code == EARLY_EXIT and _depends(exits):
+        confidence = Confidence.LOW
     excuse = _excuse(leak, exits, facts)
     severity = Severity.WARNING if excuse is None else Severity.INFO
     return Verdict(code, exits, severity, confidence, excuse or "")
@@ -80,6 +82,12 @@ def certain(leak: Leak) -> Leak:
 def _unless_lent(exits: tuple[LeakExit, ...], confidence: Confidence) -> Confidence:
     """A callee out of sight may own it on each of these ways."""
     return Confidence.LOW if all(way.lent for way in exits) else confidence
+
+
+def _depends(exits: tuple[LeakExit, ...]) -> bool:
+    """Whether no call has failed on any of the ways, and others that leave at the same places have
+    released it: what tells them apart is a condition, and it may be that of the acquisition."""
+    return all(way.held == "unless ended" and not way.on_failure for way in exits)
 
 
 def _overwrites(leak: Leak) -> tuple[LeakExit, ...]:

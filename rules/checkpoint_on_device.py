@@ -18,6 +18,8 @@ _USES = {
     "rewritten": "only to be changed and written again on line {}",
     "beside": "unlike what line {} loads",
 }
+_NEEDLESS = ("filled", "summed", "rewritten")
+"""The device of the file is of no use to these, whatever it is."""
 _UNPLACED = "from where line {} copies it"
 _STEPS = {
     "restored": "the weights are copied from it here",
@@ -43,9 +45,10 @@ class CheckpointOnDevice(FunctionRule):
     or summed up with others by their names, that of a whole module which is moved to a device
     chosen elsewhere, that of a table which is only changed and written again, and one that is
     returned where another load of the class does say where to. Confidence is medium where files of
-    the run write weights from a device, or this one writes a file of the same name, and where the
-    program reckons with files from a GPU: `map_location` is the CPU where there is none, or another
-    load of the class has one. Else it is low, which `--preview` shows.
+    the run write weights from a device, or this one writes a file of the same name, where the
+    program reckons with files from a GPU (`map_location` is the CPU where there is none, or another
+    load of the class has one), and where what is loaded is only written into parameters, summed up
+    or written again. Else it is low, which `--preview` shows.
 
     ## Why is this bad?
 
@@ -131,7 +134,7 @@ class CheckpointOnDevice(FunctionRule):
 def _confidence(load: CheckpointLoad) -> Confidence:
     if load.own:
         return Confidence.HIGH
-    return Confidence.MEDIUM if load.likely else Confidence.LOW
+    return Confidence.MEDIUM if load.likely or load.use in _NEEDLESS else Confidence.LOW
 
 
 def _needed(load: CheckpointLoad) -> str:

@@ -65,6 +65,7 @@ class CopyableOwner(FunctionRule):
     """
 
     code, name = "GPU205", "copyable-owner"
+    preview = True
 
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the copies of owners."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts
@@ -10,6 +11,9 @@ from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.repair import Detach
 from cudalint_rules._retention_wording import retained
+
+_CHOSEN = re.compile(r"\[[A-Za-z_]")
+"""An element that a variable chooses: `losses[key]`."""
 
 
 class GraphRetentionRule(FunctionRule):
@@ -21,9 +25,10 @@ class GraphRetentionRule(FunctionRule):
     step while it is still attached to the graph that computed it. The evidence is a `backward()`
     in the same loop: the tensor is what it is called on, or flows into it.
 
-    Without a `backward()` in sight: a sum or list over a loop of which only a number is used in
-    the end, or that is detached only after the loop. What it adds up may have a graph (low
-    confidence), or has one, as the result of a module (medium). Also what the `forward` of a module
+    With low confidence, as one step of the proof may be missing: what a method keeps
+    (`meter.update(loss)`), an element that a variable chooses (`losses[key]`); and without a
+    `backward()` in sight a sum or list over a loop of which only a number is used in the end, or
+    that is detached only after the loop. Also what the `forward` of a module
     adds to one of its buffers, made of what it is given (medium where it has weights of its own,
     else low), and what a module computes with its parts the first time only and keeps (medium where
     it is taken or computed from what a part gave, low where a function was given that). Where
@@ -110,6 +115,10 @@ def _severity(kept: GraphRetention, is_test: bool) -> Severity | None:
 
 
 def _confidence(kept: GraphRetention) -> Confidence | None:
-    if kept.let_go is None and not kept.buffer and not kept.remembered:
-        return None
-    return Confidence.MEDIUM if kept.sure else Confidence.LOW
+    """Where no gradient is computed in sight, where a method keeps it, and of an element that a
+    variable chooses, one step of the proof may be missing."""
+    if kept.through or kept.let_go is not None or _CHOSEN.search(kept.name):
+        return Confidence.LOW
+    if kept.buffer or kept.remembered:
+        return Confidence.MEDIUM if kept.sure else Confidence.LOW
+    return None

@@ -21,8 +21,8 @@ class UnremovedHook(FunctionRule):
     given and then runs it: every call adds another hook. Reports a `yield` between the hook and its
     removal without `try/finally`; and, as an `info`, a call of the module between them that may
     raise. With medium confidence, as an `info`, a method that removes an object's hooks and leaves
-    what they stored in it. With low confidence, such a method at the end of the object or of a
-    `with` block, and a hook on a tensor's `grad_fn` that holds the object which keeps that tensor.
+    what they stored in it, and a hook on a tensor's `grad_fn` that holds the object which keeps
+    that tensor. With low confidence, such a method at the end of the object or of a `with` block.
 
     ## Why is this bad?
 
@@ -96,7 +96,8 @@ class UnremovedHook(FunctionRule):
             subject=hook.node,
             advised=True,
             steps=(Step(hook.kept.filename, hook.kept.span, f"{hook.kept.text} may keep it"),),
-            confidence=Confidence.LOW,
+            severity=Severity.INFO,
+            confidence=Confidence.MEDIUM,
         )
 
     def _left(self, left: LeftBehind, facts: FunctionFacts) -> Finding:

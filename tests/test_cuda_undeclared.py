@@ -418,3 +418,16 @@ def test_no_type_of_what_is_declared_already() -> None:
     message = "redefinition of 'made' with a different type: 'returm' (aka 'struct returm') vs 'X'"
     assert names.learn([(message, 1, 8)])
     assert names.declarations() == ""
+
+
+def test_a_function_of_an_unknown_namespace_keeps_its_name(options: ParseOptions) -> None:
+    """`gpu::free` of a missing header is not C's `free`."""
+    program = read(
+        '#include "missing.hpp"\n#include <string>\n'
+        "int take(std::string kind, float* values) {\n"
+        "    store::gpu::sync();\n    store::gpu::free(nullptr, values);\n    return 0;\n}\n",
+        options,
+    )
+    blocks = [block for function in program.functions for block in function.blocks]
+    called = {one.name for block in blocks for one in block.operations if isinstance(one, Call)}
+    assert called == {"store::gpu::sync", "store::gpu::free"}

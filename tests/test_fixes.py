@@ -12,6 +12,7 @@ import pytest
 from test_fixtures import FIXTURES, header_cache, options_of, units
 
 from benchmarks import documents
+from benchmarks.common import previewed
 from benchmarks.fixes import reading
 from benchmarks.fixes.mending import Mended, faults, mend
 from benchmarks.fixes.page import PAGE, what_is_fixed, with_table
@@ -67,7 +68,7 @@ _HEAD = "#include <cuda_runtime.h>\n#include <cstdio>\n"
 
 def mended(path: Path, text: str | bytes, cache: Path, *, unsafe: bool = True) -> Mended:
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return mend(path, (), cache, unsafe=unsafe)
+    return mend(path, ("--extend-select", previewed()), cache, unsafe=unsafe)
 
 
 def after(path: Path, text: str | bytes, cache: Path, *, unsafe: bool = True) -> bytes:

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.common import previewed
 from cudalint.cli import check, configuration_of
 from cudalint.linter import lint
 from cudalint.plan import make_plan
@@ -86,7 +87,7 @@ def expected_of(unit: Path, marker: re.Pattern[str] = _EXPECTED) -> Counter[str]
 
 
 def options_of(unit: Path) -> list[str]:
-    options = []
+    options = ["--extend-select", previewed()]
     for file in files_of(unit):
         _, first = next(lines_of(file))
         if match := _OPTIONS.match(first):

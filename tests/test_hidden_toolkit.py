@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.common import previewed
+
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 HIDDEN = ("/usr/local/cuda", "/usr/lib/gcc", "/usr/include/c++", "/usr/lib/llvm*", "/opt/nvidia")
 
@@ -46,7 +48,7 @@ def test_hidden_toolkit(tmp_path: Path) -> None:
     rules = sorted(path.name for path in FIXTURES.iterdir())
     rules = rules if os.environ.get("CUDALINT_TEST_ALL_RULES") else rules[::3]
     lint = [sys.executable, "-m", "cudalint", "check", "--isolated", "--exit-zero"]
-    lint += ["--output-format", "json", "--cache-dir"]
+    lint += ["--output-format", "json", "--extend-select", previewed(), "--cache-dir"]
     seen = subprocess.run(
         [*lint, str(tmp_path / "seen"), *rules],
         cwd=FIXTURES, capture_output=True, text=True, check=True,

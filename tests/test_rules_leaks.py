@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rule_facts import acquired, at, end, function, klass, leak, leave, resource, site
 
@@ -99,6 +101,16 @@ def test_confidence_in_what_may_raise(facts: FunctionFacts, expected: Confidence
 def test_low_confidence_where_the_function_passes_it_on() -> None:
     verdict = judge(leak(MAY_THROW, handed_over=FREED), function(language="python"))
     assert verdict and verdict.confidence is Confidence.LOW
+
+
+def test_low_confidence_where_a_condition_tells_released_from_lost() -> None:
+    """It may be the condition of the acquisition, in other words."""
+    mixed = replace(end(), held="unless ended")
+    verdict = judge(leak(mixed, released=FREED), function())
+    assert verdict and (verdict.code, verdict.confidence) == ("GPU102", Confidence.LOW)
+    for other in (end(), RETURN, replace(mixed, on_failure=True)):
+        surer = judge(leak(mixed, other, released=FREED), function())
+        assert surer and surer.confidence is Confidence.HIGH
 
 
 @pytest.mark.parametrize(

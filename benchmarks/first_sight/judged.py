@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -11,8 +12,13 @@ import msgspec
 
 Verdict = Literal["true", "petty", "false", "uncertain"]
 VERDICTS: tuple[Verdict, ...] = ("true", "petty", "false", "uncertain")
-_LATEST = 2
+_LATEST = 5
 """Rounds that say what the linter of today is worth."""
+_TRUSTED = 0.9
+"""The least share of a rule's findings that should be right, petty ones among them."""
+_ENOUGH = 5
+_DEVIATIONS = 1.96
+"""Of a normal distribution, for an interval that holds 95 in 100."""
 
 
 class Judged(
@@ -35,6 +41,9 @@ class Judged(
     """The line of the program that decides."""
     mechanism: str = ""
     """What the linter misunderstood, in general words."""
+    since: Literal["", "low"] = ""
+    """``low``: all findings of its kind have had low confidence since, right or wrong, for what
+    this and earlier rounds showed."""
 
     @property
     def language(self) -> str:
@@ -81,6 +90,37 @@ def _set(finding: Judged) -> str:
     return "preview" if finding.confidence == "low" else "default"
 
 
+def unproven(rounds: dict[str, Round]) -> frozenset[str]:
+    """The rules that are shown to be right in fewer than 9 of 10: the interval of what is told by
+    default in the latest rounds lies below that (E. B. Wilson, *Probable inference, the law of
+    succession, and statistical inference*, 1927)."""
+    told = [
+        finding
+        for finding in _recent(rounds)
+        if _set(finding) == "default" and not finding.since and finding.verdict != "uncertain"
+    ]
+    groups = _grouped(told, lambda finding: finding.code)
+    return frozenset(
+        code
+        for code, found in groups
+        if len(found) >= _ENOUGH
+        and _at_most(sum(one.verdict != "false" for one in found), len(found)) < _TRUSTED
+    )
+
+
+def _at_most(right: int, count: int) -> float:
+    """The upper end of the interval of a share."""
+    square = _DEVIATIONS**2
+    centre = right + square / 2
+    spread = _DEVIATIONS * math.sqrt(right * (count - right) / count + square / 4)
+    return (centre + spread) / (count + square)
+
+
+def _recent(rounds: dict[str, Round]) -> list[Judged]:
+    latest = sorted(rounds, key=number_of)[-_LATEST:]
+    return [finding for name in latest for finding in rounds[name].findings]
+
+
 def by_rule(findings: Iterable[Judged]) -> Iterator[list[str]]:
     """Rows: each rule by confidence, then all of them."""
     yield ["rule", "confidence", "judged", *VERDICTS]
@@ -99,14 +139,14 @@ def number_of(name: str) -> int:
 def judged_text(rounds: dict[str, Round]) -> str:
     """What the linter says of itself: the counts of the latest rounds, by rule and confidence."""
     latest = {name: rounds[name] for name in sorted(rounds, key=number_of)[-_LATEST:]}
-    findings = [finding for one in latest.values() for finding in one.findings]
     lines = [
         "# Written by `python -m benchmarks.first_sight --write-judged`.",
         "",
         "[rounds]",
         *(f'{name} = "{one.linter}"' for name, one in latest.items()),
     ]
-    for (code, confidence), found in _grouped(findings, lambda one: (one.code, one.confidence)):
+    groups = _grouped(_recent(rounds), lambda one: (one.code, one.since or one.confidence))
+    for (code, confidence), found in groups:
         lines += ["", f"[rules.{code}.{confidence}]"]
         verdicts = [one.verdict for one in found]
         lines += [f"{v} = {verdicts.count(v)}" for v in VERDICTS if v in verdicts]

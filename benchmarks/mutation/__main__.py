@@ -92,7 +92,7 @@ def measure(
 ) -> Score:
     """Mutate the programs below some paths that have no findings, and lint the mutants."""
     started = time.monotonic()
-    plan = common.plan_for(paths, cache, workers)
+    plan = common.plan_for(paths, cache, workers, preview=True)
     score = Score()
     programs = common.read_programs(paths, plan)
     units = [
@@ -265,6 +265,9 @@ def report(score: Score, *, everything: bool = False) -> str:
                 cells = [_rate(*score.rate(language, kind)) for kind in group]
                 rows.append([language or "all", *cells, _rate(*score.rate(language, *group))])
         lines += common.table(rows) if len(rows) > 1 else []
+    asked = sum(one.verdict.preview for one in score.judged)
+    if asked:
+        lines += ["", f"{asked} of those killed are told with `--preview` only."]
     if score.refused:
         lines += ["", "Not counted:"]
         lines += [

@@ -23,6 +23,7 @@ from cudalint.apis.loader import ApiModels, load
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.rule import Limits
 from cudalint.program import Program
+from cudalint.registry import all_rules
 from cudalint.source import Source
 
 RULES = ("GPU101", "GPU102", "GPU103", "GPU104", "GPU105", "GPU106", "GPU108")
@@ -64,7 +65,7 @@ def prepare(data: bytes) -> bytes:
     loud = [
         f"{finding.filename}:{finding.span.row}: {finding.code} {finding.message}"
         for finding in shown
-        if finding.severity is not Severity.INFO
+        if finding.severity is not Severity.INFO and finding.confidence is not Confidence.LOW
     ]
     prepared: list[MutatedRelease] = []
     if not loud:
@@ -109,7 +110,7 @@ def _findings(programs: list[bytes], rules: Sequence[str], limits: Limits) -> li
     order = jobs.AnalysisJob(programs=programs, rules=list(rules), limits=limits, models=[])
     encoded = jobs.analyze(msgspec.msgpack.encode(order))
     result = msgspec.msgpack.decode(encoded, type=jobs.AnalysisResult)
-    return [finding for finding in result.findings if finding.confidence is not Confidence.LOW]
+    return result.findings
 
 
 def _key(finding: Finding) -> tuple[str, str, int, int]:
@@ -117,9 +118,9 @@ def _key(finding: Finding) -> tuple[str, str, int, int]:
 
 
 def _verdict(job: Job, found: Sequence[Finding]) -> Verdict:
-    """Killed: a new finding of an accepted rule names an acquisition whose resource the release
-    ended. Device resets (GPU108) name it in their message or among their steps, what overwrites a
-    member (GPU104) in its message."""
+    """Killed: a new finding of an accepted rule, with `--preview` if need be, names an acquisition
+    whose resource the release ended. Device resets (GPU108) name it in their message or among their
+    steps, what overwrites a member (GPU104) in its message."""
 
     def original(filename: str, row: int) -> int:
         moved = job.added_rows if filename == job.release.filename and row >= job.row else 0
@@ -142,7 +143,8 @@ def _verdict(job: Job, found: Sequence[Finding]) -> Verdict:
     # A framework mutant changes one thing, and has a few rules: what is new comes of it.
     anywhere = job.kind in FRAMEWORK_KINDS
     elsewhere: list[str] = []
-    for finding in new:
+    doubted = frozenset(rule.code for rule in all_rules().values() if rule.preview)
+    for finding in sorted(new, key=lambda one: one.confidence is Confidence.LOW):
         places = {(finding.filename, original(finding.filename, finding.span.row))}
         places |= {
             (step.filename, original(step.filename, step.span.row))
@@ -158,5 +160,6 @@ def _verdict(job: Job, found: Sequence[Finding]) -> Verdict:
         elif finding.code not in ACCEPTED[job.kind]:
             elsewhere.append(f"{shown} (not the rule for it)")
         else:
-            return Verdict(True, shown)
+            asked = finding.confidence is Confidence.LOW or finding.code in doubted
+            return Verdict(True, shown, asked)
     return Verdict(False, "; ".join(elsewhere) or "nothing new is found")

@@ -143,3 +143,5 @@ class Verdict(msgspec.Struct, frozen=True, array_like=True):
     killed: bool
     why: str
     """The finding that killed it, or what was found instead."""
+    preview: bool = False
+    """It is told with `--preview` only."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from benchmarks.common import previewed
 from cudalint.findings.finding import Confidence, Finding, Severity, Step
 from cudalint.plan import Plan
 from cudalint.source import Span
@@ -118,7 +119,8 @@ def plan_of(unit: Unit) -> Plan:
     from cudalint.cli import check, configuration_of
     from cudalint.plan import make_plan
 
-    context = check.make_context("check", [*unit.options, "--isolated", str(unit.path)])
+    arguments = ["--extend-select", previewed(), *unit.options, "--isolated", str(unit.path)]
+    context = check.make_context("check", arguments)
     return make_plan(configuration_of((str(unit.path),), dict(context.params)))
 
 

@@ -76,7 +76,7 @@ _plan: Plan
 
 def _prepare(scratch: Path) -> None:
     global _plan
-    _plan = common.plan_for([scratch], scratch / "cache", 1)
+    _plan = common.plan_for([scratch], scratch / "cache", 1, preview=True)
 
 
 def _lint(folder: Path) -> tuple[tuple[Said, ...], str]:

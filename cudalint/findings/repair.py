@@ -9,9 +9,9 @@ import msgspec
 
 from cudalint.source import Span
 
-Held = Literal["always", "unless failed", "sometimes"]
+Held = Literal["always", "unless failed", "unless ended", "sometimes"]
 """Whether a resource is there on all paths to a way out, or its variable empty; or where not, its
-own acquisition has failed; or neither."""
+own acquisition has failed; or some of the others have released it or passed it on; or neither."""
 
 
 class WayOut(msgspec.Struct, frozen=True, array_like=True):

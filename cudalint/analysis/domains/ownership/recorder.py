@@ -139,6 +139,8 @@ class Departure(NamedTuple):
     """The origins of the resources."""
     failed: frozenset[str]
     """The origins of those that it did not get."""
+    ended: frozenset[str]
+    """The origins of those that it has released or passed on."""
     empty: frozenset[Location]
     """Where null is stored."""
 
@@ -285,17 +287,16 @@ class Recorder:
 
     def departed(self, state: State, span: Span) -> None:
         """A path leaves the function, with what it has lost."""
+        standing: dict[Status, set[str]] = {}
+        held: set[str] = set()
+        for resource, holding in state.resources.items():
+            standing.setdefault(holding.status, set()).add(resource.origin)
+            if live(holding.status) and not resource.older:
+                held.add(resource.origin)
         departure = Departure(
-            frozenset(
-                resource.origin
-                for resource, holding in state.resources.items()
-                if live(holding.status) and not resource.older
-            ),
-            frozenset(
-                resource.origin
-                for resource, holding in state.resources.items()
-                if holding.status is Status.ABSENT
-            ),
+            frozenset(held),
+            frozenset(standing.get(Status.ABSENT, ())),
+            frozenset(standing.get(Status.RELEASED, set()) | standing.get(Status.ESCAPED, set())),
             frozenset(place for place, value in state.values.items() if value == NULL),
         )
         self.departures.setdefault(span, set()).add(departure)
@@ -461,8 +462,10 @@ class Recorder:
         ]
         if not others:
             return "always"
-        failed = all(acquired.origin in one.failed for one in others)
-        return "unless failed" if failed else "sometimes"
+        if all(acquired.origin in one.failed for one in others):
+            return "unless failed"
+        ended = any(acquired.origin in one.ended for one in others)
+        return "unless ended" if ended else "sometimes"
 
     def siblings(self, name: str, family: str) -> tuple[Site, ...]:
         """Where others of a family than the one of a name are released."""

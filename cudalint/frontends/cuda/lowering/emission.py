@@ -22,6 +22,7 @@ from cudalint.program import (
     Type,
     Unknown,
     Unreachable,
+    Variable,
     render,
 )
 
@@ -159,6 +160,8 @@ def emit_indirect(
         name = callee.name
         if not name.startswith("<"):
             kind, key, of = "function", callee.key, None
+    elif isinstance(callee, Variable) and callee.symbol.startswith("::"):
+        name = callee.symbol.removeprefix("::")  # of a namespace: `gpu::free` is not `free`
     return emit_call(
         context, cursor, name, arguments, wanted, kind=kind, key=key, callee=of, returns=returns
     )
