@@ -430,6 +430,27 @@ def test_a_project_is_walked_only_for_own_headers(
     assert bool(walks) == walked
 
 
+def test_a_header_may_call_what_acquires() -> None:
+    """The caller of a method stands in no source of its own."""
+    write(
+        pool_h="""#pragma once
+struct Pool {
+    float* data = nullptr;
+    void open() { make(); }
+    void make();
+    ~Pool();
+};
+""",
+        pool_cu="""#include <cuda_runtime.h>
+#include "pool.h"
+void Pool::make() { if (cudaMalloc(&data, 64) != cudaSuccess) data = nullptr; }
+Pool::~Pool() { cudaFree(data); }
+""",
+    )
+    report = run(supervised=False)
+    assert errors(report) == []
+
+
 def test_settings_that_matter_to_the_analysis_count(work_done: list[str]) -> None:
     write(a_cu=LEAK)
     run(supervised=False)

@@ -28,6 +28,7 @@ from cudalint.analysis.shape.flags import Flags
 from cudalint.analysis.shape.operations import At, calls
 from cudalint.analysis.shape.symbols import Identity, identity
 from cudalint.analysis.summaries import Linker
+from cudalint.apis.loader import ApiModels
 from cudalint.findings.finding import Step
 from cudalint.program import Function, render, variables
 from cudalint.source import Span, is_header
@@ -199,7 +200,8 @@ def _overwritten(members: Members, linker: Linker) -> tuple[MemberAcquisition, .
         made = [[m for m in linker.methods(one) if m.kind == "constructor"] for one in lineage]
         constructed = any(each and {m.key for m in each} <= acquiring for each in made)
         enders = members.releasing.get(item.member, set())
-        again = _called_again(linker, identity(method), enders)
+        models = linker.models(members.programs[method.filename].language)
+        again = _called_again(linker, identity(method), enders, models)
         if constructed or again is not None:
             found.append(replace(item, again=again))
     return tuple(found)
@@ -235,7 +237,9 @@ def _overwritable(
     )
 
 
-def _called_again(linker: Linker, method: Identity, enders: set[str]) -> Site | None:
+def _called_again(
+    linker: Linker, method: Identity, enders: set[str], models: ApiModels
+) -> Site | None:
     """Where some function calls a method in a loop, or for the second time on one way, on the same
     object, with none of the ``enders`` that release in between."""
     seen: dict[tuple[int, str], list[At]] = defaultdict(list)
@@ -244,7 +248,7 @@ def _called_again(linker: Linker, method: Identity, enders: set[str]) -> Site | 
         if call.receiver is None or _calls_any(linker, site.caller, enders):
             continue
         flow = linker.flow(site.caller)
-        if is_chosen(site, flow, linker.models(_language(linker, site))):
+        if is_chosen(site, flow, models):
             continue  # one text of many, that comes once as a rule
         loops = flow.enclosing.get(site.at.block, frozenset())
         receiver = render(call.receiver)
@@ -262,10 +266,6 @@ def _called_again(linker: Linker, method: Identity, enders: set[str]) -> Site | 
             return here
         earlier.append(site.at)
     return None
-
-
-def _language(linker: Linker, site: CallSite) -> str:
-    return linker.programs[site.caller.filename].language
 
 
 def _calls_any(linker: Linker, caller: Function, enders: set[str]) -> bool:
