@@ -66,6 +66,7 @@ class UseAfterFree(FunctionRule):
 
     code, name = "GPU202", "use-after-free"
     severity = Severity.ERROR
+    preview = True
 
     def check(self, facts: FunctionFacts) -> Iterator[Finding]:
         """Yield the uses of what is released already."""

@@ -7,10 +7,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from benchmarks.documents import markdown, write_section
 from benchmarks.first_sight import __main__ as first_sight
-from benchmarks.first_sight.judged import by_round, by_rule, judged_text, load
+from benchmarks.first_sight.judged import Judged as Finding
+from benchmarks.first_sight.judged import Round, by_round, by_rule, judged_text, load, unproven
 from benchmarks.recall import __main__ as recall
 from benchmarks.recall.cases import load as load_cases
 from cudalint.commands.rule import run_rule
@@ -131,6 +133,25 @@ def test_recorded_rounds() -> None:
     assert sum(int(row[column]) for row in body) == len(findings) >= 282
     assert sum(int(row[2]) for row in rules[1:] if row[0] == "all") == len(findings)
     assert first_sight.JUDGED.read_text() == judged_text(rounds)
+
+
+def test_a_rule_is_unproven_where_it_is_wrong_in_too_many_repositories() -> None:
+    one = Finding(
+        repository="a/b", commit="0", file="a.cu", line=1, code="GPU101", severity="warning",
+        confidence="high", message="", verdict="false", why="",
+    )  # fmt: skip
+    right = [replace(one, repository=f"a/{n}", verdict="petty") for n in range(5)]
+    wrong = [replace(one, repository=f"b/{n}") for n in range(5)]
+
+    def found(*findings: Finding) -> set[str]:
+        return set(unproven({"round-1": Round("0", "", "", findings)}))
+
+    assert found(*right, *wrong) == {"GPU101"}
+    assert found(*right, *[one] * 5) == set()  # in one repository
+    assert found(*wrong[:4]) == set()  # too few to tell
+    low = [replace(finding, confidence="low") for finding in wrong]
+    since = [replace(finding, since="low") for finding in wrong]
+    assert found(*right, *low, *since) == set()
 
 
 def test_a_rule_s_page_says_how_often_it_was_right(capsys: pytest.CaptureFixture[str]) -> None:

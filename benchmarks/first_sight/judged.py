@@ -17,8 +17,8 @@ _LATEST = 5
 _TRUSTED = 0.9
 """The least share of a rule's findings that should be right, petty ones among them."""
 _ENOUGH = 5
-_DEVIATIONS = 1.96
-"""Of a normal distribution, for an interval that holds 95 in 100."""
+_CHANCE = 0.05
+"""What a rule that is right in 9 of 10 may be unlucky to look like."""
 
 
 class Judged(
@@ -91,29 +91,30 @@ def _set(finding: Judged) -> str:
 
 
 def unproven(rounds: dict[str, Round]) -> frozenset[str]:
-    """The rules that are shown to be right in fewer than 9 of 10: the interval of what is told by
-    default in the latest rounds lies below that (E. B. Wilson, *Probable inference, the law of
-    succession, and statistical inference*, 1927)."""
+    """The rules that are shown to be right in fewer than 9 of 10: were it 9 of 10, what is told by
+    default in the latest rounds would hardly have come out as badly.
+
+    Findings of one repository are wrong for one reason, as a rule: each repository has one vote.
+    """
     told = [
         finding
         for finding in _recent(rounds)
         if _set(finding) == "default" and not finding.since and finding.verdict != "uncertain"
     ]
     groups = _grouped(told, lambda finding: finding.code)
-    return frozenset(
-        code
-        for code, found in groups
-        if len(found) >= _ENOUGH
-        and _at_most(sum(one.verdict != "false" for one in found), len(found)) < _TRUSTED
+    return frozenset(code for code, found in groups if len(found) >= _ENOUGH and _is_refuted(found))
+
+
+def _is_refuted(found: list[Judged]) -> bool:
+    votes = [
+        sum(one.verdict != "false" for one in of) / len(of)
+        for _, of in _grouped(found, lambda finding: finding.repository)
+    ]
+    count, right = len(votes), math.floor(sum(votes) + 0.5)
+    as_bad = sum(
+        math.comb(count, n) * _TRUSTED**n * (1 - _TRUSTED) ** (count - n) for n in range(right + 1)
     )
-
-
-def _at_most(right: int, count: int) -> float:
-    """The upper end of the interval of a share."""
-    square = _DEVIATIONS**2
-    centre = right + square / 2
-    spread = _DEVIATIONS * math.sqrt(right * (count - right) / count + square / 4)
-    return (centre + spread) / (count + square)
+    return as_bad < _CHANCE
 
 
 def _recent(rounds: dict[str, Round]) -> list[Judged]:
