@@ -61,7 +61,8 @@ def judge(leak: Leak, facts: FunctionFacts) -> Verdict | None:
     else:
         code = EXCEPTION
     confidence = _unless_lent(exits, _confidence(leak, exits, facts))
-    if code == EARLY_EXIT and _depends(exits):
+    # A function that passes it on is not the place that promised to release it.
+    if code == EARLY_EXIT and (not leak.released or _depends(exits)):
         confidence = Confidence.LOW
     excuse = _excuse(leak, exits, facts)
     severity = Severity.WARNING if excuse is None else Severity.INFO
