@@ -76,6 +76,9 @@ class ExceptionLeak(FunctionRule):
     were not read are not known. A leak is `info`, too, where each call that fails says, if its
     arguments are right, that the device is lost (see `GPU102`).
 
+    A check that throws where a flag of its object is set (`if (running) throw ...`) is taken to
+    pass where all who call what sets the flag then call what clears it, before they return.
+
     A C++ callee whose body is not in the run may throw too; that is shown with `--preview` only. In
     Python a call that merely may raise gives medium confidence, a `raise` high confidence.
 

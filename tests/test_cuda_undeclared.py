@@ -431,3 +431,17 @@ def test_a_function_of_an_unknown_namespace_keeps_its_name(options: ParseOptions
     blocks = [block for function in program.functions for block in function.blocks]
     called = {one.name for block in blocks for one in block.operations if isinstance(one, Call)}
     assert called == {"store::gpu::sync", "store::gpu::free"}
+
+
+def test_a_cast_to_an_unknown_type_makes_no_object(options: ParseOptions) -> None:
+    casts = ("(Handle)held", "static_cast<Handle>(held)", "Owner(held)")
+    body = "".join(f"end({cast}); " for cast in casts)
+    (function,) = read(f"void f(void* held) {{ {body}}}", options).functions
+    ends = [
+        render(operation.arguments[0].value)
+        for block in function.blocks
+        for operation in block.operations
+        if isinstance(operation, Call) and operation.name == "end"
+    ]
+    assert ends[:2] == ["held", "held"]
+    assert ends[2] != "held"

@@ -187,6 +187,25 @@ void all(int n) try { run(); walk(n); } catch (std::exception&) {}
     assert "when `some` throws after it has acquired it (leaves at line 18)" in told
 
 
+def test_what_an_object_is_converted_to_reads_as_the_object(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.cu").write_text(
+        """#include <cuda_runtime.h>
+template <typename T> struct Block {
+    T data;
+    operator T() const { return data; }
+};
+void clear(Block<float*>& block) {
+    cudaFree(block.data);
+    cudaMemset(block, 0, 4);
+}
+"""
+    )
+    main([str(tmp_path), "--isolated", "--no-cache", "--preview"])
+    assert "`block` is passed to cudaMemset after its release" in capsys.readouterr().out
+
+
 def test_a_macro_stands_for_what_it_writes_and_not_for_its_parts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -299,6 +299,9 @@ class ApiFunction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     """Two paths whose values it exchanges."""
     assigns: tuple[str, ...] = ()
     """Two paths: afterwards the first has the second's value (``std::exchange``)."""
+    fills: tuple[str, ...] = ()
+    """Two paths: afterwards all elements behind the first, a pointer, an iterator or a range, have
+    the second's value (``std::fill``). Only null is followed."""
     carries: tuple[str, ...] = ()
     """Paths of two pointers: what stands at the first stands at the second too. Without a second it
     goes out of sight, as with ``copies``."""

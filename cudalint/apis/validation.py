@@ -165,7 +165,7 @@ def problems(function: ApiFunction, families: Iterable[str]) -> Iterator[str]:
     receiver = function.receiver
     if receiver is not None and receiver not in families | RECEIVERS:
         yield f"there is no receiver `{receiver}`{nearest(receiver, families | RECEIVERS)}"
-    for name in ("swaps", "assigns"):
+    for name in ("swaps", "assigns", "fills"):
         if len(getattr(function, name)) not in (0, 2):
             yield f"{name} takes two paths, not {len(getattr(function, name))}"
     for what, text, parse in _texts(function):
@@ -262,7 +262,7 @@ def _texts(function: ApiFunction) -> Iterator[tuple[str, str | None, Parser]]:
     for name in ("status", "destroys", "aliases", "unwraps", "invokes", "dangles", "serves_along"):
         yield name, getattr(function, name), parse_path
     for name in (
-        "takes", "swaps", "assigns", "carries", "inserts", "keeps", "saves", "host_reads",
+        "takes", "swaps", "assigns", "fills", "carries", "inserts", "keeps", "saves", "host_reads",
         "host_writes",
     ):  # fmt: skip
         for path in getattr(function, name):

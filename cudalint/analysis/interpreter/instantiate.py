@@ -47,6 +47,7 @@ from cudalint.analysis.interpreter.modelled import note_last_error
 from cudalint.analysis.interpreter.translation import Translation
 from cudalint.analysis.shape.destruction import Destruction
 from cudalint.analysis.shape.effects import Effects
+from cudalint.analysis.shape.flags import Flags
 from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
     NULL,
@@ -240,7 +241,25 @@ class _Application(Translation):
     def apply(self, state: State) -> list[State]:
         """The caller's states after this outcome."""
         self.before = state
+        if self.outcome.kind == "throw" and self._is_excluded(state):
+            return []
         return [after for fork in self.fit(state) for after in self.take_effect(fork)]
+
+    def _is_excluded(self, state: State) -> bool:
+        """Whether the callee throws because its object does something that everybody ends who has
+        begun it: nobody has, when the caller is entered."""
+        record, filename = self.definition.record, self.definition.filename
+        if record is None or record == self.run.function.record:
+            return False
+        for condition, truth in self.outcome.conditions:
+            match condition:
+                case Input(location=("this", str(field))) if truth:
+                    asked = self._condition(condition, state, state.equal)
+                    if not isinstance(asked, Const) and self.run.symbols.memo(Flags).is_lowered(
+                        record, field.removeprefix("."), filename
+                    ):
+                        return True
+        return False
 
     def fit(self, state: State) -> list[State]:
         """The caller's states in which the callee has this outcome."""

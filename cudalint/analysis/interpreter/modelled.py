@@ -6,7 +6,7 @@ from cudalint.analysis.domains import device_errors
 from cudalint.analysis.domains.launches import found_kernel
 from cudalint.analysis.domains.ownership import stores
 from cudalint.analysis.domains.ownership.adoption import disown
-from cudalint.analysis.domains.ownership.escape import escape_value, guard
+from cudalint.analysis.domains.ownership.escape import escape_value, give_away, guard
 from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder
 from cudalint.analysis.domains.ownership.releases import (
     attachment,
@@ -106,6 +106,8 @@ def apply_model(
         _invoke(run, binding, state)
     if len(model.swaps) == 2:
         _swap(binding, model.swaps, state)
+    if len(model.fills) == 2:
+        _fill(run, binding, model.fills, state)
     if len(model.assigns) == 2:
         before = _assign(run, binding, model.assigns, state)
         give(before if model.status is None else None)
@@ -420,6 +422,17 @@ def _swap(binding: Binding, paths: tuple[str, ...], state: State) -> None:
     right = state.parts_of(second) or [((), state.read(second))]
     state.replace(first, right)
     state.replace(second, left)
+
+
+def _fill(run: FunctionRun, binding: Binding, paths: tuple[str, ...], state: State) -> None:
+    filled, value = binding.expression(paths[0]), binding.value(paths[1])
+    element = None if filled is None else run.evaluator.element(filled, "[]", state)
+    if element is None or value != NULL:
+        return
+    *elements, part = element
+    if part == "[]":  # it is not known whether that is all of them
+        give_away(run, [held for _, held in state.below((*elements,))], state)
+        state.replace((*elements,), [(("[]",), NULL)])
 
 
 def unwrapped(value: Value) -> Value | None:

@@ -137,7 +137,7 @@ class _Transfer:
         """The members that both objects hold afterwards, and where each of them releases them."""
         found = {}
         for outcome in self.outcomes:
-            written = {location for location, _ in outcome.writes}
+            written = {location[:2] for location, _ in outcome.writes}
             for member in self._taken(outcome):
                 if (self.source, f".{member}") not in written and not self._is_changed(member):
                     found[member] = self.owned[member]
@@ -167,7 +167,7 @@ class _Transfer:
 
     def _is_kept(self, mine: Location, outcome: Outcome) -> bool:
         held = any(value == Input(mine) for location, value in outcome.writes if location != mine)
-        released = any(release.location == mine for release in outcome.released)
+        released = any(release.location[:2] == mine for release in outcome.released)
         return held or released or mine in outcome.stored or mine in outcome.lent
 
     def _taken(self, outcome: Outcome) -> list[str]:

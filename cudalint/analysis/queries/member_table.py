@@ -453,12 +453,7 @@ def _acquisition(
     members.acquiring.setdefault(part_of(name), set()).add(function.key)
     if outcome.value is not None and item.resource in resources_in(outcome.value):
         members.lent_out.add(part_of(name))
-    looked_at = (
-        item.location in run.tested
-        or any(release.location == item.location for release in outcome.released)
-        or _asks_first(function, outcome, item.location)
-        or run.excludes_itself(outcome)
-    )
+    looked_at = run.excludes_itself(outcome) or _looks_at(run, outcome, item.location)
     if item.location[0] == "this" and "[" not in name and not looked_at:
         members.careless[name, acquired.span] = function
 
@@ -480,6 +475,19 @@ def _is_done_with(run: FunctionRun, item: HandedOut) -> bool:
 
 def _hands_out(outcome: Outcome, item: HandedOut) -> bool:
     return any(other.resource.origin == item.resource.origin for other in outcome.handed_out)
+
+
+def _looks_at(run: FunctionRun, outcome: Outcome, member: Location) -> bool:
+    """Whether what a member holds is asked for or released before it gets something else, or moves
+    to another one of which that is true, as in a swap."""
+    if (
+        member in run.tested
+        or any(release.location == member for release in outcome.released)
+        or _asks_first(run.function, outcome, member)
+    ):
+        return True
+    moved = [place for place, value in outcome.writes if value == Input(member)]
+    return any(_looks_at(run, outcome, place) for place in moved if place != member)
 
 
 def _asks_first(function: Function, outcome: Outcome, member: Location) -> bool:

@@ -46,6 +46,8 @@ def _call_text(call: Call, found: dict[str, Expression], short: bool) -> str:
     if call.receiver is not None and call.kind != "constructor":
         name = call.name.replace("::", ".").rpartition(".")[2]
         receiver = render(substitute(call.receiver, found))
+        if call.kind == "method" and "::operator " in call.name:
+            return receiver  # it is converted, without a word
         if name == "operator[]":
             return f"{receiver}[{arguments}]"
         return f"{receiver}.{name}({arguments})"

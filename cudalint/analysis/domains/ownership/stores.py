@@ -124,9 +124,12 @@ def assign_unseen(run: FunctionRun, operation: Call, state: State) -> bool:
     if where is None or not isinstance(value, Sequence) or value.kind != FIELDS:
         escape_value(run, source, value, state)
         if where is not None and not resources_in(value):
+            origin = run.evaluator.location(source, state)
+            inner = state.parts_of(origin) if origin is not None else ()
             escape_object(run, where, state)
             state.forget(where)
             state.values[where] = value
+            _put(state, where, inner)  # what its members were given since
         return True
     store(run, state, where, value, operation.span, render(operation.receiver))
     return True

@@ -7,7 +7,7 @@ from clang.cindex import Cursor
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.conversions import convert
 from cudalint.frontends.cuda.lowering.libclang import Kind, evaluate, referenced, values_of
-from cudalint.frontends.cuda.lowering.syntax import is_recovery
+from cudalint.frontends.cuda.lowering.syntax import cast_to_unknown, is_recovery
 from cudalint.frontends.cuda.lowering.text import out_of_sight, recover
 from cudalint.frontends.cuda.lowering.unknowns import other
 from cudalint.frontends.cuda.lowering.unresolved import unresolved_call
@@ -21,6 +21,8 @@ def cast(context: Context, cursor: Cursor) -> Expression:
     if not operands:
         constant = evaluate(cursor)
         return Constant(constant) if constant is not None else unknown(context, cursor)
+    if (handle := cast_to_unknown(context, cursor)) is not None:
+        return context.expression(handle)
     value = context.expression(operands[-1])
     source, target = context.types.of(operands[-1]), context.types.of(cursor)
     if cursor._kind_id == Kind.DYNAMIC_CAST and target.pointee and source.pointee:

@@ -8,7 +8,8 @@ import re
 from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.context import Context
-from cudalint.frontends.cuda.lowering.libclang import Kind, children, evaluate, name_of, referenced
+from cudalint.frontends.cuda.lowering.libclang import Kind, children, evaluate, name_of
+from cudalint.frontends.cuda.lowering.syntax import is_made_up
 from cudalint.program import Constant, Expression, Unknown
 
 _OBJECT_MACRO = re.compile(r"[A-Za-z_]\w*(?!\w|\s*\()")
@@ -57,12 +58,6 @@ def sizeof(context: Context, cursor: Cursor) -> Expression:
     """Lower ``sizeof``."""
     value = evaluate(cursor)
     text = context.positions.own_text(cursor)
-    if value is None or any(_is_made_up(context, part) for part in children(cursor)):
+    if value is None or any(is_made_up(context, part) for part in children(cursor)):
         return Unknown(text or "sizeof")
     return Constant(value, text)
-
-
-def _is_made_up(context: Context, part: Cursor) -> bool:
-    """Whether a type that is named has a declaration of ours, in place of a missing header's."""
-    declaration = referenced(part)
-    return declaration is not None and context.positions.is_made_up(declaration)

@@ -9,6 +9,7 @@ from clang.cindex import Cursor
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.libclang import (
     Kind,
+    arguments_of,
     children,
     name_of,
     referenced,
@@ -26,6 +27,8 @@ CASTS = frozenset(
         Kind.DYNAMIC_CAST,
     }
 )
+
+_VALUE_CASTS = (Kind.C_CAST, Kind.STATIC_CAST)
 
 MEMBER_NAME = re.compile(
     r"(->|\.)\s*(?:template\s+)?(~?[A-Za-z_]\w*|operator\W+)\s*(?:<.*>)?\s*\Z", re.S
@@ -121,6 +124,23 @@ def construction_in(context: Context, value: Cursor) -> Cursor | None:
     if function is not None and function._kind_id == Kind.CONSTRUCTOR:
         return value
     return None
+
+
+def is_made_up(context: Context, part: Cursor) -> bool:
+    """Whether what is named or called has a declaration of ours, in place of a missing header's."""
+    declaration = referenced(part)
+    return declaration is not None and context.positions.is_made_up(declaration)
+
+
+def cast_to_unknown(context: Context, cursor: Cursor) -> Cursor | None:
+    """What is cast to a type that no header declares: that is a handle, which has to be taken for a
+    class, and no object is made."""
+    operands = values_of(cursor) if cursor._kind_id in _VALUE_CASTS else []
+    made = construction_in(context, operands[-1]) if operands else None
+    if made is None or not is_made_up(context, made):
+        return None
+    arguments = arguments_of(made)
+    return arguments[0] if len(arguments) == 1 else None
 
 
 def is_dependent_construction(cursor: Cursor) -> bool:
