@@ -47,6 +47,7 @@ from cudalint.analysis.values.values import (
     Operation,
     Pointer,
     Polynomial,
+    Sequence,
     Symbol,
     Value,
     inside,
@@ -584,6 +585,9 @@ class Worklist:
             return condition
         container = self.run.evaluator.location(written.operand, state)
         number = None if container is None else count(state.values, container)
+        listed = self.run.evaluator.value(written.operand, state)
+        if isinstance(listed, Sequence) and listed.kind == "initializer" and listed.items:
+            number = len(listed.items)
         if number is None or (iterations and number > MOST_ITERATIONS):
             return condition
         return Const(iterations < number)
