@@ -51,6 +51,7 @@ from cudalint.analysis.values.values import (
     Symbol,
     Value,
     inside,
+    integer,
     resources_in,
 )
 from cudalint.findings.finding import Step
@@ -88,6 +89,8 @@ WORK_OF_CALL = 8
 """What a call handles of each of them, compared to what a block does."""
 MOST_STEPS = 4000
 """Block visits in one function, after which the remaining paths are cut."""
+_LIMITS = frozenset((1 << bits) - 1 for bits in (31, 32, 63, 64))
+"""The largest numbers of the integer types that count."""
 
 
 def follow(run: FunctionRun) -> FunctionRun:
@@ -493,8 +496,12 @@ class Worklist:
     def _split(
         self, expression: Expression | None, state: State
     ) -> list[tuple[Expression | None, State]]:
-        """The two values of ``c ? a : b``, each in the state in which it is the value."""
-        if not isinstance(expression, Conditional):
+        """The two values of ``c ? a : b``, each in the state in which it is the value. Where one is
+        all that a type can hold, the other is cut to that, and what it is cut from is not known."""
+        if not isinstance(expression, Conditional) or any(
+            integer(self.run.evaluator.value(arm, state)) in _LIMITS
+            for arm in (expression.then, expression.otherwise)
+        ):
             return [(expression, state)]
         condition = self.run.evaluator.value(expression.condition, state)
         self._note_tested(condition)
