@@ -667,6 +667,29 @@ def test_one_path_goes_on_where_there_are_too_many(monkeypatch: pytest.MonkeyPat
     assert {one.code for one in report.active} == {"GPU002", "GPU104"}
 
 
+def test_a_number_of_blocks_is_not_zero_because_one_path_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    choices = "".join(f"  if (choice({n})) rows[{n}] = {n};\n" for n in range(6))
+    source = (
+        "#include <cuda_runtime.h>\nbool choice(int n);\nbool more();\n"
+        "__global__ void mark(int* rows) { rows[blockIdx.x] = 1; }\n"
+        "void count(int* found) {\n  int rows = 0;\n"
+        "  if (choice(7)) while (more()) rows++;\n  found[0] = rows;\n}\n"
+        f"void run(int* rows, int* found) {{\n{choices}  int* data = nullptr;\n"
+        "  if (cudaMalloc(&data, 64) != cudaSuccess) return;\n"
+        "  if (choice(9)) rows[9] = 9;\n  count(found);\n"
+        "  mark<<<found[0], 32>>>(rows);\n  mark<<<1, 2048>>>(rows);\n"
+        "  cudaFree(data);\n}\n"
+    )
+    write(a_cu=source)
+    assert [one.span.row for one in run().active if one.code == "GPU304"] == [22]
+    monkeypatch.setattr("cudalint.analysis.interpreter.worklist.MOST_WORK", 6000)
+    report = run(supervised=False, cache=False)
+    assert [one.span.row for one in report.active if one.code == "GPU304"] == [22]
+    assert "GPU002" in {one.code for one in report.active}
+
+
 def test_little_is_followed_of_many_functions_that_cost_much(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -30,10 +30,13 @@ from cudalint.apis.paths import parse_path
 from cudalint.program import (
     Call,
     Constant,
+    Dereference,
     Expression,
+    Index,
     Kernel,
     Launch,
     Operation,
+    Variable,
     render,
     variables,
     walk,
@@ -112,10 +115,23 @@ def _is_named(shared: Expression | None) -> bool:
 
 def _is_settled(run: FunctionRun, launch: Launch | Call) -> bool:
     own = (launch.grid, launch.block) if isinstance(launch, Launch) else tuple(operands(launch))
-    if any(isinstance(part, Constant) and part.value == 0 for one in own for part in walk(one)):
+    indices = [part.index for part in walk(*own) if isinstance(part, Index)]
+    written = [part for part in walk(*own) if isinstance(part, Constant) and part.value == 0]
+    if any(not any(zero is index for index in indices) for zero in written):
         return True
-    written = {symbol for one in own for symbol in variables(one)}
-    return all(run.flow.only(one) is not None for one in run.flow.sources(written))
+    sources = run.flow.sources({symbol for one in own for symbol in variables(one)})
+    made = [run.flow.only(one) for one in sources]
+    read = (operand for one in made if one is not None for operand in operands(one))
+    return None not in made and not any(_is_pointed_to(run, one) for one in walk(*own, *read))
+
+
+def _is_pointed_to(run: FunctionRun, part: Expression) -> bool:
+    """Whether it is what a pointer points to: others may have filled that."""
+    match part:
+        case Index(base=Variable(symbol=name)) | Dereference(pointer=Variable(symbol=name)):
+            info = run.function.variables.get(name)
+            return info is not None and info.type.kind == "pointer"
+    return False
 
 
 def _given(run: FunctionRun, kernel: str, shared: Value) -> str:

@@ -79,7 +79,9 @@ class Conditions:
                 return [state] if truth else []
             case Operation(operator="more", operands=(Sequence(items=items, kind="tuple"),)):
                 return [state] if bool(items) == truth else []
-            case Operation(operator="element", operands=(Sequence() as several,)):
+            case Operation(operator="element", operands=(Sequence(items=items) as several,)):
+                if self._false_is_null and all(isinstance(item, Input) for item in items):
+                    return self._assume_any(state, items, truth)
                 held = frozenset(resources_in(several))
                 return [state] if truth or not self._any_live(state, bag(held)) else []
             case Operation(operator="!", operands=(inner,)):
@@ -150,6 +152,12 @@ class Conditions:
         if status in (Status.OWNED, Status.RELEASED):
             return [state] if truth else []
         return self._remember(state, pointer, truth)
+
+    def _assume_any(self, state: State, items: tuple[Value, ...], truth: bool) -> list[State]:
+        """One of some values is true; or one is false, as the others are then."""
+        if truth:
+            return [state] if any(self.assume(state.copy(), one, True) for one in items) else []
+        return [state] if all(self.assume(state, one, False) for one in items) else []
 
     @staticmethod
     def _any_live(state: State, several: Bag) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
@@ -23,6 +23,7 @@ from cudalint.analysis.values.values import (
     Location,
     Operation,
     Pointer,
+    Polynomial,
     Sequence,
     Symbol,
     Value,
@@ -512,7 +513,15 @@ class State:
 
     def keep_inputs(self, values: Iterable[Value]) -> None:
         """What was there when the function was entered is kept by somebody from now on."""
-        self.stored |= {value.location for value in values if isinstance(value, Input)}
+        self.stored |= {one.location for value in values for one in _origins(value)}
+
+    def keep_held(self, resources: Set[Symbol], told: Container[Location]) -> None:
+        """Somebody keeps what some resources hold, but for what is told with the place."""
+        self.keep_inputs(
+            value
+            for key, value in self.values.items()
+            if key[0] == "@" and key not in told and resources & {*resources_in(key[1])}
+        )
 
     def give_away(self, values: Iterable[Value]) -> list[Symbol]:
         """All that values give access to goes out of sight. Returns what had one owner till now."""
@@ -623,3 +632,17 @@ class State:
                         for one in holding.lent
                     ),
                 )
+
+
+def _origins(value: Value) -> Iterator[Input]:
+    """What was there when the function was entered of which a value is the pointer to a part, or
+    the pointer itself."""
+    match value:
+        case Input():
+            yield value
+        case Address(location=("@", pointer, *_)) if not isinstance(pointer, str):
+            yield from _origins(pointer)
+        case Polynomial(terms=terms):
+            for factors, _ in terms:
+                for factor in factors if len(factors) == 1 else ():
+                    yield from _origins(factor)

@@ -151,6 +151,8 @@ def merge(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
         elements = set()  # no path followed releases them all
     some = {one for one in elements if any(_spares(outcome, one) for outcome in outcomes)}
     outcomes = [_doubting(outcome, some) for outcome in outcomes] if some else outcomes
+    stored = frozenset().union(*(outcome.stored for outcome in outcomes))
+    outcomes = [_keeping(outcome, stored) for outcome in outcomes]
     found = _joined(outcomes, elements, fine=True)
     if len(found) > MOST_OUTCOMES:
         found = _joined(outcomes, elements, fine=False)
@@ -181,6 +183,13 @@ def _doubting(outcome: Outcome, some: set[Location]) -> Outcome:
     """An outcome that holds against nobody that it may have released any of some elements."""
     released = (r._replace(cut=r.cut or r.location in some) for r in outcome.released)
     return replace(outcome, released=tuple(released))
+
+
+def _keeping(outcome: Outcome, stored: frozenset[Location]) -> Outcome:
+    """An outcome that goes past a loop may keep what others keep: the loop does, however often it
+    runs."""
+    kept = stored if outcome.skipped and not _settled(outcome) else outcome.stored
+    return outcome if kept == outcome.stored else replace(outcome, stored=kept)
 
 
 def _is_one_of_many(location: Location) -> bool:

@@ -115,6 +115,7 @@ class Leaving:
         for status in statuses_in(stored for _, stored in outward):
             run.conditions.checked.add(status.origin)  # the caller's to look at
         outside = state.reachable(stored for _, stored in outward)
+        state.keep_held(outside, {location for location, _ in outward})
         kept = {one.key for _, one in outward if isinstance(one, FunctionValue) and one.key}
         for key in sorted(state.guards | kept):
             escape_captured(run, key, state)

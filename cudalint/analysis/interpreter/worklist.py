@@ -47,9 +47,11 @@ from cudalint.analysis.values.values import (
     Operation,
     Pointer,
     Polynomial,
+    Sequence,
     Symbol,
     Value,
     inside,
+    integer,
     resources_in,
 )
 from cudalint.findings.finding import Step
@@ -87,6 +89,8 @@ WORK_OF_CALL = 8
 """What a call handles of each of them, compared to what a block does."""
 MOST_STEPS = 4000
 """Block visits in one function, after which the remaining paths are cut."""
+_LIMITS = frozenset((1 << bits) - 1 for bits in (31, 32, 63, 64))
+"""The largest numbers of the integer types that count."""
 
 
 def follow(run: FunctionRun) -> FunctionRun:
@@ -492,8 +496,12 @@ class Worklist:
     def _split(
         self, expression: Expression | None, state: State
     ) -> list[tuple[Expression | None, State]]:
-        """The two values of ``c ? a : b``, each in the state in which it is the value."""
-        if not isinstance(expression, Conditional):
+        """The two values of ``c ? a : b``, each in the state in which it is the value. Where one is
+        all that a type can hold, the other is cut to that, and what it is cut from is not known."""
+        if not isinstance(expression, Conditional) or any(
+            integer(self.run.evaluator.value(arm, state)) in _LIMITS
+            for arm in (expression.then, expression.otherwise)
+        ):
             return [(expression, state)]
         condition = self.run.evaluator.value(expression.condition, state)
         self._note_tested(condition)
@@ -584,6 +592,9 @@ class Worklist:
             return condition
         container = self.run.evaluator.location(written.operand, state)
         number = None if container is None else count(state.values, container)
+        listed = self.run.evaluator.value(written.operand, state)
+        if isinstance(listed, Sequence) and listed.kind == "initializer" and listed.items:
+            number = len(listed.items)
         if number is None or (iterations and number > MOST_ITERATIONS):
             return condition
         return Const(iterations < number)

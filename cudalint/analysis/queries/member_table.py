@@ -26,6 +26,7 @@ from cudalint.analysis.shape.members import class_given, declaring, member_in, r
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.summaries import Linker
+from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
     Const,
     Input,
@@ -234,7 +235,9 @@ def member_of(
         root, rest = base.location[0], location[2:]
     kinds = {one.symbol: one.type for one in function.parameters} if not python else {}
     record = _record_of(function.returns if root == "return" else kinds.get(str(root)))
-    return (record, _name(rest)) if record and rest else None
+    if record is None or all(map(is_index, rest)):
+        return None  # an element of the caller's table is no member of what it points to
+    return record, _name(rest)
 
 
 def _find(

@@ -368,11 +368,19 @@ class Recorder:
                 transfer for key, transfer in self.transfers.items() if key not in self.unsized
             ),
             fills=tuple(self.fills.values()),
-            launches=tuple(self.launches.values()),
+            launches=tuple(self._launches()),
             cleanups=tuple(self._cleanups()),
             copies=tuple(self.copies.values()),
             dangling=tuple(self.dangling.values()),
         )
+
+    def _launches(self) -> Iterator[LaunchSite]:
+        """The launches; a 0 that a path brings there is not known where other paths were cut."""
+        for site in self.launches.values():
+            if site.settled or self._run.complete:
+                yield site
+            else:
+                yield replace(site, grid=_but_zero(site.grid), block=_but_zero(site.block))
 
     def _is_certain(self, misuse: Misuse) -> bool:
         """Whether no path that was followed comes there rightly; or those alone that pass by the
@@ -525,6 +533,11 @@ Extent = tuple[int | None, int | None, int | None]
 
 def _agreed(one: Extent, other: Extent) -> Extent:
     x, y, z = (a if a == b else None for a, b in zip(one, other, strict=True))
+    return (x, y, z)
+
+
+def _but_zero(one: Extent) -> Extent:
+    x, y, z = (number or None for number in one)
     return (x, y, z)
 
 
