@@ -123,7 +123,8 @@ def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | No
     joined = _joined(view, name, loop.body)
     if joined is not None:
         return replace(_told(view, keeping, loop, joined), unsure=_is_out_of_sight(view, value))
-    later, inferred = _later(view, keeping, loop), _is_inferred(view, value)
+    inferred = _is_inferred(view, value)
+    later = _later(view, keeping, loop, inferred)
     if later is None or not (later[1] or inferred):
         return None
     return replace(_told(view, keeping, loop, later), apart=True, unsure=not inferred)
@@ -207,16 +208,18 @@ def _is_inferred(view: View, value: Value) -> bool:
     return _is_computed(view, value)
 
 
-def _later(view: View, keeping: Keeping, loop: Loop) -> tuple[Site, str] | None:
+def _later(view: View, keeping: Keeping, loop: Loop, inferred: bool) -> tuple[Site, str] | None:
     """Where the elements of a list go to the host one by one after the loop (and how), or are
-    joined and handed to the caller. Nothing else is done with them."""
+    joined and handed to the caller. Nothing else is done with them. Of what may be no tensor, no
+    part shows that it is one."""
 
     def is_kept(record: Record) -> bool:
         call, effect = record.operation, record.effect
         if record.block in loop.body:
             return False
         if not isinstance(call, Call):
-            return record.form in (Form.COPY, Form.ELEMENT)
+            is_part = record.form is Form.ELEMENT and (inferred or record.result.kind & Kind.TENSOR)
+            return bool(record.form is Form.COPY or is_part)
         if effect is None or _brings_to_host(call, effect):
             return False
         return bool(effect.inserts) or _keeps_as_is(call, effect)
