@@ -244,16 +244,17 @@ def _is_of_what_is_kept(view: View, keeping: Keeping, end: Record) -> bool:
     """Whether what is detached is what was kept, or computed of it: not a part of it, nor what a
     method out of sight gave of it, which shows no more than that it is some object."""
 
-    def made_of(origin: int) -> Iterable[int]:
+    def made_of(origin: int) -> list[int]:
         record = view.records.get(origin)
         if record is None or (record.form is Form.ELEMENT and not record.result.kind & Kind.TENSOR):
-            return ()
+            return []
         inserts = record.effect is not None and record.effect.inserts
-        return () if record.form is Form.CALL and not inserts else record.sources
+        return [] if record.form is Form.CALL and not inserts else record.sources
 
     held = view.value(keeping.origin, keeping.place).origins
     kept = {keeping.origin} | held | view.value(keeping.origin, keeping.value).origins
-    return not kept.isdisjoint(closure(end.sources, made_of))
+    reached = closure(end.sources, made_of)
+    return not kept.isdisjoint(reached)
 
 
 def _becomes_array(view: View, end: Record) -> bool:
