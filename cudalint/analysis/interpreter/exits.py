@@ -408,22 +408,25 @@ def _parts_of_result(
 ) -> list[tuple[Location, Value]]:
     """What a returned record or container holds, and what flows into an unknown result."""
     found: list[tuple[Location, Value]] = []
-    pending = [result]
+    pending: list[tuple[Location, Expression]] = [((RETURN,), result)]
     while pending:
-        expression = pending.pop()
+        at, expression = pending.pop()
         inside = run.evaluator.inside(expression, state)
-        found.extend(((RETURN, *rest), value) for rest, value in inside)
+        found.extend(((*at, *rest), value) for rest, value in inside)
         if isinstance(expression, Variable) or (
             isinstance(expression, Tuple) and expression.kind == FIELDS
         ):
             continue
-        if isinstance(expression, AddressOf):
-            pending.extend(children(expression.place))  # whoever has a part may find the whole
+        if isinstance(expression, Tuple) and expression.kind == "tuple":
+            pending.extend(((*at, f"[{n}]"), item) for n, item in enumerate(expression.items))
+        elif isinstance(expression, AddressOf):
+            # Whoever has a part may find the whole.
+            pending.extend((at, part) for part in children(expression.place))
         # A length or a comparison hands nothing out, nor does a member the object that it is of.
         elif not isinstance(expression, Unary | Binary) and (
             run.python or not isinstance(expression, Member | Index | Dereference)
         ):
-            pending.extend(children(expression))
+            pending.extend((at, part) for part in children(expression))
     return found
 
 

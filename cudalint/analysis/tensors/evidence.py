@@ -171,17 +171,12 @@ class _Gathering:
             for origin in closure(record.operands[0].origins, self._stays)
             if (made := self.records.get(origin)) is not None
             and made.form is not Form.ELEMENT
-            and (made.form in (Form.MODEL, Form.CALL) or not _is_placed(made))
+            and (made.form in (Form.MODEL, Form.CALL) or not made.is_placed)
         }
 
     def _stays(self, origin: int) -> list[int]:
         """What an operation's result shares its device with."""
         made = self.records.get(origin)
-        if made is None or made.form in (Form.ELEMENT, Form.MODEL, Form.CALL) or _is_placed(made):
+        if made is None or made.form in (Form.ELEMENT, Form.MODEL, Form.CALL) or made.is_placed:
             return []
         return made.sources
-
-
-def _is_placed(record: Record) -> bool:
-    """Whether an operation says where its result goes."""
-    return record.effect is not None and record.effect.device in ("host", "argument")

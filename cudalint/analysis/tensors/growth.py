@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from cudalint.analysis.facts.resources import Site
@@ -14,7 +15,7 @@ from cudalint.analysis.shape.symbols import identity
 from cudalint.analysis.shape.walk import space_of_device
 from cudalint.analysis.tensors.consumption import Fate, fate
 from cudalint.analysis.tensors.keeping import Keeping, is_container, keepings
-from cudalint.analysis.tensors.lattice import Device, Gradient, Value
+from cudalint.analysis.tensors.lattice import Device, Gradient, Kind, Value
 from cudalint.analysis.tensors.passes import ends_in_callers
 from cudalint.analysis.tensors.records import Form, Record
 from cudalint.analysis.tensors.view import Loop, View
@@ -105,7 +106,7 @@ def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | No
     loops = view.loops_around(keeping.block)
     if not value.large or not name or name.startswith("%"):
         return None
-    if value.device & Device.HOST or value.is_number:
+    if value.device & Device.HOST or value.is_number or _was_fetched(view, value):
         return None
     if _is_trained_on(view, keeping, value):
         return None  # its graph keeps it where it is
@@ -122,7 +123,8 @@ def _growth(view: View, keeping: Keeping, value: Value) -> DeviceListGrowth | No
     joined = _joined(view, name, loop.body)
     if joined is not None:
         return replace(_told(view, keeping, loop, joined), unsure=_is_out_of_sight(view, value))
-    later, inferred = _later(view, keeping, loop), _is_inferred(view, value)
+    inferred = _is_inferred(view, value)
+    later = _later(view, keeping, loop, inferred)
     if later is None or not (later[1] or inferred):
         return None
     return replace(_told(view, keeping, loop, later), apart=True, unsure=not inferred)
@@ -163,14 +165,39 @@ def _is_out_of_sight(view: View, value: Value) -> bool:
 
 
 def _was_fetched(view: View, value: Value) -> bool:
-    """Whether a value is made of what was brought to the host."""
+    """Whether a value is made of what was brought to the host, and nothing of it by a model or on
+    the device since. That something made of it is copied to the host later is no sign: on another
+    way that may be on the device."""
 
-    def made_of(origin: int) -> list[int]:
+    def made_of(origin: int) -> Iterator[int]:
         record = view.records.get(origin)
-        return record.sources if record is not None else []
+        if record is None or _is_elsewhere(view, origin, record):
+            return
+        yield from record.sources
+        if record.form is Form.ELEMENT:
+            known = view.state_before(origin).values
+            wholes = (known.get(root_of(name)) for name in record.reads)
+            yield from (one for whole in wholes if whole is not None for one in whole.origins)
 
-    made = (view.records.get(origin) for origin in closure(value.origins, made_of))
-    return any(one is not None and one.result.device == Device.HOST for one in made)
+    made = {
+        one: view.records[one] for one in closure(value.origins, made_of) if one in view.records
+    }
+    return any(map(_is_fetched, made.values())) and all(
+        one.result.device == Device.HOST or not _is_elsewhere(view, origin, one)
+        for origin, one in made.items()
+    )
+
+
+def _is_elsewhere(view: View, origin: int, record: Record) -> bool:
+    """Whether a result does not live where the operands do, or lives on the device anyway."""
+    runs = record.runs_module or any(one.kind & Kind.MODULE for one in record.operands)
+    on_device = record.result.device & Device.DEVICE and origin not in view.evidence.moved
+    return bool(runs or record.is_placed or on_device)
+
+
+def _is_fetched(record: Record) -> bool:
+    call, effect = record.operation, record.effect
+    return isinstance(call, Call) and effect is not None and _brings_to_host(call, effect)
 
 
 def _is_inferred(view: View, value: Value) -> bool:
@@ -181,16 +208,18 @@ def _is_inferred(view: View, value: Value) -> bool:
     return _is_computed(view, value)
 
 
-def _later(view: View, keeping: Keeping, loop: Loop) -> tuple[Site, str] | None:
+def _later(view: View, keeping: Keeping, loop: Loop, inferred: bool) -> tuple[Site, str] | None:
     """Where the elements of a list go to the host one by one after the loop (and how), or are
-    joined and handed to the caller. Nothing else is done with them."""
+    joined and handed to the caller. Nothing else is done with them. Of what may be no tensor, no
+    part shows that it is one."""
 
     def is_kept(record: Record) -> bool:
         call, effect = record.operation, record.effect
         if record.block in loop.body:
             return False
         if not isinstance(call, Call):
-            return record.form in (Form.COPY, Form.ELEMENT)
+            is_part = record.form is Form.ELEMENT and (inferred or record.result.kind & Kind.TENSOR)
+            return bool(record.form is Form.COPY or is_part)
         if effect is None or _brings_to_host(call, effect):
             return False
         return bool(effect.inserts) or _keeps_as_is(call, effect)

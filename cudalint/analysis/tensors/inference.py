@@ -28,7 +28,7 @@ from cudalint.analysis.tensors.records import Form, Record, position_of
 from cudalint.analysis.tensors.run import TensorRun
 from cudalint.analysis.tensors.view import Loop, View
 from cudalint.findings.finding import Step
-from cudalint.program import THIS, Call, Function, Use, variables, walk
+from cudalint.program import THIS, Call, Function, Use, Variable, variables, walk
 
 _MOST_CALLERS = 3
 """Loops that are named."""
@@ -184,7 +184,9 @@ def _leaves_object_alone(view: View, method: str) -> bool:
 def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInference | None:
     """A call of a model of whose result nothing but numbers is made, out of sight of any gradient:
     in a loop, in a function that a loop calls, or of a model that is large in itself."""
-    if not record.runs_module or not may_have_graph(record) or call.target is None:
+    if not record.runs_module or not may_have_graph(record):
+        return None
+    if not _is_read(view, call):
         return None  # of what is thrown away nothing is made
     scan = view.run.scan(view.function)
     if scan.calls_backward or scan.steps or view.known.referenced:
@@ -207,6 +209,15 @@ def _counted(view: View, origin: int, record: Record, call: Call) -> RecordedInf
         certain=is_for_inference(view, record),
         on_device=view.may_use_device,
         steps=(Step(view.function.filename, call.span, said), *_steps(callers)),
+    )
+
+
+def _is_read(view: View, call: Call) -> bool:
+    """Whether anything in the function reads what a call gives."""
+    target = call.target
+    return target is not None and (
+        not isinstance(target, Variable)
+        or any(target.symbol in variables(one) for one in expressions(view.function))
     )
 
 

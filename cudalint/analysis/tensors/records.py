@@ -71,6 +71,11 @@ class Record:
         return self.form is Form.MODEL or (self.callee == "this" and not makes)
 
     @property
+    def is_placed(self) -> bool:
+        """It says where its result goes, wherever its operands are."""
+        return self.effect is not None and self.effect.device in ("host", "argument")
+
+    @property
     def sources(self) -> list[int]:
         """The operations that made its operands."""
         return [origin for operand in self.operands for origin in operand.origins]

@@ -13,9 +13,10 @@ from cudalint.analysis.shape.places import holder, is_inside, place, root_of
 from cudalint.analysis.shape.reach import closure
 from cudalint.analysis.tensors.consumption import Fate, consumption
 from cudalint.analysis.tensors.frozen import is_of_frozen
+from cudalint.analysis.tensors.gathered import is_gathered
 from cudalint.analysis.tensors.graphless import has_no_graph
 from cudalint.analysis.tensors.keeping import Keeping, is_container, keepings
-from cudalint.analysis.tensors.lattice import Gradient, Recording, Value
+from cudalint.analysis.tensors.lattice import Gradient, Kind, Recording, Value
 from cudalint.analysis.tensors.passes import may_have_graph
 from cudalint.analysis.tensors.records import Form, Record, creates_graph
 from cudalint.analysis.tensors.together import in_one_turn
@@ -214,8 +215,16 @@ def _let_go_late(
     sure = value.gradient == Gradient.ATTACHED
     if not sure and isinstance(keeping.value, Member | Index):
         return None  # picked out of what is there anyway
-    if not sure and has_no_graph(view, value):
+    if not sure and (has_no_graph(view, value) or _is_one_step(view, keeping, loop, kept)):
         return None
+    if is_gathered(view, keeping):
+        return None
+    if not sure:
+        detached = [
+            end
+            for end in detached
+            if _is_of_what_is_kept(view, keeping, end) and not _becomes_array(view, end)
+        ]
     by = (after if sure else detached)[:1]
     if collected.fate != Fate.NUMBERS or not by or not isinstance(by[0].operation, Call):
         return None
@@ -229,6 +238,38 @@ def _let_go_late(
         Step(let_go.filename, call.span, "and let go of here"),
     )
     return replace(fact, let_go=let_go, sure=sure, on_device=view.may_use_device, steps=steps)
+
+
+def _is_of_what_is_kept(view: View, keeping: Keeping, end: Record) -> bool:
+    """Whether what is detached is what was kept, or computed of it: not a part of it, nor what a
+    method out of sight gave of it, which shows no more than that it is some object."""
+
+    def made_of(origin: int) -> list[int]:
+        record = view.records.get(origin)
+        if record is None or (record.form is Form.ELEMENT and not record.result.kind & Kind.TENSOR):
+            return []
+        inserts = record.effect is not None and record.effect.inserts
+        return [] if record.form is Form.CALL and not inserts else record.sources
+
+    held = view.value(keeping.origin, keeping.place).origins
+    kept = {keeping.origin} | held | view.value(keeping.origin, keeping.value).origins
+    reached = closure(end.sources, made_of)
+    return not kept.isdisjoint(reached)
+
+
+def _becomes_array(view: View, end: Record) -> bool:
+    """Whether what is detached goes on to NumPy: it has to be, as far as its author knows, whether
+    or not there is a graph, and so says nothing of one."""
+
+    def is_same(record: Record) -> bool:
+        return record.form is Form.COPY or (
+            record.form is Form.FUNCTION and len(record.operands) == 1
+        )
+
+    own = {origin for origin, record in view.records.items() if record is end}
+    users = (user for one in view.derived(own, is_same) for user in view.users.get(one, ()))
+    effects = (view.records[user].effect for user in users)
+    return any(effect is not None and effect.needs_detached for effect in effects)
 
 
 def _is_of_what_was_there(view: View, value: Value, loop: Loop) -> bool:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 
 from cudalint.analysis.shape.places import ELEMENT, is_inside, place, places_read, root_of
-from cudalint.analysis.shape.subjects import packages
 from cudalint.analysis.tensors.lattice import (
     NOTHING,
     OBJECT,
@@ -247,12 +245,7 @@ class Transfer(Values):
     def _is_meant(self, effect: TensorEffect, receiver: Value) -> bool:
         """Whether a method that other objects have too is that of an array."""
         known = receiver.kind & Kind.TENSOR or receiver.device & Device.DEVICE
-        return bool(known) or not self._packages.isdisjoint(effect.packages)
-
-    @cached_property
-    def _packages(self) -> frozenset[str]:
-        program = self.around.symbols.programs.get(self.function.filename)
-        return packages(program) if program is not None else frozenset()
+        return bool(known) or not self.packages.isdisjoint(effect.packages)
 
     def _is_factory(self, call: Call, arguments: list[Value]) -> bool:
         """Whether a parameter that is called is given sizes alone: it is a class then, whatever its

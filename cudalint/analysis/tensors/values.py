@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from cudalint.analysis.shape.arguments import named_constant
 from cudalint.analysis.shape.places import ELEMENT, is_inside, place
+from cudalint.analysis.shape.subjects import packages
 from cudalint.analysis.shape.walk import space_of_device
 from cudalint.analysis.tensors.lattice import (
     NOTHING,
@@ -63,9 +65,16 @@ class Values:
     # Values -----------------------------------------------------------------------------------
 
     def told_by_keyword(self, call: Call) -> Value:
-        """What is called, where a keyword argument says so."""
+        """What is called, where a keyword argument says so, in a file of the library's."""
         found = (self._effects(f"{one.keyword}=") for one in call.arguments if one.keyword)
-        return next((v for e in found if e is not None and (v := made_by(e))), NOTHING)
+        meant = (e for e in found if e is not None and not self.packages.isdisjoint(e.packages))
+        return next((value for effect in meant if (value := made_by(effect))), NOTHING)
+
+    @cached_property
+    def packages(self) -> frozenset[str]:
+        """The packages that the file names."""
+        program = self.around.symbols.programs.get(self.function.filename)
+        return packages(program) if program is not None else frozenset()
 
     def value(self, state: State, expression: Expression) -> Value:
         """The value of an expression."""

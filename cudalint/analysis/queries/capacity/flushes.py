@@ -195,6 +195,8 @@ def _is_phase(run: FunctionRun, header: int) -> bool:
         return True
     if _hands_out_data_set(run, header) or _hands_to_loops(run, header):
         return True
+    if _trains_model_of_its_own(run, header):
+        return True
     return any(
         _makes_model(run, call)
         or _measures(run, call)
@@ -259,6 +261,34 @@ def _makes_model(run: FunctionRun, call: Call) -> bool:
         return True
     made = call.key if call.kind == "constructor" else None
     return made is not None and is_module(run.symbols, made, run.filename)
+
+
+def _trains_model_of_its_own(run: FunctionRun, header: int) -> bool:
+    """Whether each iteration makes a model, and something of its weights (an optimizer), and hands
+    both to a function: one that trains."""
+    made: dict[str, Call] = {
+        symbol: call
+        for _, call in calls(run.flow.body(header))
+        if (symbol := defined(call)) is not None
+    }
+
+    def given(call: Call) -> set[str]:
+        return {one.value.symbol for one in call.arguments if isinstance(one.value, Variable)}
+
+    weights = {
+        symbol: call.receiver.symbol
+        for symbol, call in made.items()
+        if isinstance(call.receiver, Variable)
+        and call.receiver.symbol in made
+        and (effect := run.models.tensor_effect(call.name)) is not None
+        and effect.module
+    }
+    pairs = [
+        {weights[one], symbol}
+        for symbol, call in made.items()
+        for one in given(call) & weights.keys()
+    ]
+    return any(pair <= given(call) for _, call in calls(run.flow.body(header)) for pair in pairs)
 
 
 def _hands_out_data_set(run: FunctionRun, header: int) -> bool:
