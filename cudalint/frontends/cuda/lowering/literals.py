@@ -9,7 +9,6 @@ from clang.cindex import Cursor
 
 from cudalint.frontends.cuda.lowering.context import Context
 from cudalint.frontends.cuda.lowering.libclang import Kind, children, evaluate, name_of
-from cudalint.frontends.cuda.lowering.syntax import is_made_up
 from cudalint.program import Constant, Expression, Unknown
 
 _OBJECT_MACRO = re.compile(r"[A-Za-z_]\w*(?!\w|\s*\()")
@@ -58,6 +57,6 @@ def sizeof(context: Context, cursor: Cursor) -> Expression:
     """Lower ``sizeof``."""
     value = evaluate(cursor)
     text = context.positions.own_text(cursor)
-    if value is None or any(is_made_up(context, part) for part in children(cursor)):
+    if value is None or any(context.positions.is_made_up(part) for part in children(cursor)):
         return Unknown(text or "sizeof")
     return Constant(value, text)

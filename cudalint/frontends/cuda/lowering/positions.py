@@ -13,7 +13,7 @@ from pathlib import Path
 from clang import cindex
 from clang.cindex import Cursor, TranslationUnit
 
-from cudalint.frontends.cuda.lowering.libclang import library
+from cudalint.frontends.cuda.lowering.libclang import library, referenced
 from cudalint.frontends.cuda.toolchain import MADE_UP, OWN_HEADERS, find_toolchain
 from cudalint.source import Span
 
@@ -96,8 +96,11 @@ class Positions:
         return self._place(location)[0].startswith(_OWN_HEADERS)
 
     def is_made_up(self, cursor: Cursor) -> bool:
-        """Whether the cursor stands for a name that no header declares."""
-        return self._place(self._library.location(cursor))[0] == MADE_UP
+        """Whether what the cursor names or calls is declared by no header, but by us."""
+        declaration = referenced(cursor)
+        if declaration is None:
+            return False
+        return self._place(self._library.location(declaration))[0] == MADE_UP
 
     def filename_of(self, cursor: Cursor) -> str:
         """The file in which the cursor stands, as a person names it."""

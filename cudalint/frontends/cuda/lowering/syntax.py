@@ -126,18 +126,12 @@ def construction_in(context: Context, value: Cursor) -> Cursor | None:
     return None
 
 
-def is_made_up(context: Context, part: Cursor) -> bool:
-    """Whether what is named or called has a declaration of ours, in place of a missing header's."""
-    declaration = referenced(part)
-    return declaration is not None and context.positions.is_made_up(declaration)
-
-
 def cast_to_unknown(context: Context, cursor: Cursor) -> Cursor | None:
     """What is cast to a type that no header declares: that is a handle, which has to be taken for a
     class, and no object is made."""
     operands = values_of(cursor) if cursor._kind_id in _VALUE_CASTS else []
     made = construction_in(context, operands[-1]) if operands else None
-    if made is None or not is_made_up(context, made):
+    if made is None or not context.positions.is_made_up(made):
         return None
     arguments = arguments_of(made)
     return arguments[0] if len(arguments) == 1 else None
