@@ -30,7 +30,16 @@ from cudalint.analysis.facts import (
 )
 from cudalint.analysis.shape.operations import calls
 from cudalint.analysis.values.arithmetic import rewrite
-from cudalint.analysis.values.values import NULL, ZERO, Const, Location, Symbol, Value, integer
+from cudalint.analysis.values.values import (
+    NULL,
+    ZERO,
+    Const,
+    Location,
+    Operation,
+    Symbol,
+    Value,
+    integer,
+)
 from cudalint.apis.model import Family
 from cudalint.findings.finding import Step
 from cudalint.findings.repair import Held
@@ -127,7 +136,9 @@ def is_empty(run: FunctionRun, state: State, resource: Symbol) -> bool:
     size = acquired.bytes if acquired is not None else None
 
     def known(value: Value) -> Value | None:
-        return ZERO if state.conditions.get(value) is False else state.equal.get(value)
+        positive = Operation(">", (value, ZERO))
+        none = False in (state.conditions.get(value), state.conditions.get(positive))
+        return ZERO if none else state.equal.get(value)
 
     return size is not None and integer(rewrite(size, known)) == 0
 
