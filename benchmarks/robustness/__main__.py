@@ -28,6 +28,7 @@ from cudalint.project.files import discover
 from cudalint.reports.formats import FORMATS, render
 from cudalint.reports.report import Report
 from cudalint.reports.style import Style
+from cudalint.selection import EMPTY
 
 LANGUAGES = ("cuda", "python", "notebook")
 SUFFIXES = {"cuda": ".cu", "python": ".py", "notebook": ".ipynb"}
@@ -111,6 +112,9 @@ def _account(report: Report, kinds: dict[str, str], outcome: Outcome) -> None:
     outcome.files += len(kinds)
     linted = {str(Path(name).absolute()) for name in report.sources}
     errors = {str(Path(error.filename).absolute()): error.message for error in report.errors}
+    # What its damage has left empty is no error.
+    empty = {str(Path(one.filename).absolute()) for one in report.fates if one.reason == EMPTY}
+    errors |= dict.fromkeys(empty - linted - errors.keys(), EMPTY)
     for name, kind in kinds.items():
         shown = f"{Path(name).name} ({kind})"
         if name in errors:
