@@ -88,13 +88,19 @@ def measure(
     workers: int = 2,
     cache: Path | None = None,
     at_most: int | None = None,
+    sample: int | None = None,
     only: str = "*",
 ) -> Score:
-    """Mutate the programs below some paths that have no findings, and lint the mutants."""
+    """Mutate the programs below some paths that have no findings, and lint the mutants.
+
+    ``sample`` is how many of the programs are read, ``at_most`` how many mutants are judged.
+    """
     started = time.monotonic()
     plan = common.plan_for(paths, cache, workers, preview=True)
     score = Score()
     programs = common.read_programs(paths, plan)
+    if sample is not None:
+        programs = _sampled(programs, sample)
     units = [
         unit
         for unit in _lower(programs, plan, workers, score)
@@ -116,6 +122,20 @@ def measure(
     score.judged.sort(key=lambda one: (one.release.filename, one.release.span, one.kind))
     score.seconds = time.monotonic() - started
     return score
+
+
+def _sampled(programs: Sequence[ReadFile], count: int) -> list[ReadFile]:
+    """Some programs, always the same: files of one folder of a fixture's stay together."""
+
+    def whole(file: ReadFile) -> Path:
+        parents = [file.file.path, *file.file.path.parents]
+        return next((one for one in parents if one.name.startswith(("bad_", "good_"))), parents[1])
+
+    def rank(name: Path) -> bytes:
+        return hashlib.sha256(f"{name.parent.name}/{name.name}".encode()).digest()
+
+    wanted = set(sorted({whole(one) for one in programs}, key=rank)[:count])
+    return [one for one in programs if whole(one) in wanted]
 
 
 def _rank(job: Job) -> bytes:
@@ -320,6 +340,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--only", default="*", metavar="GLOB", help="programs with such a file")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--sample", type=int, metavar="N", help="N programs, always the same")
     parser.add_argument("--at-most", type=int, metavar="N", help="judge N of them, always the same")
     parser.add_argument("--cache-dir", type=Path, help="keep precompiled headers there")
     parser.add_argument("--fail-under", type=float, default=0.0, metavar="PERCENT")
@@ -335,6 +356,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             workers=options.workers,
             cache=options.cache_dir or Path(scratch),
             at_most=options.at_most,
+            sample=options.sample,
             only=options.only,
         )
     print(report(score, everything=options.all))
