@@ -70,7 +70,7 @@ Box* load(size_t bytes) {
 )
 def test_the_condition_that_decides_is_told(tmp_path: Path, program: str, told: str) -> None:
     (tmp_path / "load.cu").write_text(program)
-    plan = make_plan(load([tmp_path]))
+    plan = make_plan(load([tmp_path], overrides={"preview": True, "ignore": ["GPU306"]}))
     report = lint(discover([tmp_path], plan.settings, plan.root).files, plan, supervised=False)
     messages = [one.message for one in report.active if one.code == "GPU102"]
     assert messages == [f"`samples` (cudaMalloc) is not released {told}"]
