@@ -13,14 +13,18 @@ from cudalint.project.files import discover
 from cudalint.registry import all_rules
 from cudalint.selection import ReadFile, select
 
-_EVERYWHERE = ("GPU306", "GPU403")
-"""Preview rules that tell of most launches and copies: fixtures of others are not about them."""
+EVERYWHERE = frozenset(("GPU306", "GPU403"))
+"""Preview rules that tell of most launches and copies: right, and programs are not about them."""
+
+
+def preview_rules() -> frozenset[str]:
+    """The codes of what is told on request only."""
+    return frozenset(code for code, rule in all_rules().items() if rule.preview)
 
 
 def previewed() -> str:
     """The preview rules that fixtures are linted with, as a list for the command line."""
-    found = (code for code, rule in all_rules().items() if rule.preview)
-    return ",".join(code for code in found if code not in _EVERYWHERE)
+    return ",".join(sorted(preview_rules() - EVERYWHERE))
 
 
 def plan_for(
@@ -30,7 +34,7 @@ def plan_for(
     is only shown on request too."""
     overrides: dict[str, object] = {"jobs": jobs}
     if preview:
-        overrides |= {"preview": True, "ignore": list(_EVERYWHERE)}
+        overrides |= {"preview": True, "ignore": sorted(EVERYWHERE)}
     if cache is None:
         overrides["cache"] = False
     else:

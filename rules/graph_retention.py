@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from cudalint.analysis.facts import FunctionFacts
@@ -11,9 +10,6 @@ from cudalint.analysis.rules import FunctionRule
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.repair import Detach
 from cudalint_rules._retention_wording import retained
-
-_CHOSEN = re.compile(r"\[[A-Za-z_]")
-"""An element that a variable chooses: `losses[key]`."""
 
 
 class GraphRetentionRule(FunctionRule):
@@ -117,7 +113,7 @@ def _severity(kept: GraphRetention, is_test: bool) -> Severity | None:
 def _confidence(kept: GraphRetention) -> Confidence | None:
     """Where no gradient is computed in sight, where a method keeps it, and of an element that a
     variable chooses, one step of the proof may be missing."""
-    if kept.through or kept.let_go is not None or _CHOSEN.search(kept.name):
+    if kept.through or kept.let_go is not None or kept.chosen:
         return Confidence.LOW
     if kept.buffer or kept.remembered:
         return Confidence.MEDIUM if kept.sure else Confidence.LOW

@@ -10,13 +10,12 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from cudalint.findings.judged import ENOUGH, TRUSTED
+
 Verdict = Literal["true", "petty", "false", "uncertain"]
 VERDICTS: tuple[Verdict, ...] = ("true", "petty", "false", "uncertain")
 _LATEST = 5
 """Rounds that say what the linter of today is worth."""
-_TRUSTED = 0.9
-"""The least share of a rule's findings that should be right, petty ones among them."""
-_ENOUGH = 5
 _CHANCE = 0.05
 """What a rule that is right in 9 of 10 may be unlucky to look like."""
 
@@ -102,7 +101,7 @@ def unproven(rounds: dict[str, Round]) -> frozenset[str]:
         if _set(finding) == "default" and not finding.since and finding.verdict != "uncertain"
     ]
     groups = _grouped(told, lambda finding: finding.code)
-    return frozenset(code for code, found in groups if len(found) >= _ENOUGH and _is_refuted(found))
+    return frozenset(code for code, found in groups if len(found) >= ENOUGH and _is_refuted(found))
 
 
 def _is_refuted(found: list[Judged]) -> bool:
@@ -111,8 +110,9 @@ def _is_refuted(found: list[Judged]) -> bool:
         for _, of in _grouped(found, lambda finding: finding.repository)
     ]
     count, right = len(votes), math.floor(sum(votes) + 0.5)
+    share = TRUSTED / 100
     as_bad = sum(
-        math.comb(count, n) * _TRUSTED**n * (1 - _TRUSTED) ** (count - n) for n in range(right + 1)
+        math.comb(count, n) * share**n * (1 - share) ** (count - n) for n in range(right + 1)
     )
     return as_bad < _CHANCE
 

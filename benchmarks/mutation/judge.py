@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from benchmarks.common import preview_rules
 from benchmarks.mutation.framework_mutants import framework_mutants
 from benchmarks.mutation.model import (
     ACCEPTED,
@@ -23,7 +24,6 @@ from cudalint.apis.loader import ApiModels, load
 from cudalint.findings.finding import Confidence, Finding, Severity
 from cudalint.findings.rule import Limits
 from cudalint.program import Program
-from cudalint.registry import all_rules
 from cudalint.source import Source
 
 RULES = ("GPU101", "GPU102", "GPU103", "GPU104", "GPU105", "GPU106", "GPU108")
@@ -143,7 +143,7 @@ def _verdict(job: Job, found: Sequence[Finding]) -> Verdict:
     # A framework mutant changes one thing, and has a few rules: what is new comes of it.
     anywhere = job.kind in FRAMEWORK_KINDS
     elsewhere: list[str] = []
-    doubted = frozenset(rule.code for rule in all_rules().values() if rule.preview)
+    on_request = preview_rules()
     for finding in sorted(new, key=lambda one: one.confidence is Confidence.LOW):
         places = {(finding.filename, original(finding.filename, finding.span.row))}
         places |= {
@@ -160,6 +160,6 @@ def _verdict(job: Job, found: Sequence[Finding]) -> Verdict:
         elif finding.code not in ACCEPTED[job.kind]:
             elsewhere.append(f"{shown} (not the rule for it)")
         else:
-            asked = finding.confidence is Confidence.LOW or finding.code in doubted
+            asked = finding.confidence is Confidence.LOW or finding.code in on_request
             return Verdict(True, shown, asked)
     return Verdict(False, "; ".join(elsewhere) or "nothing new is found")

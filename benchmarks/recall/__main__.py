@@ -25,7 +25,6 @@ from benchmarks.documents import markdown, write_section
 from benchmarks.linted import lint
 from benchmarks.recall.cases import Case, load
 from benchmarks.repositories import RepositoryError, obtain, write_files
-from cudalint.registry import all_rules
 
 CASES = Path(__file__).parent
 _REPOSITORIES = Path(".cudalint_cache/repositories")
@@ -83,7 +82,7 @@ def _rows(finding: dict[str, Any], path: str) -> set[int]:
 
 def measure(case: Case, codes: tuple[str, ...], repositories: Path) -> Result:
     """Lint a case before and after its mend."""
-    asked = {code for code, rule in all_rules().items() if rule.preview}
+    on_request = common.preview_rules()
     place = repositories / case.repository.replace("/", "+")
     address = f"https://github.com/{case.repository}"
     try:
@@ -115,7 +114,7 @@ def measure(case: Case, codes: tuple[str, ...], repositories: Path) -> Result:
     return Result(
         case,
         tuple(sorted({one["code"] for one in hits})),
-        any(one["confidence"] != "low" and one["code"] not in asked for one in hits),
+        any(one["confidence"] != "low" and one["code"] not in on_request for one in hits),
         accused,
     )
 

@@ -85,7 +85,7 @@ def parse_target(text: str) -> str:
     return name
 
 
-def _is_specific(text: str) -> bool:
+def is_specific(text: str) -> bool:
     """Whether a target is architecture-specific: ``sm_90a``."""
     return text.strip().lower().endswith("a")
 
@@ -181,7 +181,7 @@ def limits_for(
         names.append(name)
         memories.append(devices()[name].memory or _largest_memory())
     chosen = names or list(devices())
-    specific = [parse_target(target) for target in targets if _is_specific(target)]
+    specific = [parse_target(target) for target in targets if is_specific(target)]
     static = max([common().static_shared, *map(_specific_static, specific)])
     possible = [] if names else map(_specific_static, chosen)
     largest = max(chosen, key=lambda name: devices()[name].largest_shared)

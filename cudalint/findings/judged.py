@@ -15,9 +15,10 @@ from cudalint.findings.finding import Confidence
 
 AIMS = {Confidence.HIGH.value: 95, Confidence.MEDIUM.value: 80}
 """The share of findings, in percent, that should not be false."""
-_TRUSTED = 90
+TRUSTED = 90
 """A rule is trusted where at least this share of what is shown by default, in percent, is right."""
-_ENOUGH = 5
+ENOUGH = 5
+"""So many decide: of fewer nothing is concluded."""
 _PRECISIONS = (("very-high", 95), ("high", 80), ("medium", 50))
 
 
@@ -69,7 +70,7 @@ def precision(code: str, confidence: Confidence) -> str:
     """How precise a rule's findings are, in SARIF's words: as measured, where enough of them were
     judged; else as the rule says itself."""
     counts = judged(code, confidence)
-    if counts is None or counts.decided < _ENOUGH:
+    if counts is None or counts.decided < ENOUGH:
         return confidence.value
     right = 100 * (counts.decided - counts.false) / counts.decided
     return next((name for name, least in _PRECISIONS if right >= least), "low")
@@ -97,11 +98,11 @@ def _warning(counts: dict[str, Judged]) -> str:
     shown = [one for confidence, one in counts.items() if confidence in AIMS]
     decided = sum(one.decided for one in shown)
     right = decided - sum(one.false for one in shown)
-    if decided < _ENOUGH or 100 * right >= _TRUSTED * decided:
+    if decided < ENOUGH or 100 * right >= TRUSTED * decided:
         return ""
     return (
         f"\n\n**Read each finding before you trust it**: of those that are shown by default, "
-        f"{right} of {decided} were right, fewer than {_TRUSTED} in 100."
+        f"{right} of {decided} were right, fewer than {TRUSTED} in 100."
     )
 
 

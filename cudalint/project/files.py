@@ -121,8 +121,8 @@ class LargeTreeError(Exception):
 def sources_below(
     folder: Path, options: DiscoveryOptions, root: Path, most: int, language: Language | None = None
 ) -> Iterator[SourceFile]:
-    """The files of a language that linting a folder would find, one by one: whoever has enough
-    stops. Raises ``LargeTreeError`` behind ``most`` files and folders of any kind."""
+    """The files, of a language or of all, that linting a folder would find, one by one: whoever has
+    enough stops. Raises ``LargeTreeError`` behind ``most`` files and folders of any kind."""
     return _Finder(options, root, most).below(folder, language)
 
 

@@ -41,6 +41,8 @@ class GraphRetention:
     """By whom, then: ``the framework``, ``a loop in fit``."""
     through: str = ""
     """The method that keeps it (``AverageMeter.update``)."""
+    chosen: bool = False
+    """It is an element that a variable chooses (``losses[key]``)."""
     let_go: Site | None = None
     """Where a graph that nobody computes a gradient of is let go of, after the loop; ``text``: by
     what."""

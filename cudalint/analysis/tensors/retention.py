@@ -29,6 +29,7 @@ from cudalint.program import (
     Index,
     Member,
     Tuple,
+    Variable,
     walk,
 )
 from cudalint.source import Span
@@ -527,8 +528,13 @@ def fact_of(
         loop=loop,
         called_by=called_by,
         through=keeping.through,
+        chosen=_is_chosen(keeping.value),
         steps=(*steps, Step(view.function.filename, keeping.span, kept)),
     )
+
+
+def _is_chosen(value: Expression) -> bool:
+    return isinstance(value, Index) and isinstance(value.index, Variable)
 
 
 def _written_place(view: View, keeping: Keeping) -> str:

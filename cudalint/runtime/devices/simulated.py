@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from cudalint.apis.devices import common, devices, parse_target
+from cudalint.apis.devices import common, devices, is_specific, parse_target
 from cudalint.runtime.trace import Mode
 
 DEFAULT_TARGET = "sm_90"
@@ -22,8 +22,11 @@ class Simulated:
     """How many of them the machine has."""
     pattern: int | None = None
     """The byte that fresh memory is filled with; ``None`` leaves it as it comes."""
+    specific: bool = field(init=False, default=False)
+    """Programs are built for it alone (``sm_90a``), which takes more static shared memory."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "specific", is_specific(self.target))
         object.__setattr__(self, "target", parse_target(self.target))
         if self.capacity is not None and self.capacity <= 0:
             raise ValueError(f"a device with {self.capacity} bytes of memory")
@@ -49,6 +52,7 @@ class Simulated:
         """The profile, for the ledger."""
         profile, limits = devices()[self.target], common()
         major, minor = int(self.target[3:-1]), int(self.target[-1])
+        static = profile.specific_static_shared if self.specific else 0
         product = profile.devices[0] if profile.devices else profile.architecture
         values: dict[str, object] = {
             "name": f"cudalint simulated {product}",
@@ -56,7 +60,7 @@ class Simulated:
             "minor": minor,
             "count": self.count,
             "memory": self.memory,
-            "static_shared": limits.static_shared,
+            "static_shared": static or limits.static_shared,
             "default_shared": limits.default_shared,
             "optin_shared": profile.largest_shared,
             "sm_shared": profile.shared_per_sm,

@@ -471,20 +471,20 @@ class Recorder:
 
     def _held(self, record: _Record, span: Span) -> Held:
         """Whether all paths to a way out have a resource there."""
-        acquired, departures = record.acquired, self.departures.get(span)
-        if not departures or not self._run.complete or record.put_off:
-            return "sometimes"
+        acquired, departures = record.acquired, self.departures.get(span, set())
         others = [
             one
             for one in departures
             if acquired.origin not in one.held and acquired.location not in one.empty
         ]
+        if any(acquired.origin in one.ended for one in others):
+            return "unless ended"  # whatever the paths do that were cut
+        if not departures or not self._run.complete or record.put_off:
+            return "sometimes"
         if not others:
             return "always"
-        if all(acquired.origin in one.failed for one in others):
-            return "unless failed"
-        ended = any(acquired.origin in one.ended for one in others)
-        return "unless ended" if ended else "sometimes"
+        failed = all(acquired.origin in one.failed for one in others)
+        return "unless failed" if failed else "sometimes"
 
     def siblings(self, name: str, family: str) -> tuple[Site, ...]:
         """Where others of a family than the one of a name are released."""
