@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 
@@ -26,3 +28,18 @@ def write_section(path: Path, name: str, text: str) -> None:
     if not pattern.search(whole):
         raise ValueError(f"{path}: no section {name!r}")
     path.write_text(pattern.sub(lambda _: f"{begin}\n{text}\n\n{end}", whole), encoding="utf-8")
+
+
+def taken(commit: str = "") -> str:
+    """When a figure was taken, and of which commit: of the one that lies here, if none is given.
+
+    Raises:
+        ValueError: No commit is given, and git knows of none.
+    """
+    if not commit:
+        command = ["git", "rev-parse", "--short", "HEAD"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise ValueError(f"which commit is measured? {done.stderr.strip()}")
+        commit = done.stdout.strip()
+    return f"{date.today()}, at {commit}"

@@ -157,8 +157,9 @@ def seeds(paths: Sequence[Path], values: Sequence[int], workers: int) -> list[st
             zip(values, itertools.cycle((False, True)), strict=False)
         ):
             out = Path(scratch) / str(number)
-            # Every other run reads what the one before has left in the cache.
-            cache = Path(scratch) / f"cache{number // 2}"
+            # The second starts cold as the first does; every other one reads what that before it
+            # has left in the cache.
+            cache = Path(scratch) / f"cache{(number + 1) // 2}"
             jobs_used = 1 + number % workers
             command = [sys.executable, "-m", "benchmarks.goldens", "dump", str(out)]
             command += ["--jobs", str(jobs_used), "--cache", str(cache)]

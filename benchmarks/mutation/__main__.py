@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks import common
+from benchmarks.documents import markdown, taken, write_section
 from benchmarks.mutation.judge import MutatedRelease, PreparedUnit, UnitJob, judge, prepare
 from benchmarks.mutation.model import (
     ACCEPTED,
@@ -277,14 +278,8 @@ def report(score: Score, *, everything: bool = False) -> str:
         f"{len(score.judged)} mutants, {score.seconds:.0f} s",
         "",
     ]
-    languages = sorted({one.release.language for one in score.judged})
-    for group in GROUPS.values():
-        rows = [["killed", *group, "all"]]
-        for language in [*languages, ""]:
-            if any(score.rate(language, kind)[1] for kind in group):
-                cells = [_rate(*score.rate(language, kind)) for kind in group]
-                rows.append([language or "all", *cells, _rate(*score.rate(language, *group))])
-        lines += common.table(rows) if len(rows) > 1 else []
+    for rows in _tables(score):
+        lines += common.table(rows)
     asked = sum(one.verdict.preview for one in score.judged)
     if asked:
         lines += ["", f"{asked} of those killed are told with `--preview` only."]
@@ -305,6 +300,29 @@ def report(score: Score, *, everything: bool = False) -> str:
     if score.loud and everything:
         lines += ["", "Not mutated, for these findings:", *(f"  {one}" for one in score.loud)]
     return "\n".join(lines)
+
+
+def _tables(score: Score) -> Iterator[list[list[str]]]:
+    """The rates by language and kind, for each group of kinds that there are mutants of."""
+    languages = sorted({one.release.language for one in score.judged})
+    for group in GROUPS.values():
+        rows = [["killed", *group, "all"]]
+        for language in languages if len(languages) == 1 else [*languages, ""]:
+            if any(score.rate(language, kind)[1] for kind in group):
+                cells = [_rate(*score.rate(language, kind)) for kind in group]
+                rows.append([language or "all", *cells, _rate(*score.rate(language, *group))])
+        if len(rows) > 1:
+            yield rows
+
+
+def section(score: Score, commit: str) -> str:
+    """What a document shows of a run."""
+    asked = sum(one.verdict.preview for one in score.judged)
+    said = (
+        f"Taken on {taken(commit)}, of {score.units} programs, {score.clean} of them without "
+        f"findings; {asked} of those killed are told with `--preview` only."
+    )
+    return "\n\n".join([*map(markdown, _tables(score)), said])
 
 
 def _rate(killed: int, total: int) -> str:
@@ -345,6 +363,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cache-dir", type=Path, help="keep precompiled headers there")
     parser.add_argument("--fail-under", type=float, default=0.0, metavar="PERCENT")
     parser.add_argument("--all", action="store_true", help="list the killed mutants too")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="the table, into this document")
+    parser.add_argument("--section", default="mutants", help="of the document")
+    parser.add_argument("--commit", default="", help="that is measured, where git cannot say")
     options = parser.parse_args(arguments)
     missing = [str(path) for path in options.paths if not path.exists()]
     if missing:
@@ -363,6 +384,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not score.judged:
         print("nothing was mutated", file=sys.stderr)
         return 2
+    if options.write:
+        write_section(options.write, options.section, section(score, options.commit))
     if score.failures:
         return 1
     if score.percent < options.fail_under:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import functools
 import os
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,7 +60,7 @@ class Resolver:
 
     def _binary(self, path: str) -> _Binary | None:
         if path not in self._binaries:
-            self._binaries[path] = _read(path)
+            self._binaries[path] = _known(path)
         return self._binaries[path]
 
 
@@ -130,9 +131,12 @@ class _Binary:
         self._dwarf = dwarf
         self._symbols = symbols
         self._units: list[tuple[int, int, _Unit]] | None = None
+        self._reading = threading.Lock()
 
     def frames(self, address: int) -> tuple[Frame, ...]:
-        unit = self._unit(address)
+        """The frames of an address, the innermost first; from any thread."""
+        with self._reading:  # pyelftools moves about in one open file
+            unit = self._unit(address)
         if unit is None:
             name = self._symbol(address)
             return (Frame(function=name),) if name else ()
@@ -186,7 +190,18 @@ class _Binary:
         return rows[at]
 
 
-def _read(path: str) -> _Binary | None:
+def _known(path: str) -> _Binary | None:
+    """A binary; the system's are read once, whatever resolvers there are."""
+    try:
+        status = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return _read(path, (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size))
+
+
+@functools.lru_cache(maxsize=16)
+def _read(path: str, version: tuple[int, ...]) -> _Binary | None:
+    """What one version of a binary holds."""
     try:
         from elftools.common.exceptions import ELFError
         from elftools.elf.elffile import ELFFile

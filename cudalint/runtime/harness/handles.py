@@ -35,9 +35,9 @@ class Handles:
     def __init__(self, root: Any) -> None:
         self._makers: dict[str, list[HandleMaker]] = {}
         for one in _functions(root):
-            if str(one.location.file).startswith(_NOT_THERE):
-                continue
             for maker in _made_by(one):
+                if str(one.location.file).startswith(_NOT_THERE):
+                    break
                 kind = list(one.get_arguments())[maker.place].type.get_pointee()
                 self._makers.setdefault(name_of_handle(kind), []).append(maker)
 

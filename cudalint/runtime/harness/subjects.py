@@ -29,7 +29,7 @@ class HarnessError(Exception):
 
 
 class Unit:
-    """The functions that a parsed source defines."""
+    """The functions that a parsed source and its own headers define."""
 
     def __init__(self, root: Any) -> None:
         self._root = root
@@ -161,9 +161,11 @@ def name_of(cursor: Any) -> str:
 
 
 def _definitions(root: Any) -> Iterator[Any]:
+    """The functions with a body, but those of system headers: none of them knows the project's."""
     for child in root.get_children():
         if child.kind in _FUNCTIONS:
-            if child.is_definition() and child.extent.start.file is not None:
+            is_own = child.is_definition() and child.extent.start.file is not None
+            if is_own and not child.location.is_in_system_header:
                 yield child
         elif child.kind in _SCOPES and not child.location.is_in_system_header:
             yield from _definitions(child)
