@@ -261,7 +261,7 @@ def cut_short(seconds: float) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills with signals")
-@pytest.mark.parametrize("times", [4, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [4, pytest.param(100, marks=pytest.mark.slow)])
 def test_killed_at_random_moments(expected: tuple[int, bytes], times: int) -> None:
     chance = random.Random(times)
     for number in range(times):
