@@ -50,6 +50,8 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """A handle that is a number to C, and no pointer."""
     managed: bool = False
     """Reference-counted or collected (CuPy, PyTorch, PyCUDA arrays): no release is owed."""
+    current: bool = False
+    """A context: the thread's own from then on, and what is acquired next lives in it."""
 
 
 class Acquisition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

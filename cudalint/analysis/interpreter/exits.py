@@ -121,7 +121,8 @@ class Leaving:
             escape_captured(run, key, state)
         handed = self._hand_out(outside)
         for resource, holding in list(state.resources.items()):
-            if live(holding.status) and resource not in outside:
+            is_lost = live(holding.status) and resource not in outside
+            if is_lost and not self._is_needed(resource, outside):
                 self._lose(resource)
         run.log(Recorder).departed(state, self.span)
         run.outcomes.append(self._outcome(result, handed))
@@ -149,6 +150,16 @@ class Leaving:
                     resource.origin, Site(self.run.filename, self.span, what)
                 )
         return list(handed.items())
+
+    def _is_needed(self, resource: Symbol, outside: set[Symbol]) -> bool:
+        """Whether a context is the thread's, and what was acquired in it goes out of here: it would
+        end with the context, which the thread has still."""
+        acquired = self.run.log(Recorder).of(resource)
+        since = self.state.resources[resource].since
+        return (acquired is not None and acquired.info.current) and any(
+            live(self.state.status(one)) and self.state.resources[one].since >= since
+            for one in outside
+        )
 
     def _lose(self, resource: Symbol) -> None:
         run, state = self.run, self.state
