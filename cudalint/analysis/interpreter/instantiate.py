@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Ordered
 
 from msgspec import structs
@@ -18,47 +18,33 @@ from cudalint.analysis.domains.ownership.escape import (
     lend_values,
 )
 from cudalint.analysis.domains.ownership.objects import is_own
-from cudalint.analysis.domains.ownership.recorder import Acquired, Recorder, live
 from cudalint.analysis.domains.ownership.releases import (
-    CURRENT,
     Passing,
-    Release,
-    is_provided,
-    may_run_later,
-    note_members,
-    release_current,
 )
 from cudalint.analysis.engine.evaluate import is_status
 from cudalint.analysis.engine.run import FunctionRun, Next, Raised
-from cudalint.analysis.engine.state import Holding, InputRelease, Lending, State, Status
+from cudalint.analysis.engine.state import Lending, State, Status
 from cudalint.analysis.engine.summary import (
     RETURN,
-    Conditions,
-    HandedOut,
     Outcome,
     Summary,
-    is_later,
 )
 from cudalint.analysis.facts import Site
-from cudalint.analysis.interpreter.callbacks import ANSWER, run_given
-from cudalint.analysis.interpreter.dispatch import asked_class, left_open
-from cudalint.analysis.interpreter.exits import FOREIGN, is_outside, statuses_in
+from cudalint.analysis.interpreter.callbacks import run_given
+from cudalint.analysis.interpreter.dispatch import left_open
+from cudalint.analysis.interpreter.exits import FOREIGN, statuses_in
+from cudalint.analysis.interpreter.fitting import WORK_OF_EFFECT, Fitting
+from cudalint.analysis.interpreter.handed_out import take_over
 from cudalint.analysis.interpreter.modelled import note_last_error
-from cudalint.analysis.interpreter.translation import Translation
-from cudalint.analysis.shape.destruction import Destruction
+from cudalint.analysis.interpreter.released import release_input
 from cudalint.analysis.shape.effects import Effects
-from cudalint.analysis.shape.flags import Flags
-from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.values import (
     NULL,
     Address,
-    Bag,
-    Const,
     Input,
     Location,
     Operation,
     Pointer,
-    Sequence,
     Symbol,
     Value,
     bag,
@@ -66,12 +52,8 @@ from cudalint.analysis.values.values import (
     resources_in,
     symbols_in,
 )
-from cudalint.apis.model import ReleaseEffect
 from cudalint.findings.finding import Step
-from cudalint.program import Call, Function, Variable, render
-
-WORK_OF_EFFECT = 200
-"""What a condition or an effect of a callee costs, compared to a stored value."""
+from cudalint.program import Call, Function, render
 
 
 def apply_summary(
@@ -206,121 +188,15 @@ def end_object(
     return after
 
 
-class _Application(Translation):
-    """One outcome at one call."""
-
-    def __init__(
-        self,
-        run: FunctionRun,
-        call: Call,
-        definition: Function,
-        summary: Summary,
-        outcome: Outcome,
-        number: int,
-        known: dict[Value, Value],
-        ends: bool = False,
-    ) -> None:
-        site = f"{run.position.block}.{run.position.index}"
-        if ends and call.receiver is not None:
-            site += f"~{render(call.receiver)}"  # several objects may end at once
-        elif isinstance(call.target, Variable) and call.target.symbol.startswith(ANSWER):
-            site += f"#{call.target.symbol}"  # a callee may call several function values
-        super().__init__(run, call, definition, site)
-        self.ends = ends
-        """Whether it is the destructor of an object that ends."""
-        self.undecided = False
-        """Whether nobody knows which of its outcomes it has."""
-        self.summary = summary
-        self.outcome = outcome
-        self.number = number
-        self.known = known
-        """What the conditions of all outcomes are in the caller, in the state of the call."""
-        self.before: State | None = None
-        """The state of the call."""
+class _Application(Fitting):
+    """One outcome at one call, and what it does there."""
 
     def apply(self, state: State) -> list[State]:
         """The caller's states after this outcome."""
         self.before = state
-        if self.outcome.kind == "throw" and self._is_excluded(state):
+        if self.outcome.kind == "throw" and self.is_excluded(state):
             return []
         return [after for fork in self.fit(state) for after in self.take_effect(fork)]
-
-    def _is_excluded(self, state: State) -> bool:
-        """Whether the callee throws because its object does something that everybody ends who has
-        begun it: nobody has, when the caller is entered."""
-        record, filename = self.definition.record, self.definition.filename
-        if record is None or record == self.run.function.record:
-            return False
-        for condition, truth in self.outcome.conditions:
-            match condition:
-                case Input(location=("this", str(field))) if truth:
-                    asked = self._condition(condition, state, state.equal)
-                    if not isinstance(asked, Const) and self.run.symbols.memo(Flags).is_lowered(
-                        record, field.removeprefix("."), filename
-                    ):
-                        return True
-        return False
-
-    def fit(self, state: State) -> list[State]:
-        """The caller's states in which the callee has this outcome."""
-        telling = ((value, True) for value in self._telling_results())
-        always = self.outcome.conditions
-        forks = self._assume((*telling, *always), state)
-        # The conditions of any of the callee's paths that end so may hold.
-        ways = [tuple(one for one in way if one not in always) for way in self.outcome.ways]
-        return [
-            fork
-            for fork in forks
-            if len(ways) < 2 or any(self._may_hold(way, fork, state.equal) for way in ways)
-        ]
-
-    def _assume(self, conditions: Conditions, state: State) -> list[State]:
-        """The states in which all of some conditions hold. Where each of several conditions holds
-        in several ways, there are too many to follow each of them."""
-        forks = [state.copy()]
-        for condition, truth in conditions:
-            before, forks = forks, []
-            for fork in before:
-                asked = self._condition(condition, fork, state.equal)
-                room = len(before) < self.run.most
-                assume = self.run.conditions.assume if room else self.run.conditions.remember
-                forks += assume(fork, asked, truth)
-        return forks
-
-    def _may_hold(self, conditions: Conditions, state: State, equal: Mapping[Value, Const]) -> bool:
-        """Whether some conditions may hold together: so they may where many ways fail."""
-        pending = [(0, state)]
-        for _ in range(self.run.most * len(conditions)):
-            if not pending:
-                return False
-            number, before = pending.pop()
-            if number == len(conditions):
-                return True
-            condition, truth = conditions[number]
-            asked = self._condition(condition, before, equal)
-            after = self.run.conditions.assume(before.copy(), asked, truth)
-            pending += [(number + 1, one) for one in reversed(after)]
-        return True
-
-    def _condition(self, condition: Value, state: State, equal: Mapping[Value, Const]) -> Value:
-        """A condition in the caller's terms; where no more is known than at the call, once."""
-        self.run.spend(WORK_OF_EFFECT + len(state.conditions))
-        if state.equal != equal:
-            return self.translate(condition, state)
-        found = self.known.get(condition)
-        if found is None:
-            found = self.known[condition] = self.translate(condition, state)
-        return found
-
-    def is_undecided(self, state: State) -> bool:
-        """Whether it depends on the class of an object that nobody knows."""
-        for condition, _ in self.outcome.conditions:
-            asked = asked_class(condition)
-            if asked is not None:
-                kind = self.translate(asked, state)
-                if not isinstance(state.equal.get(kind, kind), Const):
-                    return True
-        return False
 
     def havoc(self, state: State) -> None:
         """What the callee may do on the paths that were cut."""
@@ -337,32 +213,6 @@ class _Application(Translation):
         ]
         havoc(self.run, state, *reached)
         self._lend({(root,) for root in effects.lent}, state)
-
-    def _telling_results(self) -> list[Value]:
-        """Unknown items of the returned tuple that are false where nothing is handed out: they
-        tell the caller that something is (``return pointer, size`` beside ``return 0, 0``)."""
-        mine = self.outcome.value
-        if not isinstance(mine, Sequence) or not self.outcome.handed_out:
-            return []
-        telling: list[Value] = []
-        for other in self.summary.outcomes:
-            theirs = other.value
-            if other.handed_out or not isinstance(theirs, Sequence):
-                continue
-            for item, refusal in zip(mine.items, theirs.items, strict=False):
-                refused = isinstance(refusal, Const) and not refusal.value
-                if refused and isinstance(item, Symbol | Operation) and not is_status(item):
-                    telling.append(item)
-        return telling
-
-    def mark_tested(self, state: State) -> None:
-        """What the callee looks at is looked at, whichever way it ends."""
-        for location in sorted(self.summary.tested, key=repr):
-            value = self.translate(Input(location), state)
-            if is_status(value):
-                self.run.conditions.checked.add(value.origin)
-            for resource in resources_in(value):
-                self.run.conditions.mark_checked(state, resource)
 
     def take_effect(self, state: State) -> list[State]:
         """What the callee does to a state of the caller, and what it calls of the caller's."""
@@ -429,7 +279,7 @@ class _Application(Translation):
             )
             passing.use(value, use.step)
         for release in self.outcome.released:
-            self._release(release, state)
+            release_input(self, release, state)
         stored = sorted(self.outcome.stored, key=repr)
         given = [value for location in stored for value in self._whole(location, state)]
         given += self._put(state)
@@ -438,11 +288,11 @@ class _Application(Translation):
             guard(self.run, value, state)
         self._lend(self.outcome.lent, state)
         obtained = (*self.outcome.handed_out, *self.outcome.dangling)
-        mine = {item.resource: self._resource(item.resource) for item in obtained}
+        mine = {item.resource: self.handed(item.resource) for item in obtained}
         state.refresh(*mine.values())
         self.out |= mine
         for item in obtained:
-            self._acquire(item, mine[item.resource], state)
+            take_over(self, item, mine[item.resource], state)
         if self.outcome.foreign:
             answer = Operation(FOREIGN, (Symbol(f"outcome {self.number}@{self.site}"),))
             state.conditions[answer] = True
@@ -524,7 +374,7 @@ class _Application(Translation):
     def _forgets(self, location: Location, target: Location, state: State) -> bool:
         """Whether a callee overwrites a part of an object of the function, or what the function has
         named of its own object, without a thought of what that holds."""
-        named = target[0] == "this" and not self.run.python and self._is_named_by_caller(location)
+        named = target[0] == "this" and not self.run.python and self.is_named_by_caller(location)
         if not (named or is_own(self.run, target, state)):
             return False
         effects, outcomes = self.summary.effects, self.summary.outcomes
@@ -589,188 +439,3 @@ class _Application(Translation):
         stores.store(self.run, state, location, value, self.call.span, render(target))
         for rest, inner in result.items():
             state.values[(*location, *rest)] = inner
-
-    def _is_of_class(self, release: InputRelease, value: Value) -> bool:
-        """Whether a method of the class acquired what another releases, or its destructor where a
-        copy that was given ends: if the two do not fit, that is told there."""
-        known = map(self.run.log(Recorder).of, resources_in(value))
-        makers = [one.through for one in known if one is not None and one.kept_by_callee]
-        root, definition = release.location[0], self.definition
-        copies = (one.type.record for one in definition.parameters if one.symbol == root)
-        of = definition.record if root == "this" else next(copies, None)
-        scopes = {one.name for one in self.run.symbols.classes(of, definition.filename)}
-        return any(maker is not None and maker.rpartition("::")[0] in scopes for maker in makers)
-
-    def _release(self, release: InputRelease, state: State) -> None:
-        effect = ReleaseEffect(handle="arg0", families=release.families)
-        name, span = self.call.name, self.call.span
-        if release.location == CURRENT:
-            release_current(self.run, effect, name, span, state)
-            return
-        if is_later(release.location):
-            # Whichever object of a list that is: all that the callee may release is out of sight.
-            for root in sorted(self.summary.effects.released):
-                place = self.locate((root,), state)
-                below = [inner for _, inner in state.below(place)] if place is not None else []
-                state.escape(state.reachable([self.translate(Input((root,)), state), *below]))
-            return
-        value = self.translate(Input(release.location), state)
-        location = self.locate(release.location, state)
-        _, expression = self.arguments.get(release.location[0], (None, None))
-        if expression is not None and len(release.location) == 1:
-            note_members(self.run, expression, value)
-        if isinstance(value, Operation) and location is not None:
-            value = state.read(location)
-        shown = self.written(location) or release.api
-        if self.ends:
-            remaining = self._to_end(value, shown, release, state)
-            if remaining is None:
-                return
-            value = remaining
-        if is_own(self.run, location, state) and isinstance(value, Pointer | Bag):
-            held = [one for one in resources_in(value) if live(state.status(one))]
-            objects.released(state, held, self.call, release.step)
-        earlier = state.inputs.get(value.location) if isinstance(value, Input) else None
-        if earlier is not None and earlier.step.span == self.call.span:
-            return  # in a loop: much may have become of it out of sight since the last iteration
-        cut = release.cut or not self.summary.complete or self._renews_otherwise(release.location)
-        cut = cut or may_run_later(self.run)
-        told = self._is_of_class(release, value)
-        Release(self.run, state, shown, name, span, effect, cut=cut, told=told).value(
-            value, location
-        )
-        if self._is_of_copy(release):
-            objects.copy_ended(state, resources_in(value))
-        if isinstance(value, Input) and value.location in state.inputs:
-            # Keep the original step: messages name the API call, not each wrapper around it.
-            entry: Location = value.location
-            state.inputs[entry] = state.inputs[entry]._replace(api=release.api, cut=cut)
-
-    def _is_of_copy(self, release: InputRelease) -> bool:
-        """Whether what releases it belongs to an object that the callee was given by value."""
-        given = [one for one in self.definition.parameters if one.symbol == release.location[0]]
-        return any(
-            (one.type.kind, one.by) == ("record", "value")
-            and self.run.symbols.memo(Destruction).of(one.type, self.definition.filename)
-            for one in given
-        )
-
-    def _renews_otherwise(self, location: Location) -> bool:
-        """Whether the callee may, for all that is known at the call, as well put something new in
-        place of what it releases (``resize(n)``, but for 0): the caller may know which."""
-        if self.before is None or self.outcome.failure or self.outcome.renews(location):
-            return False
-        before = self.before
-        return any(
-            self._other(number).fit(before)
-            for number, other in enumerate(self.summary.outcomes)
-            if other.kind == "return" and other.releases(location) and other.renews(location)
-        )
-
-    def _other(self, number: int) -> _Application:
-        """Another outcome of the same call."""
-        summary = self.summary
-        outcome = summary.outcomes[number]
-        return _Application(
-            self.run, self.call, self.definition, summary, outcome, number, self.known
-        )
-
-    def _to_end(
-        self, value: Value, shown: str, release: InputRelease, state: State
-    ) -> Value | None:
-        """What the end of an object releases; what is out of sight may not be its own any more."""
-        ended = sorted(resources_in(value)) if isinstance(value, Pointer | Bag) else []
-        for resource in ended:
-            if state.status(resource) is Status.RELEASED and not self.undecided:
-                objects.released_before(self.run, self.call, resource, shown, release, state)
-        remaining = []
-        for resource in ended:
-            if not live(state.status(resource)):
-                continue
-            if objects.does_not_fit(self.run, self.call, resource, shown, release):
-                state.escape([resource])
-            else:
-                remaining.append(resource)
-        if ended and not remaining:
-            return None
-        return bag(remaining) if isinstance(value, Bag) else value
-
-    def _resource(self, resource: Symbol) -> Symbol:
-        """What a resource that the callee obtains is called in the caller."""
-        again = "~" if resource.older else ""
-        return Symbol(f"{self.definition.key}#{resource.origin}{again}@{self.site}")
-
-    def _acquire(self, item: HandedOut, resource: Symbol, state: State) -> None:
-        run = self.run
-        target = self.locate(item.location, state)
-        if item.location[0] == RETURN and self.call.target is not None:
-            base = run.evaluator.location(self.call.target, state)
-            target = None if base is None else (*base, *item.location[1:])
-        returned = item.location[0] == RETURN
-        family = run.models.family_of(item.api, item.family)
-        elsewhere = item.location[0] == "this" and not (
-            target
-            and (target[0] == "this" or is_own(run, target, state))
-            and not self._is_owner_inside(item.location, target)
-        )
-        thrown_away = item.location[0] == RETURN and self.call.target is None
-        shown = self.shown(target) if target else f"the result of {self.definition.name}"
-        run.log(Recorder).acquired(
-            Acquired(
-                origin=resource.origin,
-                name=shown,
-                api=item.api,
-                family=item.family,
-                info=family,
-                filename=run.filename,
-                span=self.call.span,
-                bytes=None if item.bytes is None else self.translate(item.bytes, state),
-                through=self.definition.name,
-                in_loop=run.repeats(run.position.block),
-                managed=item.managed or item.escaped or elsewhere,
-                location=target,
-                from_callee=(item.filename, item.span),
-                ambiguous=self._is_ambiguous(item),
-                kept_by_callee=not (returned or self._is_named_by_caller(item.location)),
-            )
-        )
-        condition = None if item.condition is None else self.translate(item.condition, state)
-        status = Status.REQUESTED if item.requested else Status.OWNED
-        if item.escaped or elsewhere or (target is None and not thrown_away):
-            status = Status.ESCAPED
-        elif any(is_provided(at, item.family) for at in state.values):
-            status = Status.ESCAPED  # it is what an earlier call was given, as far as one can see
-        if item.released is not None:
-            state.hold(resource, Holding(Status.RELEASED, released=item.released))
-            return
-        if isinstance(condition, Symbol):
-            run.log(Recorder).statuses[resource.origin] = condition.origin
-        state.hold(resource, Holding(status, condition, lent=item.lent))
-        if target is not None and is_outside(run, target) and live(status):
-            # The caller's own input keeps it: the class or struct rule looks at that.
-            run.log(Recorder).handed_over(
-                resource.origin, Site(run.filename, self.call.span, "is stored")
-            )
-
-    def _is_named_by_caller(self, location: Location) -> bool:
-        """Whether a place of the callee is one that its caller has named: ``*p``, ``p[i]``, or a
-        reference."""
-        root, *rest = location
-        if root == "@" and isinstance(location[1], Input):
-            root, *rest = *location[1].location, *rest[1:]
-        given = any(root == parameter.symbol for parameter in self.definition.parameters)
-        return given and all(isinstance(part, str) and is_index(part) for part in rest)
-
-    def _is_owner_inside(self, written: Location, target: Location) -> bool:
-        """Whether the callee is a method of a member that has a destructor of its own."""
-        record = self.run.symbols.record(self.definition.record, self.run.filename)
-        inside = target[0] == "this" and len(target) > len(written)
-        return inside and record is not None and record.destructor in ("declared", "defined")
-
-    def _is_ambiguous(self, item: HandedOut) -> bool:
-        """Whether another outcome hands out something of another family in the same place."""
-        return any(
-            other.location == item.location and other.family != item.family
-            for outcome in self.summary.outcomes
-            for other in outcome.handed_out
-        )

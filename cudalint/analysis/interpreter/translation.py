@@ -13,6 +13,7 @@ from cudalint.analysis.shape.arguments import bindings, given
 from cudalint.analysis.shape.walk import plain
 from cudalint.analysis.values.addresses import past_tables
 from cudalint.analysis.values.arithmetic import rewrite
+from cudalint.analysis.values.elements import is_index
 from cudalint.analysis.values.projection import project
 from cudalint.analysis.values.values import (
     Address,
@@ -168,6 +169,15 @@ class Translation:
             around = self.run.symbols.function(outer, self.definition.filename)
             outer = around.parent if around is not None else None
         return outer is None
+
+    def is_named_by_caller(self, location: Location) -> bool:
+        """Whether a place of the callee is one that its caller has named: ``*p``, ``p[i]``, or a
+        reference."""
+        root, *rest = location
+        if root == "@" and isinstance(location[1], Input):
+            root, *rest = *location[1].location, *rest[1:]
+        given = any(root == parameter.symbol for parameter in self.definition.parameters)
+        return given and all(isinstance(part, str) and is_index(part) for part in rest)
 
     def written(self, location: Location | None) -> str:
         """A location in the words of the source: of a temporary, what it stands for."""
