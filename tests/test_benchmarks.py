@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from benchmarks.corpora import __main__ as corpora
 from benchmarks.corpora.facts import Fact, compare, precision, save
 from benchmarks.corpora.facts import load as load_facts
+from benchmarks.documents import taken
 from benchmarks.mutation import __main__ as mutation
 from benchmarks.mutation.cuda_text import CudaText
 from benchmarks.mutation.framework_mutants import framework_mutants
@@ -169,11 +171,30 @@ def programs(tmp_path: Path) -> Path:
 def test_every_mutant_of_plain_programs_is_killed(
     programs: Path, header_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    page = programs.parent / "page.md"
+    page.write_text("Before.\n<!-- mutants -->\nolder\n<!-- end of mutants -->\nAfter.\n")
     arguments = [str(programs), "--fail-under", "100", "--cache-dir", str(header_cache)]
-    assert mutation.main(arguments) == 0
+    assert mutation.main([*arguments, "--write", str(page), "--commit", "0123abc"]) == 0
     out = capsys.readouterr().out
     assert "3 programs, 2 of them without findings, 2 releases, 6 mutants" in out
     assert "survivors" not in out
+    begin, table, end = page.read_text().split("<!--")
+    assert (begin, end) == ("Before.\n", " end of mutants -->\nAfter.\n")
+    assert "older" not in table
+    assert "| cuda | 1/1 100.0 % | 1/1 100.0 % | 1/1 100.0 % | 3/3 100.0 % |\n" in table
+    assert f"Taken on {date.today()}, at 0123abc, of 3 programs, 2 of them without" in table
+
+
+def test_figures_name_their_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="which commit is measured"):
+        taken()
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "one"], check=True)
+    asked = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    assert taken() == f"{date.today()}, at {commit}"
 
 
 def test_survivors_are_listed(
