@@ -15,7 +15,7 @@ from pathlib import Path
 from cudalint.findings.finding import Finding
 from cudalint.findings.fix import Applicability, Edit, together
 from cudalint.fixes.applying import edited_bytes
-from cudalint.linter import Progress, lint
+from cudalint.linter import lint
 from cudalint.neighbours import Neighbours
 from cudalint.plan import Plan
 from cudalint.project.files import FileError, SourceFile
@@ -24,6 +24,7 @@ from cudalint.project.writing import UnwritableError
 from cudalint.reports.frames import location
 from cudalint.reports.report import Report
 from cudalint.source import Source
+from cudalint.stages.run import Progress
 
 _MOST_PASSES = 20
 _Key = tuple[str, str, str, str]

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from cudalint import jobs, linter
+from cudalint import jobs
 from cudalint.grouping.parts import context_of
 from cudalint.jobs import AnalysisJob, LoweringJob
 from cudalint.linter import linked, lint
@@ -22,6 +22,7 @@ from cudalint.project.config import ConfigurationError, load
 from cudalint.project.files import SourceFile, discover
 from cudalint.reports import json
 from cudalint.reports.report import Report
+from cudalint.stages.run import Run
 
 LEAK = """#include <cuda_runtime.h>
 
@@ -801,13 +802,13 @@ def test_what_a_file_was_read_after_before_is_a_guess_only(
 ) -> None:
     plan, readings = plan_for(jobs=2, cache=False), dict[str, jobs.Reading]()
     lowered: list[bool] = []
-    execute = linter._Run.execute
+    execute = Run.execute
 
     def counted(self: Any, stage: str, handler: Any, payloads: Any, *rest: Any) -> Any:
         lowered.append(bool(payloads) and handler is jobs.lower)
         return execute(self, stage, handler, payloads, *rest)
 
-    monkeypatch.setattr(linter._Run, "execute", counted)
+    monkeypatch.setattr(Run, "execute", counted)
     texts = [
         (UNDECLARED, True),
         (UNDECLARED.replace("count)", "count + 1)"), False),

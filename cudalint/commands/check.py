@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cudalint.commands.legacy import Legacy
 from cudalint.commands.output import Presentation, chosen_outputs, write
-from cudalint.linter import Progress, lint
+from cudalint.linter import lint
 from cudalint.plan import Plan, make_plan
 from cudalint.project.cache import is_usable
 from cudalint.project.config import Configuration, ConfigurationError
@@ -35,6 +35,7 @@ from cudalint.reports.report import Checkout, Report
 from cudalint.reports.style import ColorChoice, escaped
 from cudalint.reports.text import plural
 from cudalint.selection import EMPTY
+from cudalint.stages.run import Progress
 
 if TYPE_CHECKING:
     from cudalint.commands.shard import ShardOptions

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import msgspec
 
 from cudalint.commands.output import save
-from cudalint.linter import Progress, lint_shard
+from cudalint.linter import lint_shard
 from cudalint.plan import Plan
 from cudalint.project.config import COMMAND_LINE, Configuration, ConfigurationError
 from cudalint.project.files import Discovery
 from cudalint.project.outputs import parse_output
 from cudalint.reports.text import plural
 from cudalint.shards import Shard
+from cudalint.stages.run import Progress
 
 _DONE, _FAILED, _INTERRUPTED = 0, 2, 130
 
