@@ -109,7 +109,7 @@ def heavy_outputs(chance: random.Random, data: bytes, _: Sequence[bytes]) -> byt
     for cell in content["cells"]:
         cell["outputs"] = [{"data": {"image/png": picture}, "value": float("nan")}, deep]
     content["cells"] *= chance.choice((1, 1, 30))
-    return _bytes(content)
+    return json.dumps(content).encode()  # indented, it would take seconds
 
 
 def shuffled_cells(chance: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -255,9 +254,11 @@ def test_a_header_that_appears_elsewhere_counts(project: Path) -> None:
 def cut_short(seconds: float) -> None:
     command = [sys.executable, "-m", "cudalint", "--isolated", "-q", "--output", "json=../cut.json"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(seconds)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills with signals")
