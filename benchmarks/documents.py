@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
+
+from benchmarks.repositories import git
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
@@ -32,14 +33,6 @@ def write_section(path: Path, name: str, text: str) -> None:
 
 def taken(commit: str = "") -> str:
     """When a figure was taken, and of which commit: of the one that lies here, if none is given.
-
-    Raises:
-        ValueError: No commit is given, and git knows of none.
-    """
-    if not commit:
-        command = ["git", "rev-parse", "--short", "HEAD"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise ValueError(f"which commit is measured? {done.stderr.strip()}")
-        commit = done.stdout.strip()
+    Raises ``RepositoryError`` where none does."""
+    commit = commit or git(Path(), "rev-parse", "--short", "HEAD").decode().strip()
     return f"{date.today()}, at {commit}"

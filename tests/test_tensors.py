@@ -363,3 +363,32 @@ def test_a_loop_that_trains_too_is_not_put_under_no_grad(learns: str, beside: bo
     )
     (one,) = facts_of(run, known["Rollouts.run"]).recorded
     assert one.trained_beside == beside
+
+
+@pytest.mark.parametrize(
+    ("kept", "chosen"),
+    [
+        ("losses[key]", True),
+        ("losses[key].mean()", True),
+        ("losses[model.key]", True),
+        ("losses[keys[0]]", True),
+        ('losses["all"]', False),
+        ("losses[0]", False),
+        ("losses[-1]", False),
+    ],
+)
+def test_an_element_that_a_variable_chooses(kept: str, chosen: bool) -> None:
+    run, known = run_of(
+        f"""
+        def f(model, loader, key, keys):
+            total = 0.0
+            for x in loader:
+                losses = model(x)
+                loss = {kept}
+                loss.backward()
+                total += {kept}
+            return total
+        """
+    )
+    [fact] = facts_of(run, known["f"]).retentions
+    assert fact.chosen is chosen

@@ -220,52 +220,34 @@ def test_kernels_that_launch_kernels(lab):
     assert lab.run(executable).exit_status == 0
 
 
+LARGE = """
+    __global__ void large(float *out) {
+        __shared__ double big[8192];
+        big[threadIdx.x] = out[0];
+        __syncthreads();
+        out[threadIdx.x] = big[63 - threadIdx.x];
+    }
+    int main() {
+        float *p;
+        cudaMalloc(&p, 256);
+        large<<<1, 64>>>(p);
+        int failed = cudaGetLastError();
+        cudaFree(p);
+        return failed;
+    }
+    """
+
+
 def test_static_shared_memory_that_no_device_has(lab):
-    _, result = run(
-        lab,
-        """
-        __global__ void huge(float *out) {
-            __shared__ double big[8192];
-            big[threadIdx.x] = out[0];
-            __syncthreads();
-            out[threadIdx.x] = big[63 - threadIdx.x];
-        }
-        int main() {
-            float *p;
-            cudaMalloc(&p, 256);
-            huge<<<1, 64>>>(p);
-            int failed = cudaGetLastError();
-            cudaFree(p);
-            return failed == cudaSuccess;
-        }
-        """,
-    )
-    assert result.exit_status == 0
+    _, result = run(lab, LARGE)
+    assert result.exit_status != 0
     (violation,) = account(result.trace.events).violations
     assert violation.violation is Violation.LAUNCH_REFUSED
     assert "65536 bytes of static shared memory" in violation.text
 
 
 def test_a_specific_target_takes_more_static_shared_memory(lab):
-    executable = lab.build(
-        """
-        __global__ void large(float *out) {
-            __shared__ double big[8192];
-            big[threadIdx.x] = out[0];
-            __syncthreads();
-            out[threadIdx.x] = big[63 - threadIdx.x];
-        }
-        int main() {
-            float *p;
-            cudaMalloc(&p, 256);
-            large<<<1, 64>>>(p);
-            int failed = cudaGetLastError();
-            cudaFree(p);
-            return failed;
-        }
-        """,
-        "program.cu",
-    )
+    executable = lab.build(LARGE, "program.cu")
     assert lab.run(executable, Simulated("sm_90a")).exit_status == 0
     assert lab.run(executable, Simulated("sm_90")).exit_status != 0
     assert lab.run(executable, Simulated("sm_80")).exit_status != 0

@@ -152,13 +152,18 @@ class Leaving:
         return list(handed.items())
 
     def _is_needed(self, resource: Symbol, outside: set[Symbol]) -> bool:
-        """Whether a context is the thread's, and what was acquired in it goes out of here: it would
-        end with the context, which the thread has still."""
-        acquired = self.run.log(Recorder).of(resource)
-        since = self.state.resources[resource].since
-        return (acquired is not None and acquired.info.current) and any(
-            live(self.state.status(one)) and self.state.resources[one].since >= since
+        """Whether it is the thread's context, and what was acquired in it goes out of here: that
+        would end with the context."""
+        recorder, state = self.run.log(Recorder), self.state
+        acquired = recorder.of(resource)
+        if acquired is None or not acquired.info.current:
+            return False
+        since = state.resources[resource].since
+        return any(
+            inner is not None and inner.info.reset and state.resources[one].since >= since
             for one in outside
+            if live(state.status(one))
+            for inner in (recorder.of(one),)
         )
 
     def _lose(self, resource: Symbol) -> None:

@@ -29,7 +29,6 @@ from cudalint.program import (
     Index,
     Member,
     Tuple,
-    Variable,
     walk,
 )
 from cudalint.source import Span
@@ -534,7 +533,8 @@ def fact_of(
 
 
 def _is_chosen(value: Expression) -> bool:
-    return isinstance(value, Index) and isinstance(value.index, Variable)
+    """Whether a variable, or a member, says which element it is of."""
+    return any(isinstance(one, Index) and place(one.index) is not None for one in walk(value))
 
 
 def _written_place(view: View, keeping: Keeping) -> str:
