@@ -527,14 +527,20 @@ def fact_of(
         loop=loop,
         called_by=called_by,
         through=keeping.through,
-        chosen=_is_chosen(keeping.value),
+        chosen=_is_chosen(view, keeping.value),
         steps=(*steps, Step(view.function.filename, keeping.span, kept)),
     )
 
 
-def _is_chosen(value: Expression) -> bool:
-    """Whether a variable, or a member, says which element it is of."""
-    return any(isinstance(one, Index) and place(one.index) is not None for one in walk(value))
+def _is_chosen(view: View, value: Expression) -> bool:
+    """Whether a variable or a member says which element it is, or is of (``parts[key].mean()``)."""
+    if any(isinstance(one, Index) and place(one.index) is not None for one in walk(value)):
+        return True
+    call = view.defining_call(value) if (place(value) or "").startswith("%") else None
+    if call is None:
+        return False
+    given = (call.receiver, *(argument.value for argument in call.arguments))
+    return any(_is_chosen(view, one) for one in given if one is not None)
 
 
 def _written_place(view: View, keeping: Keeping) -> str:
