@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import common
-from benchmarks.documents import markdown, write_section
+from benchmarks.documents import markdown, taken, write_section
 from benchmarks.linted import lint
 from benchmarks.recall.cases import Case, load
 from benchmarks.repositories import RepositoryError, obtain, write_files
@@ -179,7 +179,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = list(tabulate(results))
     print("\n".join(common.table(rows)))
     if options.write:
-        write_section(options.write, f"recall {options.language}", markdown(rows))
+        said = f"Taken on {taken()}."
+        write_section(options.write, f"recall {options.language}", f"{markdown(rows)}\n\n{said}")
     return 2 if all(result.trouble for result in results) else 0
 
 

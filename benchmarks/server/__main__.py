@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks import common
-from benchmarks.documents import markdown, write_section
+from benchmarks.documents import markdown, taken, write_section
 from benchmarks.server.client import Editor
 from benchmarks.server.measuring import at, latency, storm
 from benchmarks.server.texts import program
@@ -43,7 +43,7 @@ def _circumstances(changes: int) -> str:
     busy = os.getloadavg()[0] / (os.cpu_count() or 1)
     return (
         f"{changes} changes of each file, on {os.cpu_count()} processors, for each of which "
-        f"{busy:.1f} programs were waiting."
+        f"{busy:.1f} programs were waiting. Taken on {taken()}."
     )
 
 
