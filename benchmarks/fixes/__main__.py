@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.common import table
+from benchmarks.common import previewed, table
 from benchmarks.documents import markdown, write_section
 from benchmarks.fixes.mending import Mended, counted, faults, mend
 from benchmarks.runtime.units import CPP, Unit, find_units
@@ -57,7 +57,8 @@ def main() -> int:
     changed: list[tuple[Unit, Mended]] = []
     with tempfile.TemporaryDirectory() as folder:
         for unit in units:
-            mended = mend(unit.path, unit.options, arguments.cache or Path(folder))
+            options = ("--extend-select", previewed(), *unit.options)
+            mended = mend(unit.path, options, arguments.cache or Path(folder))
             wrong += [f"{unit.name}: {fault}" for fault in faults(mended)]
             _count(mended, rows)
             if mended.fixed.contents:
