@@ -15,7 +15,7 @@ from cudalint.analysis.shape.loops import few_turns
 from cudalint.analysis.shape.operations import calls, operations, successors
 from cudalint.analysis.shape.placement import Placements
 from cudalint.analysis.shape.subjects import Subjects
-from cudalint.analysis.shape.symbols import Symbols, identity
+from cudalint.analysis.shape.symbols import Identity, Symbols, identity
 from cudalint.analysis.shape.wording import substitute, written_calls
 from cudalint.analysis.values.arithmetic import rewrite
 from cudalint.analysis.values.values import Const, Input, Location, Operation, Symbol, Value
@@ -153,6 +153,8 @@ class FunctionRun:
         self.summary: Summary | None = None
         """Once it has been followed, and somebody has asked for it."""
         self.logs: dict[Callable[[FunctionRun], Any], Any] = {}
+        self.given: list[Identity] = []
+        """What callees call that they were given, each inside of the one before."""
 
     @property
     def placements(self) -> Placements:

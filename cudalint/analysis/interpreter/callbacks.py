@@ -8,6 +8,7 @@ from cudalint.analysis.engine.run import FunctionRun, Next
 from cudalint.analysis.engine.state import CalledInput, State
 from cudalint.analysis.engine.summary import Summary
 from cudalint.analysis.interpreter.modelled import apply_model
+from cudalint.analysis.shape.symbols import identity
 from cudalint.analysis.values.values import FunctionValue, Input, Symbol, Value
 from cudalint.program import Argument, Call, Function, Variable
 from cudalint.source import Span
@@ -80,5 +81,11 @@ def _run(run: FunctionRun, call: Call, state: State, apply: Apply) -> list[State
     if summary is None or definition is None or elsewhere:
         state.escape(state.reachable(run.evaluator.value(a.value, state) for a in call.arguments))
         return [state]
-    after = apply(run, call, definition, summary, state)
+    if identity(definition) in run.given:  # it was given itself
+        summary = Summary((), complete=False, effects=summary.effects)
+    run.given.append(identity(definition))
+    try:
+        after = apply(run, call, definition, summary, state)
+    finally:
+        run.given.pop()
     return [one for one in after if isinstance(one, State)]
