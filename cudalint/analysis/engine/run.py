@@ -78,8 +78,11 @@ def position_of(origin: str) -> tuple[int, int] | None:
 
 
 MOST_DISJUNCTS = 24
+"""Kept at one place of a function that may owe a release."""
+SOME_DISJUNCTS = 8
+"""... of one that handles nothing but arrays and memory of the host."""
 FEW_DISJUNCTS = 4
-"""Kept at one place; fewer in functions that have nothing to do with CUDA."""
+"""... of one that has nothing to do with either."""
 WORK_BETWEEN_LOOKS = 100_000
 """Until it is asked again whether there is room for more."""
 
@@ -126,8 +129,10 @@ class FunctionRun:
         )
         self.flow = symbols.flow(function)
         self.python = program.language == "python"
-        self.touches_cuda = identity(function) in symbols.memo(Subjects).dealing
-        self.most = MOST_DISJUNCTS if self.touches_cuda else FEW_DISJUNCTS
+        subjects = symbols.memo(Subjects)
+        self.touches_cuda = identity(function) in subjects.dealing
+        self.most = _disjuncts(function, subjects, python=self.python)
+        """Disjuncts that are kept at one place."""
         module = function.kind == "module"
         self.private_globals = (
             symbols.private_globals(function, program) if module else frozenset[str]()
@@ -266,6 +271,15 @@ def _last_return(function: Function) -> Span | None:
     if any(leave.implicit for leave in returns):
         return None
     return max((leave.span for leave in returns), default=None)
+
+
+def _disjuncts(function: Function, subjects: Subjects, *, python: bool) -> int:
+    mine = identity(function)
+    if mine in subjects.owing:
+        return MOST_DISJUNCTS
+    if mine in subjects.owning or (mine in subjects.dealing and not python):
+        return SOME_DISJUNCTS
+    return FEW_DISJUNCTS if mine in subjects.telling or not python else 1
 
 
 def _cuda_work(run: FunctionRun) -> list[tuple[int, int]]:

@@ -19,13 +19,7 @@ from cudalint.analysis.domains.ownership.recorder import live
 from cudalint.analysis.engine.conditions import forget
 from cudalint.analysis.engine.evaluate import MOST_ITERATIONS
 from cudalint.analysis.engine.joining import can_meet, join, key, meet, owed, settle, settled
-from cudalint.analysis.engine.run import (
-    FEW_DISJUNCTS,
-    MOST_DISJUNCTS,
-    FunctionRun,
-    Position,
-    Raised,
-)
+from cudalint.analysis.engine.run import FEW_DISJUNCTS, FunctionRun, Position, Raised
 from cudalint.analysis.engine.schedule import Pending, Schedule
 from cudalint.analysis.engine.state import State, Status
 from cudalint.analysis.engine.summary import LATER
@@ -37,6 +31,7 @@ from cudalint.analysis.shape.consumers import may_stop_early
 from cudalint.analysis.shape.exceptions import Exceptions
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.subjects import Subjects
+from cudalint.analysis.shape.symbols import identity
 from cudalint.analysis.values.elements import count, is_any_element
 from cudalint.analysis.values.values import (
     NULL,
@@ -107,13 +102,13 @@ class Worklist:
     def __init__(self, run: FunctionRun) -> None:
         self.run = run
         function = run.function
-        self._meets = False
-        """Whether disjuncts beyond that number go on together."""
-        if run.python:
-            self._join_idle_paths(run.symbols.memo(Subjects))
+        subjects = run.symbols.memo(Subjects)
+        self._meets = identity(function) not in subjects.owing
+        """Whether disjuncts beyond the number that is kept go on together."""
         self._schedule = Schedule(run.flow)
+        owning = identity(function) in subjects.owning
         run.most_work = run.summaries.budget.share(
-            MOST_WORK // (10 if run.most < MOST_DISJUNCTS else 2 if run.evaluator.constants else 1)
+            MOST_WORK // (10 if not owning else 2 if run.evaluator.constants else 1)
         )
         self._raised: list[Raised] = []
         """By the operation that runs."""
@@ -143,12 +138,6 @@ class Worklist:
         if model is not None:
             return bool(model.releases)
         return operation.key is not None or operation.receiver is not None
-
-    def _join_idle_paths(self, subjects: Subjects) -> None:
-        identity = (self.run.filename, self.run.function.key)
-        if identity not in subjects.owning:
-            self._meets = True
-            self.run.most = FEW_DISJUNCTS if identity in subjects.telling else 1
 
     # The worklist -----------------------------------------------------------------------------
 

@@ -18,20 +18,26 @@ class Subjects:
     def __init__(self, symbols: Symbols) -> None:
         graph = symbols.memo(CallGraph)
         owning: set[Identity] = set()
+        owing: set[Identity] = set()
         arrays: set[Identity] = set()
         for function, program in symbols.functions():
             models = symbols.models(program.language)
             for _, _, operation in operations(function):
                 if isinstance(operation, Launch):
                     owning.add(identity(function))
+                    owing.add(identity(function))
                 elif isinstance(operation, Call):
                     model = models.lookup(operation.name)
                     if model is not None and _owns(model):
                         owning.add(identity(function))
+                        if not _is_of_host(model, models):
+                            owing.add(identity(function))
                     if model is not None and (model.returns or model.copies):
                         arrays.add(identity(function))
         self.owning = graph.reaching(owning)
         """Those that own, release or launch anything."""
+        self.owing = graph.reaching(owing)
+        """Those of them that have to do with more than the host's memory, which nobody owes."""
         self.dealing = graph.reaching(owning | arrays)
         """Those, and those that make or copy arrays: all others have no facts of sizes."""
         self.telling = graph.reached(self.dealing)
@@ -43,6 +49,16 @@ def _owns(model: ApiFunction) -> bool:
         model.acquires or model.releases or model.sets or model.launches or model.opts_in
         or model.resets or model.status or model.reads_last_error or model.unwraps
     )  # fmt: skip
+
+
+def _is_of_host(model: ApiFunction, models: ApiModels) -> bool:
+    """Whether all that a function acquires or releases is memory of the host."""
+    families = [one.family for one in model.acquires]
+    families += [family for one in model.releases for family in one.families]
+    known = [models.families.get(family) for family in families]
+    return bool(known) and all(
+        one is not None and one.space == "host" and one.managed for one in known
+    )
 
 
 def hook_kinds(symbols: Symbols, function: Function) -> frozenset[str]:
