@@ -414,7 +414,9 @@ inline CUresult load_module(Call& call, CUmodule* module, const void* image,
         *(uint32_t*)bytes != 0x466243b1) {
         std::string text(bytes);
         if (text.find(".version") == std::string::npos) CU_DONE(cudaErrorInvalidKernelImage);
-        content->facts = PtxReader(text).read();
+        PtxReader reader;
+        reader.read(text);
+        content->facts = reader.kernels();
         content->text = true;
     }
     return given(create(call, module, "module", real, [&](Handle& h) { h.content = content; }));

@@ -23,34 +23,37 @@ struct Kernel {
     void* handle = nullptr;  // Of the real runtime.
 };
 
-// Reads the text of one PTX module. It was written by a compiler: one declaration per line.
+// Reads PTX modules that make up one program for the device. They were written by a compiler: one
+// declaration per line. What is defined again, for another architecture or in another file, is the
+// same, and the last counts; names that are a file's own were made unique by the compiler.
 class PtxReader {
 public:
-    explicit PtxReader(const std::string& text) : text_(text) {}
-
-    std::map<std::string, KernelFacts> read() {
+    void read(const std::string& text) {
+        depth_ = 0, heading_ = false, current_.clear();
         size_t at = 0;
-        while (at < text_.size()) {
-            size_t end = text_.find('\n', at);
-            if (end == std::string::npos) end = text_.size();
-            line(at, text_.substr(at, end - at), end);
+        while (at < text.size()) {
+            size_t end = text.find('\n', at);
+            if (end == std::string::npos) end = text.size();
+            line(text.substr(at, end - at));
             at = end + 1;
         }
-        for (auto& part : bodies_) settle(part.first, part.second, 0);
+    }
+
+    std::map<std::string, KernelFacts> kernels() const {
         std::map<std::string, KernelFacts> found;
         for (auto& part : bodies_)
-            if (part.second.entry) found[part.first] = part.second.facts;
+            if (part.second.entry) found[part.first] = with_reached(part.first);
         return found;
     }
 
 private:
     struct Body {
-        bool entry = false, settled = false;
+        bool entry = false;
         KernelFacts facts;
         std::set<std::string> uses;
     };
 
-    void line(size_t, const std::string& text, size_t) {
+    void line(const std::string& text) {
         size_t entry = text.find(".entry "), function = text.find(".func ");
         if (depth_ == 0 && (entry != std::string::npos || function != std::string::npos)) {
             bool is_entry = entry != std::string::npos;
@@ -62,30 +65,33 @@ private:
                 rest = close == std::string::npos ? "" : rest.substr(close + 1);
             }
             current_ = identifier(rest, 0);
-            bodies_[current_].entry = is_entry;
+            body_ = Body();
+            body_.entry = is_entry;
             heading_ = true;
         }
-        Body* body = current_.empty() ? nullptr : &bodies_[current_];
-        if (heading_ && body) {
+        if (heading_) {
             size_t parameter = text.find(".param ");
-            if (body->entry && parameter != std::string::npos)
-                body->facts.parameters.push_back(read_parameter(text.substr(parameter + 7)));
+            if (body_.entry && parameter != std::string::npos)
+                body_.facts.parameters.push_back(read_parameter(text.substr(parameter + 7)));
             for (const char* bound : {".maxntid", ".reqntid"}) {
                 size_t found = text.find(bound);
                 if (found == std::string::npos) continue;
                 uint32_t x = 1, y = 1, z = 1;
                 sscanf(text.c_str() + found + 8, " %u, %u, %u", &x, &y, &z);
-                body->facts.most_threads = x * y * z;
+                body_.facts.most_threads = x * y * z;
             }
         }
         if (text.find(".shared ") != std::string::npos && text.find(".align") != std::string::npos) {
-            shared(text, depth_ > 0 ? body : nullptr);
-        } else if (depth_ > 0 && body) {
-            words(text, *body);
+            shared(text);
+        } else if (depth_ > 0) {
+            words(text);
         }
         for (char c : text) {
             if (c == '{') depth_++, heading_ = false;
-            if (c == '}' && depth_ > 0 && --depth_ == 0) current_.clear();
+            if (c == '}' && depth_ > 0 && --depth_ == 0 && !current_.empty()) {
+                bodies_[current_] = std::move(body_);
+                current_.clear();
+            }
         }
         if (heading_ && text.find(';') != std::string::npos && depth_ == 0) {
             heading_ = false;  // A declaration without a body.
@@ -131,20 +137,23 @@ private:
         return p;
     }
 
-    void shared(const std::string& text, Body* body) {
-        size_t type = text.find(".b", text.find(".align"));
-        std::string name = type == std::string::npos ? "" : identifier(text, text.find(' ', type));
+    void shared(const std::string& text) {
+        size_t end = text.find_first_of("[;", text.find(".align"));
+        if (end == std::string::npos) return;
+        size_t start = end;
+        while (start > 0 && word(text[start - 1])) start--;
+        std::string name = text.substr(start, end - start);
         bool dynamic = text.find(".extern") != std::string::npos || text.find("[]") != std::string::npos;
         uint64_t bytes = width(text) * count(text);
         if (dynamic)
             dynamic_.insert(name);
-        else if (body)
-            body->facts.shared += bytes;
+        else if (depth_ > 0)
+            body_.facts.shared += bytes;
         else
             shared_[name] = bytes;
     }
 
-    void words(const std::string& text, Body& body) {
+    void words(const std::string& text) {
         size_t at = 0;
         while (at < text.size()) {
             if (!word(text[at])) {
@@ -155,33 +164,39 @@ private:
             while (end < text.size() && word(text[end])) end++;
             char c = text[at];
             if (c != '%' && !isdigit((unsigned char)c) && end - at > 1)
-                body.uses.insert(text.substr(at, end - at));
+                body_.uses.insert(text.substr(at, end - at));
             at = end;
         }
     }
 
-    // Adds what it reaches through the module's variables and functions.
-    void settle(const std::string& name, Body& body, int depth) {
-        if (body.settled || depth > 32) return;
-        body.settled = true;
-        for (const std::string& used : body.uses) {
-            auto variable = shared_.find(used);
-            if (variable != shared_.end()) body.facts.shared += variable->second;
-            if (dynamic_.count(used)) body.facts.dynamic_shared = true;
-            auto function = bodies_.find(used);
-            if (function != bodies_.end() && used != name) {
-                settle(used, function->second, depth + 1);
-                body.facts.shared += function->second.facts.shared;
-                body.facts.dynamic_shared |= function->second.facts.dynamic_shared;
+    // Adds what a kernel reaches through variables and functions, each once. A kernel that it
+    // launches has shared memory of its own.
+    KernelFacts with_reached(const std::string& kernel) const {
+        KernelFacts facts = bodies_.at(kernel).facts;
+        std::set<std::string> reached{kernel};
+        std::vector<const Body*> open{&bodies_.at(kernel)};
+        while (!open.empty()) {
+            const Body* body = open.back();
+            open.pop_back();
+            for (const std::string& used : body->uses) {
+                if (!reached.insert(used).second) continue;
+                auto variable = shared_.find(used);
+                if (variable != shared_.end()) facts.shared += variable->second;
+                if (dynamic_.count(used)) facts.dynamic_shared = true;
+                auto function = bodies_.find(used);
+                if (function == bodies_.end() || function->second.entry) continue;
+                facts.shared += function->second.facts.shared;
+                open.push_back(&function->second);
             }
         }
+        return facts;
     }
 
-    const std::string& text_;
     std::map<std::string, Body> bodies_;
     std::map<std::string, uint64_t> shared_;
     std::set<std::string> dynamic_;
     std::string current_;
+    Body body_;
     int depth_ = 0;
     bool heading_ = false;
 };
@@ -202,12 +217,21 @@ struct Program {
     std::map<void*, Kernel*> handles;  // Of the real runtime.
     std::set<void*> binaries;          // What it gave for each binary that was registered.
 
-    // The wrapper that nvcc embeds: a header, then entries of PTX or machine code.
+    // The wrapper that nvcc embeds. Where device code is linked (`-rdc=true`), it holds the machine
+    // code of all files, and leads to what each was before.
     void add_binary(const void* wrapper) {
-        struct Wrapper { uint32_t magic, version; const char* data; };
+        struct Wrapper { uint32_t magic, version; const char* data; const char* const* linked; };
         const Wrapper* w = (const Wrapper*)wrapper;
         if (!w || w->magic != 0x466243b1 || !w->data) return;
-        const char* at = w->data;
+        PtxReader reader;
+        read_entries(w->data, reader);
+        if (w->version == 2 && w->linked)
+            for (auto part = w->linked; *part; part++) read_entries(*part, reader);
+        for (auto& part : reader.kernels()) facts[part.first] = part.second;
+    }
+
+    // A header, then entries of PTX or machine code.
+    static void read_entries(const char* at, PtxReader& reader) {
         uint32_t magic;
         uint16_t header;
         uint64_t size;
@@ -223,10 +247,8 @@ struct Program {
             memcpy(&flags, at + 40, 8);
             if (head < 32 || length > uint64_t(end - at) - head) break;
             bool compressed = flags & (0x2000 | 0x8000);
-            if (kind == 1 && !compressed) {
-                std::string text(at + head, strnlen(at + head, length));
-                for (auto& part : PtxReader(text).read()) facts[part.first] = part.second;
-            }
+            if (kind == 1 && !compressed)
+                reader.read(std::string(at + head, strnlen(at + head, length)));
             at += head + length;
         }
     }
