@@ -42,6 +42,8 @@ class CompileFlags:
     undefines: tuple[str, ...] = ()
     forced_includes: tuple[str, ...] = ()
     standard: str | None = None
+    relocatable: bool = False
+    """Device code is linked (``nvcc -rdc=true``): kernels may call what other files define."""
 
 
 class _Entry(msgspec.Struct):
@@ -218,8 +220,14 @@ _FLAGS = {
     "-Xcompiler": "host",
     "--options-file": "response",
     "-optf": "response",
+    "--relocatable-device-code": "relocatable",
+    "-rdc": "relocatable",
 }
 _BY_LENGTH = sorted(_FLAGS, key=len, reverse=True)
+_RELOCATABLE = {
+    "-dc": "true", "--device-c": "true", "-dw": "false", "--device-w": "false",
+    "-fgpu-rdc": "true", "-fno-gpu-rdc": "false",
+}  # fmt: skip
 _COMMA_SEPARATED = ("--include-path", "--system-include", "--define-macro", "--pre-include")
 # Others whose value is the next argument, so that it is not read as a flag:
 _SKIPPED_WITH_VALUE = frozenset(
@@ -239,9 +247,7 @@ class _Translation:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.flags = _BY_LENGTH
-        self.found: dict[str, list[str]] = {
-            kind: [] for kind in ("include", "system", "define", "undefine", "forced", "standard")
-        }
+        self.found: dict[str, list[str]] = {kind: [] for kind in dict.fromkeys(_FLAGS.values())}
 
     def run(self, arguments: Iterable[str]) -> CompileFlags:
         arguments = list(arguments)
@@ -257,12 +263,16 @@ class _Translation:
             undefines=tuple(found["undefine"]),
             forced_includes=tuple(found["forced"]),
             standard=found["standard"][-1] if found["standard"] else None,
+            relocatable=found["relocatable"][-1:] == ["true"],
         )
 
     def _read(self, arguments: Iterator[str], depth: int) -> None:
         for argument in arguments:
             if argument.startswith("@"):
                 self._response_file(argument[1:], depth)
+                continue
+            if argument in _RELOCATABLE:
+                self.found["relocatable"].append(_RELOCATABLE[argument])
                 continue
             if argument in _SKIPPED_WITH_VALUE:
                 next(arguments, None)

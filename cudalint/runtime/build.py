@@ -4,6 +4,7 @@ and a real one: the environment decides what the ledger is."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import re
@@ -15,6 +16,12 @@ from pathlib import Path
 from cudalint.frontends.cuda.flags import meant_standard
 from cudalint.project.compile_commands import CompileFlags
 from cudalint.runtime import libraries
+from cudalint.runtime.device_linking import (
+    RELOCATABLE,
+    asks_for_linking,
+    calls_other_files,
+    without_linking,
+)
 from cudalint.runtime.ledger import build_ledger
 from cudalint.runtime.processes import ProcessLimits, run_command
 from cudalint.runtime.toolkit import Nvcc, ToolkitError, cuda_include, find_compiler, find_nvcc
@@ -52,7 +59,7 @@ class BuildOptions:
     flags: CompileFlags = field(default_factory=CompileFlags)
     """What a compile database says of it."""
     arguments: tuple[str, ...] = ()
-    """For the compiler, as they are: ``-rdc=true``, ``-lm``."""
+    """For the compiler, as they are: ``-lm``."""
     machine_code: bool = False
     """Also compile kernels for the target, as a real build does: slower, and the compiler refuses
     what the device cannot hold. PTX alone is enough for the simulated device."""
@@ -64,6 +71,10 @@ class BuildOptions:
     nvcc: bool = False
     """Build with nvcc although no source has device code: a header may hold some. Else nvcc is the
     second choice for such sources: the host's compiler takes a third of its time."""
+
+    relocatable: bool = False
+    """Link device code, as ``-rdc=true`` does. It is linked as well where the flags or the
+    arguments say so, and where kernels call functions of other files."""
 
     older_members: bool = False
     """Give ``cudaDeviceProp`` what CUDA 13 removed from it."""
@@ -91,12 +102,44 @@ def build(
         raise BuildError(f"{target}: no source in it")
     sources = tuple(source.absolute() for source in sources)
     folder.mkdir(parents=True, exist_ok=True)
-    executable = folder / "target"
     try:
         nvcc = find_nvcc()
         library = build_ledger(cuda_include(nvcc))
     except ToolkitError as error:
         raise BuildError(str(error)) from error
+    asked = options.flags.relocatable or asks_for_linking(options.arguments)
+    options = dataclasses.replace(
+        options,
+        relocatable=options.relocatable or asked,
+        arguments=without_linking(options.arguments),
+    )
+    try:
+        whole = _built(sources, folder, library, nvcc, options)
+    except BuildError as error:
+        # What the simulated device is to show, CUDA's assembler and linker may refuse.
+        if options.relocatable and any(tool in error.output for tool in ("ptxas", "nvlink")):
+            with contextlib.suppress(BuildError):
+                options = dataclasses.replace(options, relocatable=False)
+                return _built(sources, folder, library, nvcc, options)
+        raise
+    if RELOCATABLE in whole.command or not _is_cuda(sources) or not calls_other_files(whole.path):
+        return whole
+    with contextlib.suppress(BuildError):  # no source defines what is called
+        options = dataclasses.replace(options, relocatable=True)
+        linked = folder / "linked"
+        linked.mkdir(exist_ok=True)
+        return _built(sources, linked, library, nvcc, options)
+    return whole
+
+
+def _built(
+    sources: tuple[Path, ...],
+    folder: Path,
+    library: Path,
+    nvcc: Nvcc | None,
+    options: BuildOptions,
+) -> Executable:
+    executable = folder / "target"
     start = time.monotonic()
     output = ""
     for _ in range(_ATTEMPTS):
@@ -120,6 +163,7 @@ _ATTEMPTS = 5
 _OF_COMPILERS = frozenset({"_OPENACC", "_OPENMP"})
 """What compilers say of themselves: code that counts on it needs such a one, not the word alone."""
 _MISSING = "undefined reference to"
+_NOT_LINKED = ("requires separate compilation mode", "Unresolved extern function")
 _NO_MEMBER = re.compile(r"\bcudaDeviceProp\W has no member")
 _LINK_ANYWAY = (
     "-Xlinker", "--unresolved-symbols=ignore-all",
@@ -167,8 +211,8 @@ def _mended(
         arguments += ["-lgomp"]
     if "requires --extended-lambda" in output:  # costs a third more: for those who need it
         arguments.append("--extended-lambda")
-    if "requires separate compilation mode" in output:
-        arguments += ["-rdc=true", "-lcudadevrt"]
+    if any(text in output for text in _NOT_LINKED) and not options.relocatable:
+        return dataclasses.replace(options, relocatable=True)
     if _NO_MEMBER.search(output) and not options.older_members:
         return dataclasses.replace(options, older_members=True)
     if tuple(arguments) == options.arguments and options.incomplete and _MISSING in output:
@@ -202,9 +246,12 @@ def _command(
         code = f"compute_{architecture}"
         # Device code that is linked needs machine code, and nvcc links none without a runtime; the
         # ledger comes first, so that nothing of that one is needed.
-        relocatable = "-rdc=true" in options.arguments
-        runtime = ["shared", "-Xlinker", "--as-needed"] if relocatable else ["none"]
-        if options.machine_code or relocatable:
+        runtime = ["none"]
+        linking: list[str] = []
+        if options.relocatable:
+            runtime = ["shared", "-Xlinker", "--as-needed"]
+            linking = [RELOCATABLE, "-lcudadevrt"]
+        if options.machine_code or options.relocatable:
             code = f"[{code},sm_{architecture}]"
         standard = f"-std={_standard(sources, flags).replace('gnu', 'c')}"
         older: list[str] = []
@@ -218,7 +265,7 @@ def _command(
             "-Xcompiler", "-fno-omit-frame-pointer", "-Xlinker", f"-rpath={library.parent}",
             "-Xcompiler", f"-idirafter,{libraries.HEADERS}",
             *older,
-            *map(str, sources), *options.arguments, *tail,
+            *map(str, sources), *linking, *options.arguments, *tail,
         ]  # fmt: skip
     if device_code:
         raise BuildError(

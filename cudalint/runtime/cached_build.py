@@ -116,6 +116,7 @@ def recipe_files() -> list[Path]:
     declarations = sorted(path for path in libraries.HEADERS.rglob("*") if path.is_file())
     return [
         here / "build.py",
+        here / "device_linking.py",
         Path(libraries.__file__),
         libraries.OLDER_MEMBERS,
         *models,

@@ -45,6 +45,7 @@ class ProjectFlags:
             undefines=_all(*(flags.undefines for flags in known)),
             forced_includes=_all(*(flags.forced_includes for flags in known)),
             standard=settings.standard or next(filter(_is_cpp, standards), None),
+            relocatable=any(flags.relocatable for flags in known),
         )
 
     def _guessed(self, source: Path, folders: Sequence[str]) -> tuple[str, ...]:
