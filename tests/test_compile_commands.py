@@ -45,6 +45,25 @@ def test_nvcc_command_line(tmp_path: Path) -> None:
     assert flags.defines == ("SCALE=2", "NAME", "ONE", "TWO=2", "HOST=1", "INNER")
     assert flags.undefines == ("OLD",)
     assert flags.standard == "c++20"
+    assert flags.relocatable
+
+
+@pytest.mark.parametrize(
+    ("arguments", "relocatable"),
+    [
+        (["-dc", "main.cu"], True),
+        (["-rdc", "true", "main.cu"], True),
+        (["--relocatable-device-code=true", "-c", "main.cu"], True),
+        (["-fgpu-rdc", "-c", "main.cu"], True),
+        (["-rdc=true", "-rdc=false", "-c", "main.cu"], False),
+        (["-dw", "main.cu"], False),
+        (["-Ddc", "-c", "main.cu"], False),
+    ],
+)
+def test_whether_device_code_is_linked(
+    tmp_path: Path, arguments: list[str], relocatable: bool
+) -> None:
+    assert translate(arguments, tmp_path).relocatable is relocatable
 
 
 def test_nothing_that_writes_or_loads_code_survives(tmp_path: Path) -> None:
