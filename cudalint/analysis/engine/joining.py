@@ -28,6 +28,7 @@ from cudalint.analysis.values.elements import is_of_elements
 from cudalint.analysis.values.values import (
     NULL,
     ZERO,
+    Address,
     Array,
     Bag,
     Const,
@@ -38,6 +39,7 @@ from cudalint.analysis.values.values import (
     Symbol,
     Value,
     bag,
+    inside,
     parts,
     resources_in,
 )
@@ -358,14 +360,40 @@ def is_null(state: State, value: Value) -> bool:
 
 
 def can_meet(one: State, other: State) -> bool:
-    """Whether two paths to a block may go on as one: neither owns or has released anything, and
+    """Whether two paths to a block may go on as one: they own and have released the same, and
     both are in the same iteration, with the same work under way."""
-    return not (one.resources or other.resources or one.inputs or other.inputs) and (
-        one.visits == other.visits
+    return (
+        one.resources == other.resources
+        and one.inputs == other.inputs
+        and one.visits == other.visits
         and one.called == other.called
         and all(_same_part(one, other, kind) for kind in {**one.parts, **other.parts})
         and _thrown(one) == _thrown(other)
     )
+
+
+def agrees_on_memory(one: State, other: State, computed: frozenset[str] | None = None) -> bool:
+    """Whether nothing that two paths disagree on leads to memory: what either owns, what its caller
+    does, or a variable. Of variables they may disagree on those that were ``computed``."""
+    return all(
+        mine == theirs
+        or not (
+            _leads_to_memory(mine)
+            or _leads_to_memory(theirs)
+            or (computed is not None and len(location) == 1 and location[0] not in computed)
+        )
+        for location in {**one.values, **other.values}
+        for mine, theirs in [(one.values.get(location), other.values.get(location))]
+    )
+
+
+def _leads_to_memory(value: Value | None) -> bool:
+    return value is not None and (bool(resources_in(value)) or leads_on(value))
+
+
+def leads_on(value: Value) -> bool:
+    """Whether a value leads to what was there when the function was entered, or to a variable."""
+    return any(isinstance(part, Input | Address) for part in inside(value))
 
 
 def _same_part(one: State, other: State, kind: Any) -> bool:

@@ -79,7 +79,7 @@ def position_of(origin: str) -> tuple[int, int] | None:
 
 MOST_DISJUNCTS = 24
 """Kept at one place of a function that may owe a release."""
-SOME_DISJUNCTS = 8
+SOME_DISJUNCTS = 4
 """... of one that handles nothing but arrays and memory of the host."""
 FEW_DISJUNCTS = 4
 """... of one that has nothing to do with either."""

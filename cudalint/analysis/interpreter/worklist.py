@@ -18,7 +18,15 @@ from cudalint.analysis.domains.ownership.objects import Owners
 from cudalint.analysis.domains.ownership.recorder import live
 from cudalint.analysis.engine.conditions import forget
 from cudalint.analysis.engine.evaluate import MOST_ITERATIONS
-from cudalint.analysis.engine.joining import can_meet, join, key, meet, owed, settle, settled
+from cudalint.analysis.engine.joining import (
+    join,
+    key,
+    leads_on,
+    meet,
+    owed,
+    settle,
+    settled,
+)
 from cudalint.analysis.engine.run import FEW_DISJUNCTS, FunctionRun, Position, Raised
 from cudalint.analysis.engine.schedule import Pending, Schedule
 from cudalint.analysis.engine.state import State, Status
@@ -26,6 +34,7 @@ from cudalint.analysis.engine.summary import LATER
 from cudalint.analysis.interpreter import calls, destruction
 from cudalint.analysis.interpreter.domains import DOMAINS
 from cudalint.analysis.interpreter.exits import Leaving, result_of
+from cudalint.analysis.interpreter.meetings import Meetings
 from cudalint.analysis.interpreter.modelled import note_last_error
 from cudalint.analysis.shape.consumers import may_stop_early
 from cudalint.analysis.shape.exceptions import Exceptions
@@ -103,8 +112,7 @@ class Worklist:
         self.run = run
         function = run.function
         subjects = run.symbols.memo(Subjects)
-        self._meets = identity(function) not in subjects.owing
-        """Whether disjuncts beyond the number that is kept go on together."""
+        self._meetings = Meetings(run)
         self._schedule = Schedule(run.flow)
         owning = identity(function) in subjects.owning
         run.most_work = run.summaries.budget.share(
@@ -192,13 +200,13 @@ class Worklist:
             if seen.get(mine, missing + 1) <= missing:
                 return
             seen[mine] = missing
+        if len(pending) >= self._meetings.after(target) and self._meet(pending, state, target):
+            return
         if len(pending) >= self.run.most and not pending.apart:
             self._settle(pending)
         if len(pending) < self.run.most:
             pending[mine] = state
-        elif not (
-            self._is_stood_for(state, pending.values()) or self._meet(pending, state, target)
-        ):
+        elif not self._is_stood_for(state, pending.values()):
             self.run.complete = False
             self._make_room(pending, mine, state)
 
@@ -248,8 +256,8 @@ class Worklist:
 
     def _meet(self, pending: Pending, state: State, target: int) -> bool:
         """Let one disjunct go on together with one that waits at the same block, if they may."""
-        for place in reversed(pending) if self._meets else ():
-            if can_meet(pending[place], state):
+        for place in reversed(pending):
+            if self._meetings.may_meet(target, pending[place], state):
                 both = meet(pending.pop(place), state, target)
                 pending.setdefault(self._key(both), both)
                 return True
@@ -334,9 +342,9 @@ class Worklist:
             self.run.position = Position(block.number, index, operation.span, block.unwind)
             before, states, forks = states, [], False
             for one in before:
-                if len(states) >= self.run.most and not self._meets:
+                if len(states) >= self.run.most and not self._meetings.is_shared:
                     states = self._without_results(states, block.number)
-                if len(states) >= self.run.most and not self._meets:
+                if len(states) >= self.run.most and not self._meetings.is_shared:
                     self.run.complete = False
                     break  # there is no room for what comes of the others
                 after = self._operate(operation, one)
@@ -370,7 +378,7 @@ class Worklist:
         """What is followed of more disjuncts than there is room for."""
         kept = states[: self.run.most]
         for state in states[self.run.most :]:
-            if self._meets and can_meet(kept[-1], state):
+            if self._meetings.may_meet(block.number, kept[-1], state):
                 kept[-1] = meet(kept[-1], state, block.number)
             else:
                 self.run.complete = False
@@ -382,7 +390,7 @@ class Worklist:
         for state in states:
             for symbol in sorted(self._mortal & self.run.flow.resulting):
                 value = state.values.get((symbol,))
-                if value is not None and not resources_in(value) and not _leads_on(value):
+                if value is not None and not resources_in(value) and not leads_on(value):
                     unknown = Symbol(f"either{block}:{symbol}")
                     state.refresh(unknown)
                     state.values[(symbol,)] = unknown
@@ -667,8 +675,3 @@ def _next_element(state: State) -> None:
             case Operation("==", (left, right)) if truth and NULL not in (left, right):
                 if is_any_element(left) or is_any_element(right):
                     state.conditions[condition] = False
-
-
-def _leads_on(value: Value) -> bool:
-    """Whether a value leads to what was there when the function was entered, or to a variable."""
-    return any(isinstance(part, Input | Address) for part in inside(value))

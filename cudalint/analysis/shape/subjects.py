@@ -23,15 +23,14 @@ class Subjects:
         for function, program in symbols.functions():
             models = symbols.models(program.language)
             for _, _, operation in operations(function):
+                if owes(operation, models):
+                    owing.add(identity(function))
                 if isinstance(operation, Launch):
                     owning.add(identity(function))
-                    owing.add(identity(function))
                 elif isinstance(operation, Call):
                     model = models.lookup(operation.name)
                     if model is not None and _owns(model):
                         owning.add(identity(function))
-                        if not _is_of_host(model, models):
-                            owing.add(identity(function))
                     if model is not None and (model.returns or model.copies):
                         arrays.add(identity(function))
         self.owning = graph.reaching(owning)
@@ -49,6 +48,15 @@ def _owns(model: ApiFunction) -> bool:
         model.acquires or model.releases or model.sets or model.launches or model.opts_in
         or model.resets or model.status or model.reads_last_error or model.unwraps
     )  # fmt: skip
+
+
+def owes(operation: object, models: ApiModels) -> bool:
+    """Whether an operation itself acquires, releases or launches anything but memory of the host,
+    which nobody owes."""
+    model = models.lookup(operation.name) if isinstance(operation, Call) else None
+    if model is None:
+        return isinstance(operation, Launch)
+    return _owns(model) and not _is_of_host(model, models)
 
 
 def _is_of_host(model: ApiFunction, models: ApiModels) -> bool:
