@@ -44,6 +44,8 @@ NOT_SIMULATED = "not simulated: "
 STANDS_IN = "small data stands in for "
 """The same of data: that nothing is wrong with so little of it says nothing."""
 _RESUMED = "started again where a run before has left its files"
+_UNFOLLOWED = ("not followed in stream order: ", "not computed: ")
+"""So begin the ledger's notes on work whose memory, or whose stream, it does not know."""
 NEVER_CALLED = "the program never made the call at this line"
 _DEPENDS = (
     "whether it happens depends on values that a kernel computes, and the simulated device computes"
@@ -289,6 +291,8 @@ class Judge:
         if base.hooked and question.finding.code not in REFUTABLE:
             ending = f" ({base.exit_text})" if base.exit_text else ""
             return unreached(f"the hooks in Python frameworks cannot rule it out{ending}")
+        if question.finding.code == "GPU408":
+            return unreached(_unseen_read(question, base))
         if not any(question.place.index(event.stack) is not None for event in base.events):
             ending = "" if base.ended else f": {base.result.ending}"
             return unreached(f"{NEVER_CALLED}{ending}")
@@ -324,7 +328,12 @@ class Judge:
             if code in _PATHLESS and not question.sometimes:
                 return ""
             return "what decides whether its path is taken is no call that can be made to fail"
-        if code in _SWEPT:
+        if code == "GPU206":
+            if self._laboratory.device.mode is Mode.OBSERVE:
+                return "the call ran; over a real runtime no order of streams is followed"
+            if any(note.startswith(_UNFOLLOWED) for note in base.account.notes):
+                return "the call ran; not all that kernels and libraries use is known"
+        if code in _SWEPT or code == "GPU206":
             for place in question.places:
                 if not any(place.index(event.stack) is not None for event in base.events):
                     return "the run took another path, and no failing call leads to it"
@@ -335,6 +344,21 @@ class Judge:
         if code in _HOST_SIZES:
             return "the call ran; what the host has on its side is not known to the ledger"
         return ""
+
+
+def _unseen_read(question: Question, base: Observation) -> str:
+    """Why no early read was seen: a read is no call, and only that of pinned memory can be told."""
+    copies = [
+        event
+        for event in base.events
+        if event.kind is EventKind.COPY
+        and any(place.index(event.stack) is not None for place in question.places)
+    ]
+    if not copies:
+        return "the run made no copy that it speaks of"
+    if all(event.text == "pageable" for event in copies):
+        return "the copy is into pageable memory: most drivers wait there, and no run shows others"
+    return "the copy ran; no read of pinned memory came too early, and others cannot be seen"
 
 
 def _all_ways(question: Question, base: Observation) -> bool:
