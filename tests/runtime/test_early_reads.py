@@ -168,6 +168,30 @@ def test_it_says_what_and_where(lab):
     assert user_frame(stack, executable.sources).function == "last"
 
 
+@pytest.mark.parametrize(
+    "read", ["memcpy(copied, landed, 4000)", 'snprintf(text, 9, "%.8s", letters)']
+)
+def test_a_function_of_the_c_library_reads(lab, read):
+    """The stack leads out of it: what counts is the line that called it."""
+    executable = lab.build(
+        f"""
+        int main() {{
+            static char copied[4000], text[9];
+            begin();
+            fetch();
+            const char *letters = (const char *)landed;
+            {read};
+            return 0;
+        }}
+        """,
+        head=HEAD + "#include <cstdio>\n",
+    )
+    (event,) = account(lab.run(executable).trace.events).violations
+    frame = user_frame(Resolver().resolve(event.stack), executable.sources)
+    assert event.violation is Violation.UNSYNCHRONIZED_READ
+    assert (frame.function, frame.line) == ("main", HEAD.count("\n") + 8)
+
+
 def test_a_wait_that_fails_proves_nothing(lab):
     executable = lab.build(
         """

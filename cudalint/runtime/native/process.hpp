@@ -9,7 +9,17 @@ struct sigaction previous_fault[2];
 inline void capture_fault(Stack& stack, void* context) {
 #if defined(__x86_64__)
     const ucontext_t* at = (const ucontext_t*)context;
-    stack.frames[stack.count++] = Address(at->uc_mcontext.gregs[REG_RIP]) + 1;
+    Address fault = Address(at->uc_mcontext.gregs[REG_RIP]);
+    if (!is_own_code(fault)) {
+        // `memcpy` and its like have no frame pointers.
+        Unwinding tables{&stack, fault, false};
+        _Unwind_Backtrace(unwind_one, &tables);
+        if (stack.count) {
+            stack.frames[0]++;
+            return;
+        }
+    }
+    stack.frames[stack.count++] = fault + 1;
     Stack below;
     bool pointers = configuration().frame_pointers;
     configuration().frame_pointers = true;
