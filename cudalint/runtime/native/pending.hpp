@@ -18,6 +18,7 @@ public:
         // Behind an allocation there is nothing up to the next page.
         if (copy.high == a.start + a.bytes) copy.last = memory.host.up(copy.high);
         if (copy.first >= copy.last) return;
+        if (++added_ > all_of && added_ % one_of) return;
         copies_.push_back(copy);
         if (!a.guarded) memory.protect(copy.first, copy.last, PROT_NONE);
     }
@@ -55,6 +56,8 @@ public:
 
 private:
     static constexpr size_t most = 1024;
+    // To protect pages costs more than the copy of a few: of very many copies some are enough.
+    static constexpr uint64_t all_of = 4096, one_of = 16;
 
     void open(Memory& memory, const Copy& copy) {
         Allocation* a = memory.find(copy.low);
@@ -62,6 +65,7 @@ private:
     }
 
     std::vector<Copy> copies_;
+    uint64_t added_ = 0;
 };
 
 }  // namespace ledger
