@@ -292,6 +292,8 @@ class Judge:
             ending = f" ({base.exit_text})" if base.exit_text else ""
             return unreached(f"the hooks in Python frameworks cannot rule it out{ending}")
         if question.finding.code == "GPU408":
+            if self._laboratory.device.mode is Mode.OBSERVE:
+                return unreached("over a real runtime no read of the host's is seen")
             return unreached(_unseen_read(question, base))
         if not any(question.place.index(event.stack) is not None for event in base.events):
             ending = "" if base.ended else f": {base.result.ending}"
