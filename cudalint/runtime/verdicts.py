@@ -26,6 +26,7 @@ from cudalint.runtime.frameworks.watches import GROWTH, PEAKS
 from cudalint.runtime.observation import Observation
 from cudalint.runtime.question import Question
 from cudalint.runtime.second_witness import SecondWitness
+from cudalint.runtime.stream_order import unseen_read, unsure_order
 from cudalint.runtime.sweep import BudgetSpentError, Laboratory
 from cudalint.runtime.trace import Mode
 
@@ -44,8 +45,6 @@ NOT_SIMULATED = "not simulated: "
 STANDS_IN = "small data stands in for "
 """The same of data: that nothing is wrong with so little of it says nothing."""
 _RESUMED = "started again where a run before has left its files"
-_UNFOLLOWED = ("not followed in stream order: ", "not computed: ")
-"""So begin the ledger's notes on work whose memory, or whose stream, it does not know."""
 NEVER_CALLED = "the program never made the call at this line"
 _DEPENDS = (
     "whether it happens depends on values that a kernel computes, and the simulated device computes"
@@ -292,9 +291,7 @@ class Judge:
             ending = f" ({base.exit_text})" if base.exit_text else ""
             return unreached(f"the hooks in Python frameworks cannot rule it out{ending}")
         if question.finding.code == "GPU408":
-            if self._laboratory.device.mode is Mode.OBSERVE:
-                return unreached("over a real runtime no read of the host's is seen")
-            return unreached(_unseen_read(question, base))
+            return unreached(unseen_read(question, base, self._laboratory.device.mode))
         if not any(question.place.index(event.stack) is not None for event in base.events):
             ending = "" if base.ended else f": {base.result.ending}"
             return unreached(f"{NEVER_CALLED}{ending}")
@@ -331,10 +328,9 @@ class Judge:
                 return ""
             return "what decides whether its path is taken is no call that can be made to fail"
         if code == "GPU206":
-            if self._laboratory.device.mode is Mode.OBSERVE:
-                return "the call ran; over a real runtime no order of streams is followed"
-            if any(note.startswith(_UNFOLLOWED) for note in base.account.notes):
-                return "the call ran; not all that kernels and libraries use is known"
+            unsure = unsure_order(question, base, self._laboratory.device.mode)
+            if unsure:
+                return unsure
         if code in _SWEPT or code == "GPU206":
             for place in question.places:
                 if not any(place.index(event.stack) is not None for event in base.events):
@@ -346,21 +342,6 @@ class Judge:
         if code in _HOST_SIZES:
             return "the call ran; what the host has on its side is not known to the ledger"
         return ""
-
-
-def _unseen_read(question: Question, base: Observation) -> str:
-    """Why no early read was seen: a read is no call, and only that of pinned memory can be told."""
-    copies = [
-        event
-        for event in base.events
-        if event.kind is EventKind.COPY
-        and any(place.index(event.stack) is not None for place in question.places)
-    ]
-    if not copies:
-        return "the run made no copy that it speaks of"
-    if all(event.text == "pageable" for event in copies):
-        return "the copy is into pageable memory: most drivers wait there, and no run shows others"
-    return "the copy ran; no read of pinned memory came too early, and others cannot be seen"
 
 
 def _all_ways(question: Question, base: Observation) -> bool:

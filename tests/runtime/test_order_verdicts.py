@@ -97,6 +97,25 @@ def test_a_use_that_the_run_did_not_come_by_refutes_nothing(tmp_path: Path) -> N
     assert "another path" in found.reason
 
 
+@pytest.mark.parametrize(
+    ("between", "reason"),
+    [
+        (
+            "int back; cudaMemcpyAsync(&back, p, 4, cudaMemcpyDeviceToHost, a);",
+            "cudaMemcpyAsync between may have waited, and need not",
+        ),
+        (
+            "cudaLaunchHostFunc(a, [](void*) {}, nullptr);",
+            "cudaLaunchHostFunc between may have waited, and need not",
+        ),
+    ],
+)
+def test_what_need_not_wait_refutes_nothing(tmp_path: Path, between: str, reason: str) -> None:
+    found = released(tmp_path, "a, b, true", between)
+    assert found.outcome is Outcome.NOT_REACHED
+    assert reason in found.reason
+
+
 def test_pinned_memory_read_too_early(tmp_path: Path) -> None:
     found = read(tmp_path, "pinned, true")
     assert found.outcome is Outcome.CONFIRMED
