@@ -103,6 +103,10 @@ TOO_EARLY = {
         cudaStreamEndCapture(stream, &graph); cudaGraphInstantiate(&ready, graph, 0);
         cudaGraphLaunch(ready, other); cudaStreamSynchronize(stream); sum += landed[5];
     """,
+    "two copies of one range": """
+        cudaMemcpyAsync(landed, device, 4 * COUNT, cudaMemcpyDeviceToHost, other); fetch();
+        cudaStreamSynchronize(other); sum += landed[5];
+    """,
     "the copy that was not waited for": """
         fetch(0, COUNT / 2); cudaStreamSynchronize(stream); fetch(COUNT / 2, COUNT / 2);
         sum += landed[5] + landed[COUNT - 5];

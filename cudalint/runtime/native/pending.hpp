@@ -26,17 +26,20 @@ public:
     // Lets go of what the host has waited for.
     void settle(const Order& order, Memory& memory) {
         if (copies_.empty()) return;
-        size_t kept = 0, count = copies_.size();
-        for (size_t i = 0; i < count; i++) {
-            if (order.before_host(copies_[i].work))
-                open(memory, copies_[i]);
-            else
-                copies_[kept++] = copies_[i];
+        size_t kept = 0;
+        Address first = ~Address(0), last = 0;  // What is open now.
+        for (const Copy& copy : copies_) {
+            if (!order.before_host(copy.work)) {
+                copies_[kept++] = copy;
+                continue;
+            }
+            open(memory, copy);
+            first = std::min(first, copy.first), last = std::max(last, copy.last);
         }
         copies_.resize(kept);
-        if (kept == count) return;
         // A page may be another copy's as well.
         for (const Copy& copy : copies_) {
+            if (copy.first >= last || copy.last <= first) continue;
             Allocation* a = memory.find(copy.low);
             if (a && !a->guarded) memory.protect(copy.first, copy.last, PROT_NONE);
         }
