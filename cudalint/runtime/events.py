@@ -69,6 +69,10 @@ class Violation(enum.IntEnum):
     INVALID_HANDLE = 11
     """A stream, event, ... that was destroyed, or never was one."""
     STREAM_ORDER = 12
+    """Memory of the stream-ordered allocator is used or released on a stream that nothing makes
+    wait for its allocation, or for what still uses it."""
+    UNSYNCHRONIZED_READ = 13
+    """The host reads (or writes) pinned memory that an asynchronous copy may still fill."""
 
     @property
     def label(self) -> str:

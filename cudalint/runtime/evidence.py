@@ -29,6 +29,7 @@ _VIOLATIONS = {
         Violation.WRONG_DEALLOCATOR, Violation.INVALID_POINTER, Violation.INVALID_HANDLE,
     ),
     "GPU204": (Violation.INVALID_POINTER, Violation.WRONG_DEALLOCATOR),
+    "GPU206": (Violation.STREAM_ORDER,),
     "GPU207": (Violation.HOST_DEREFERENCE, Violation.USE_AFTER_FREE),
     "GPU302": (Violation.LAUNCH_REFUSED,),
     "GPU303": (Violation.LAUNCH_REFUSED,),
@@ -37,6 +38,7 @@ _VIOLATIONS = {
     "GPU405": (Violation.OUT_OF_BOUNDS,),
     "GPU406": (Violation.COPY_DIRECTION,),
     "GPU407": (Violation.FILL_VALUE,),
+    "GPU408": (Violation.UNSYNCHRONIZED_READ,),
 }  # fmt: skip
 _OF_BLOCKS = {
     "GPU201": _VIOLATIONS["GPU201"],

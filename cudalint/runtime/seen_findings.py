@@ -39,6 +39,7 @@ _MISUSE = {
     Violation.OUT_OF_BOUNDS: ("GPU405", "copy-size-mismatch"),
     Violation.COPY_DIRECTION: ("GPU406", "copy-kind-mismatch"),
     Violation.FILL_VALUE: ("GPU407", "memset-value"),
+    Violation.UNSYNCHRONIZED_READ: ("GPU408", "unsynchronized-read"),
 }
 _LAUNCHES = frozenset({"GPU301", "GPU302", "GPU303", "GPU304"})
 _SHARED_LIBRARY = ".so"

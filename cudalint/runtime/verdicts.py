@@ -26,6 +26,7 @@ from cudalint.runtime.frameworks.watches import GROWTH, PEAKS
 from cudalint.runtime.observation import Observation
 from cudalint.runtime.question import Question
 from cudalint.runtime.second_witness import SecondWitness
+from cudalint.runtime.stream_order import unseen_read, unsure_order
 from cudalint.runtime.sweep import BudgetSpentError, Laboratory
 from cudalint.runtime.trace import Mode
 
@@ -289,6 +290,8 @@ class Judge:
         if base.hooked and question.finding.code not in REFUTABLE:
             ending = f" ({base.exit_text})" if base.exit_text else ""
             return unreached(f"the hooks in Python frameworks cannot rule it out{ending}")
+        if question.finding.code == "GPU408":
+            return unreached(unseen_read(question, base, self._laboratory.device.mode))
         if not any(question.place.index(event.stack) is not None for event in base.events):
             ending = "" if base.ended else f": {base.result.ending}"
             return unreached(f"{NEVER_CALLED}{ending}")
@@ -324,7 +327,11 @@ class Judge:
             if code in _PATHLESS and not question.sometimes:
                 return ""
             return "what decides whether its path is taken is no call that can be made to fail"
-        if code in _SWEPT:
+        if code == "GPU206":
+            unsure = unsure_order(question, base, self._laboratory.device.mode)
+            if unsure:
+                return unsure
+        if code in _SWEPT or code == "GPU206":
             for place in question.places:
                 if not any(place.index(event.stack) is not None for event in base.events):
                     return "the run took another path, and no failing call leads to it"

@@ -68,6 +68,16 @@ class Lab:
         )
 
 
+def build_cases(folder: Path, head: str, bodies: Mapping[str, str], begin: str = "") -> Executable:
+    """One program of many: which body runs is said by its environment (``CASE``)."""
+    cases = "".join(
+        f"case {number}: {{ {begin} {body} break; }}\n"
+        for number, body in enumerate(bodies.values())
+    )
+    text = f'int main() {{\nswitch (atoi(getenv("CASE"))) {{\n{cases}}}\nreturn 0; }}\n'
+    return Lab(folder).build(text, head=head + "#include <cstdlib>\n")
+
+
 @pytest.fixture
 def lab(tmp_path: Path, compiler: Path) -> Lab:
     return Lab(tmp_path)

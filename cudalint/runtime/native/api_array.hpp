@@ -65,6 +65,7 @@ template <class Real>
 cudaError_t free_array(Call& call, Address array, const char* family, Real real) {
     if (!array && simulating() && !call.refused()) return call.done(cudaSuccess);
     if (simulating() && !call.refused()) {
+        runtime().host_waits_for_all();
         Handle* h = find_handle(array, family);
         Runtime& r = runtime();
         if (!h && r.memory.find(array)) {

@@ -293,6 +293,7 @@ API(cudaDeviceReset)(void) {
     }
     std::lock_guard<std::recursive_mutex> guard(runtime().mutex);
     ledger::Memory& memory = runtime().memory;
+    if (simulating()) runtime().host_waits_for_all();
     int device = thread().device;
     for (auto it = memory.live.begin(); it != memory.live.end();) {
         ledger::Allocation& a = it->second;
@@ -316,6 +317,7 @@ API(cudaDeviceReset)(void) {
             ++it;
             continue;
         }
+        runtime().order.end(h.timeline);
         runtime().destroyed[it->first] = h.family;
         it = runtime().handles.erase(it);
     }

@@ -220,6 +220,7 @@ API_CU(cuCtxGetDevice)(CUdevice* device) {
 
 API_CU(cuCtxSynchronize)(void) {
     CU_FORWARD(cuCtxSynchronize);
+    runtime().host_waits_for_all();
     ledger::settle_pools();
     call.synchronized();
     CU_DONE(cudaSuccess);
@@ -368,6 +369,7 @@ API_CU(cuStreamDestroy_v2)(CUstream stream) {
 API_CU(cuStreamSynchronize)(CUstream stream) {
     CU_FORWARD(cuStreamSynchronize, stream);
     CU_CHECK(ledger::usable_stream(call, stream), cudaErrorInvalidResourceHandle);
+    ledger::host_waits_for(stream);
     ledger::settle_pools();
     call.synchronized(Address(stream));
     CU_DONE(cudaSuccess);
@@ -392,6 +394,7 @@ API_CU(cuEventRecord)(CUevent event, CUstream stream) {
 API_CU(cuEventSynchronize)(CUevent event) {
     CU_FORWARD(cuEventSynchronize, event);
     CU_CHECK(ledger::usable(call, Address(event), "event"), cudaErrorInvalidResourceHandle);
+    ledger::host_waits_for(*ledger::find_handle(Address(event), "event"));
     call.synchronized();
     CU_DONE(cudaSuccess);
 }

@@ -78,6 +78,8 @@ inline cudaError_t use_semaphores(Call& call, const void* const* semaphores, uns
     for (unsigned i = 0; i < count; i++)
         if (!usable(call, Address(semaphores[i]), "external-semaphore"))
             return call.done(cudaErrorInvalidResourceHandle);
+    // Another interface signals it, after work of any stream.
+    runtime().order.wait_for_all(timeline_of(stream));
     work_on(stream, 1000);
     return call.done(cudaSuccess);
 }

@@ -165,6 +165,7 @@ API(cudaGraphLaunch)(cudaGraphExec_t executable, cudaStream_t stream) {
     ledger::Graph graph = *ledger::graph_content(Address(executable), "graph-exec");
     cudaError_t status = ledger::free_before_launch(call, graph);
     if (status != cudaSuccess) return call.done(status);
+    ledger::begin_work(call, stream);
     for (auto& node : graph.nodes) {
         cudaError_t one = node.work(call);
         if (one != cudaSuccess) status = one;
@@ -191,6 +192,7 @@ cudaError_t add_host(Call& call, cudaGraphNode_t* node, cudaGraph_t graph, const
     if (!p) return call.done(cudaErrorInvalidValue);
     Parameters copy = *p;
     return add_node(call, node, graph, cudaGraphNodeTypeHost, [copy](Call&) {
+        host_waits_for(runtime().order.current().timeline);
         copy.fn(copy.userData);
         return cudaSuccess;
     });

@@ -201,6 +201,7 @@ inline void taint_arguments(Call& call, const Kernel* kernel, void** arguments) 
                 call.misuse(USE_AFTER_FREE, a->family, value, a->bytes,
                             "argument " + std::to_string(index + 1) + " of kernel " + kernel->name +
                                 " " + a->barred);
+            use_in_order(call, a);
             a->tainted.add(0, a->bytes);
             if (simulating()) memory.guard(*a);
             return;
@@ -225,6 +226,7 @@ inline void taint_arguments(Call& call, const Kernel* kernel, void** arguments) 
         }
     } else if (simulating()) {
         for (auto& part : memory.live) part.second.tainted.add(0, part.second.bytes);
+        if (!runtime().order.alone()) call.note("not followed in stream order: what a kernel takes");
     }
     // What it reaches through a pointer that lies in memory is not known.
     for (auto& part : runtime().program.variables)
@@ -277,6 +279,7 @@ inline cudaError_t launch(Call& call, const void* function, LaunchRequest r,
                 return cudaSuccess;
             });
         } else {
+            begin_work(call, r.stream);
             taint_arguments(call, kernel, r.arguments);
             work_on(r.stream, 10000);
         }

@@ -124,6 +124,8 @@ inline bool fits_host(const char* f) { return !strcmp(f, "pinned"); }
 inline bool fits_registered(const char* f) { return !strcmp(f, "host-registered"); }
 
 void give_pool(Allocation& a);
+struct Graph;
+Graph* capturing(cudaStream_t stream);
 
 template <class Real>
 cudaError_t release(Call& call, void* pointer, Fits fits, const char* wanted, Real real,
@@ -157,6 +159,12 @@ cudaError_t release(Call& call, void* pointer, Fits fits, const char* wanted, Re
     }
     if (good && status == cudaSuccess) {
         if (simulating()) {
+            if (!asynchronous) {
+                release_by_host(call, copy);
+            } else if (!capturing(stream)) {
+                begin_work(call, stream);
+                release_in_order(call, copy);
+            }
             if (copy.pool)
                 give_pool(it->second);
             else if (r.memory.in_device_range(address))

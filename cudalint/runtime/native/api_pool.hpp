@@ -115,6 +115,9 @@ cudaError_t take_ordered(Call& call, void** pointer, uint64_t bytes, Address poo
         }
         cudaError_t status = take_from(*from, bytes, pool, &start);
         if (status != cudaSuccess) return call.done(status);
+        if (!capturing(stream))
+            runtime().memory.find(start)->made =
+                runtime().order.work(timeline_of(stream), call.api());
         *pointer = (void*)start;
     }
     call.acquired("device", start, bytes, Address(stream), true);

@@ -27,6 +27,15 @@ inline Handle* stream_handle(cudaStream_t stream) {
     return &standard[thread().device & 15];
 }
 
+inline uint32_t timeline_of(cudaStream_t stream) {
+    Order& order = runtime().order;
+    if (stream == cudaStreamPerThread) return order.of_thread(thread_number());
+    Handle* h = is_special(stream) ? nullptr : find_handle(Address(stream), "stream");
+    if (!h) return Order::legacy;
+    if (!h->timeline) h->timeline = order.add(!(h->flags & cudaStreamNonBlocking));
+    return h->timeline;
+}
+
 inline void work_on(cudaStream_t stream, uint64_t nanoseconds) {
     Handle* h = stream_handle(stream);
     if (h) h->clock += nanoseconds;
@@ -82,6 +91,7 @@ cudaError_t destroy(Call& call, Address handle, const char* family, Real real) {
             call.misuse(INVALID_HANDLE, family, handle, 0, std::string("no ") + family);
         return call.done(cudaErrorInvalidResourceHandle);
     }
+    r.order.end(h->timeline);
     r.handles.erase(handle);
     r.destroyed[handle] = family;
     call.released(family, handle, 0);
@@ -125,6 +135,7 @@ API(cudaStreamSynchronize)(cudaStream_t stream) {
     }
     STREAM_CHECK(stream);
     if (ledger::capturing(stream)) return call.done(cudaErrorStreamCaptureUnsupported);
+    ledger::host_waits_for(stream);
     ledger::settle_pools();
     call.synchronized(Address(stream));
     return call.done(cudaSuccess);
@@ -133,6 +144,7 @@ API(cudaStreamSynchronize)(cudaStream_t stream) {
 API(cudaStreamQuery)(cudaStream_t stream) {
     CALL_FORWARD(cudaStreamQuery, stream);
     STREAM_CHECK(stream);
+    ledger::host_waits_for(stream);
     return call.done(cudaSuccess);
 }
 
@@ -144,6 +156,10 @@ API(cudaStreamWaitEvent)(cudaStream_t stream, cudaEvent_t event, unsigned int fl
     // A stream that waits for a captured event is captured too.
     if (e->capturing && !ledger::is_special(stream))
         ledger::find_handle(Address(stream), "stream")->capturing = e->capturing;
+    if (e->flags & cudaEventInterprocess)
+        runtime().order.wait_for_all(ledger::timeline_of(stream));
+    else if (!e->capturing)
+        runtime().order.wait(ledger::timeline_of(stream), e->stands_for);
     return call.done(cudaSuccess);
 }
 
@@ -191,11 +207,13 @@ API(cudaLaunchHostFunc)(cudaStream_t stream, cudaHostFn_t function, void* data) 
     if (!function) return call.done(cudaErrorInvalidValue);
     if (ledger::Graph* graph = ledger::capturing(stream)) {
         ledger::record_node(graph, cudaGraphNodeTypeHost, [=](Call&) {
+            ledger::host_waits_for(runtime().order.current().timeline);
             function(data);
             return cudaSuccess;
         });
         return call.done(cudaSuccess);
     }
+    ledger::host_waits_for(stream);  // The function may tell another thread that it is done.
     function(data);
     return call.done(cudaSuccess);
 }
@@ -205,6 +223,7 @@ API(cudaStreamAddCallback)(cudaStream_t stream, cudaStreamCallback_t function, v
     CALL_FORWARD(cudaStreamAddCallback, stream, function, data, flags);
     STREAM_CHECK(stream);
     if (!function) return call.done(cudaErrorInvalidValue);
+    ledger::host_waits_for(stream);
     function(stream, cudaSuccess, data);
     return call.done(cudaSuccess);
 }
@@ -231,6 +250,7 @@ inline cudaError_t record_event(Call& call, cudaEvent_t event, cudaStream_t stre
     e->capturing = s->capturing;
     if (s->capturing) return call.done(cudaSuccess);
     e->recorded = true;
+    e->stands_for = runtime().order.recorded(timeline_of(stream));
     // Events of one stream are apart by what was asked of it, and by at least a little.
     s->clock += 1000;
     e->time = nanoseconds() + s->clock;
@@ -252,6 +272,7 @@ API(cudaEventRecordWithFlags)(cudaEvent_t event, cudaStream_t stream, unsigned i
 API(cudaEventQuery)(cudaEvent_t event) {
     CALL_FORWARD(cudaEventQuery, event);
     bool good = ledger::usable(call, Address(event), "event");
+    if (good) ledger::host_waits_for(*ledger::find_handle(Address(event), "event"));
     return call.done(good ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
@@ -263,6 +284,7 @@ API(cudaEventSynchronize)(cudaEvent_t event) {
         return call.done(status);
     }
     if (!ledger::usable(call, Address(event), "event")) return call.done(cudaErrorInvalidResourceHandle);
+    ledger::host_waits_for(*ledger::find_handle(Address(event), "event"));
     ledger::settle_pools();
     call.synchronized();
     return call.done(cudaSuccess);
@@ -277,6 +299,7 @@ inline cudaError_t elapsed(Call& call, float* milliseconds, cudaEvent_t from, cu
     Handle *a = find_handle(Address(from), "event"), *b = find_handle(Address(to), "event");
     if (!a->recorded || !b->recorded || ((a->flags | b->flags) & cudaEventDisableTiming))
         return call.done(cudaErrorInvalidResourceHandle);
+    host_waits_for(*a), host_waits_for(*b);  // It answers what has happened.
     *milliseconds = float(double(int64_t(b->time - a->time)) / 1e6);
     return call.done(cudaSuccess);
 }
@@ -305,6 +328,7 @@ API(cudaDeviceSynchronize)(void) {
         if (status == cudaSuccess) call.synchronized();
         return call.done(status);
     }
+    runtime().host_waits_for_all();
     ledger::settle_pools();
     call.synchronized();
     return call.done(cudaSuccess);

@@ -39,6 +39,8 @@ public:
             refusal_ = runtime().sticky;
         else
             inject();
+        // A wait that failed has waited for nothing, but what then comes too early is no proof.
+        if (refused() && simulating()) runtime().host_waits_for_all();
     }
 
     __attribute__((noinline)) ~Call() { thread().depth--; }

@@ -143,8 +143,11 @@ inline void spoil(const Block& block, Extent extent) {
 
 // Does what was checked.
 inline cudaError_t perform_copy(Call& call, const Place& to, const Block& to_block,
-                                const Place& from, const Block& from_block, Extent extent) {
+                                const Place& from, const Block& from_block, Extent extent,
+                                bool asynchronous = true) {
     Memory& memory = runtime().memory;
+    use_in_order(call, to.allocation);
+    use_in_order(call, from.allocation);
     uint64_t to_span = extent.span(to_block), from_span = extent.span(from_block);
     bool dirty = tainted(from, from_span);
     if (dirty && to.host()) {
@@ -179,7 +182,18 @@ inline cudaError_t perform_copy(Call& call, const Place& to, const Block& to_blo
     }
     if (dirty && to.host()) spoil(to_block, extent);
     taint(to, to_span, dirty);
+    if (asynchronous && to.side == Side::Pinned && from.side == Side::Device &&
+        to_span == extent.bytes())
+        runtime().pending.add(memory, *to.allocation, to.at, to_span, runtime().order.current());
     return cudaSuccess;
+}
+
+// Whether the host waits for a copy (CUDA Runtime API, "API synchronization behavior"). For one into
+// pageable memory it need not, but does.
+inline bool waits_for_copy(const Place& to, const Place& from, bool asynchronous) {
+    if (to.side == Side::Device) return !asynchronous && from.side != Side::Device;
+    bool pinned = to.side == Side::Pinned && from.side == Side::Device;
+    return !(asynchronous && pinned);
 }
 
 struct Graph;
@@ -241,7 +255,9 @@ inline cudaError_t copy(Call& call, Block to_block, Block from_block, Extent ext
         });
         return call.done(cudaSuccess);
     } else if (extent.bytes()) {
-        status = perform_copy(call, to, to_block, from, from_block, extent);
+        begin_work(call, options.stream);
+        status = perform_copy(call, to, to_block, from, from_block, extent, options.asynchronous);
+        if (waits_for_copy(to, from, options.asynchronous)) host_waits_for(options.stream);
         work_on(options.stream, 2000 + extent.bytes() / 16);
     }
     if (status == cudaSuccess) {
@@ -268,6 +284,7 @@ inline cudaError_t copy_plain(Call& call, void* to, const void* from, size_t byt
 inline cudaError_t perform_fill(Call& call, const Place& place, Block block, Extent extent,
                                 uint64_t value, unsigned element) {
     Memory& memory = runtime().memory;
+    use_in_order(call, place.allocation);
     uint64_t span = extent.span(block);
     if (place.allocation && memory.in_device_range(place.at)) {
         uint64_t end = place.at - place.allocation->start + span;
@@ -330,7 +347,9 @@ inline cudaError_t fill(Call& call, Block block, uint64_t value, unsigned elemen
         });
         return call.done(cudaSuccess);
     } else if (extent.bytes()) {
+        begin_work(call, stream);
         status = perform_fill(call, place, block, extent, value, element);
+        if (!asynchronous && place.side != Side::Device) host_waits_for(stream);
         work_on(stream, 2000 + extent.bytes() / 1024);
     }
     if (status == cudaSuccess) {

@@ -11,8 +11,10 @@ struct Handle {
     // Streams.
     uint64_t clock = 0;  // Nanoseconds of work that kernels would have taken.
     Address capturing = 0;  // The graph that its calls are put into.
+    uint32_t timeline = 0;  // Its own, once it has been given work.
     // Events.
     bool recorded = false;
+    Clock stands_for;  // What has happened where it has.
     uint64_t time = 0;
     // Pools.
     uint64_t threshold = 0, used = 0, used_high = 0, cached_bytes = 0, reserved_high = 0;
@@ -25,6 +27,8 @@ struct Handle {
 struct Runtime {
     std::recursive_mutex mutex;
     Memory memory;
+    Order order;
+    Pending pending;
     Program program;
     std::map<Address, Handle> handles;
     std::map<Address, const char*> destroyed;
@@ -41,6 +45,11 @@ struct Runtime {
     bool used = false;       // A call was made.
     bool launched = false;   // A kernel was.
     bool inherited = false;  // Forked from a process that had used CUDA.
+
+    void host_waits_for_all() {
+        order.host_waits_for_all();
+        pending.settle(order, memory);
+    }
 };
 
 inline Runtime& runtime() {

@@ -22,6 +22,30 @@ struct Allocation {
     bool ours = true;      // Its bytes are in our mappings (not registered or mapped host memory).
     const char* barred = nullptr;   // Why nothing may use it, although nobody has released it.
     std::shared_ptr<void> backing;  // Whose memory it is, where that is apart from its addresses.
+    // Of a memory pool: what its release must come after.
+    Work made, used_by_default;  // The default stream's, so that one stream alone needs no list.
+    std::vector<Work> used;      // The last of each other timeline.
+
+    void note_use(const Work& use) {
+        if (use.timeline == Order::legacy) {
+            used_by_default = use;
+            return;
+        }
+        for (Work& one : used)
+            if (one.timeline == use.timeline) {
+                one = use;
+                return;
+            }
+        used.push_back(use);
+    }
+
+    template <class Test>
+    const Work* find_use(Test test) const {
+        if (test(used_by_default)) return &used_by_default;
+        for (const Work& one : used)
+            if (test(one)) return &one;
+        return nullptr;
+    }
 };
 
 struct Gone {
@@ -145,6 +169,8 @@ public:
     void unguard_page(Address at) {
         mprotect((void*)(at / page * page), page, PROT_READ | PROT_WRITE);
     }
+
+    void protect(Address low, Address high, int access) { mprotect((void*)low, high - low, access); }
 
     void give_host(const Allocation& a) {
         madvise((void*)a.start, host.round(a.bytes), MADV_REMOVE);

@@ -9,7 +9,17 @@ struct sigaction previous_fault[2];
 inline void capture_fault(Stack& stack, void* context) {
 #if defined(__x86_64__)
     const ucontext_t* at = (const ucontext_t*)context;
-    stack.frames[stack.count++] = Address(at->uc_mcontext.gregs[REG_RIP]) + 1;
+    Address fault = Address(at->uc_mcontext.gregs[REG_RIP]);
+    if (!is_own_code(fault)) {
+        // `memcpy` and its like have no frame pointers.
+        Unwinding tables{&stack, fault, false};
+        _Unwind_Backtrace(unwind_one, &tables);
+        if (stack.count) {
+            stack.frames[0]++;
+            return;
+        }
+    }
+    stack.frames[stack.count++] = fault + 1;
     Stack below;
     bool pointers = configuration().frame_pointers;
     configuration().frame_pointers = true;
@@ -26,6 +36,42 @@ inline bool is_write(void* context) {
 #else
     return false;
 #endif
+}
+
+// The host looks at pinned memory that an asynchronous copy may still be writing.
+inline bool looked_early(Address address, void* context) {
+    Runtime& r = runtime();
+    if (!simulating() || !r.memory.in_host_range(address)) return false;
+    std::lock_guard<std::recursive_mutex> lock(r.mutex);
+    Pending::Copy copy;
+    if (!r.pending.take(address, r.memory, copy)) {
+        // Another thread may have waited for it meanwhile: then the same instruction succeeds.
+        static thread_local Address again = 0;
+        Allocation* a = r.memory.find(address);
+        bool open = a && a->ours && !a->guarded && again != address;
+        again = open ? address : 0;
+        return open;
+    }
+    Allocation* a = r.memory.find(address);
+    // What the ledger looks at, or a function that it calls in the stream's order, is not too early.
+    bool ours = thread().depth || thread().copying;
+    if (ours || address < copy.low || address >= copy.high) return !a || !a->guarded;
+    Stack stack;
+    capture_fault(stack, context);
+    Record record{};
+    record.kind = VIOLATION;
+    record.detail = UNSYNCHRONIZED_READ;
+    record.address = copy.low, record.bytes = copy.high - copy.low, record.thread = thread_number();
+    std::lock_guard<std::recursive_mutex> guard(writer().mutex);
+    note_modules();
+    record.stack = writer().stack(stack.frames, stack.count);
+    record.api = writer().literal(copy.work.api);
+    record.family = writer().literal("pinned");
+    record.text = writer().string(std::string("the host ") + (is_write(context) ? "writes" : "reads") +
+                                  " what " + copy.work.api +
+                                  " may still be copying: nothing has waited for it");
+    writer().event(record);
+    return !a || !a->guarded;
 }
 
 // The host looks at managed or pinned memory that a kernel may have written.
@@ -78,7 +124,7 @@ inline bool misfreed_over_gpu(Address address) {
 inline void on_fault(int signal, siginfo_t* info, void* context) {
     ThreadState& t = thread();
     Address address = Address(info->si_addr);
-    if (looked(address, context)) return;
+    if (looked_early(address, context) || looked(address, context)) return;
     if (t.copying) {
         t.copying = false;
         t.fault = address;

@@ -52,6 +52,8 @@ public:
     uint64_t round(uint64_t bytes) const {
         return (std::max<uint64_t>(bytes, 1) + granule_ - 1) / granule_ * granule_;
     }
+    Address up(Address address) const { return (address + granule_ - 1) / granule_ * granule_; }
+    Address down(Address address) const { return address / granule_ * granule_; }
     bool contains(Address address) const { return address >= base_ && address - base_ < size_; }
     uint64_t left() const { return left_; }
     uint64_t longest() const {
