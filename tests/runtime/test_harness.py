@@ -579,3 +579,32 @@ def test_each_way_out_that_is_named_must_be_taken(
     found = confirm([finding], (), options).findings[0].runtime
     assert found is not None
     assert found.outcome is outcome, found
+
+
+COMPARED = """
+#include <cassert>
+enum Kind {{ none, sparse }};
+struct Options {{ int direction; int sizes[2]; }};
+struct Plan {{ Options options; int type; }};
+int work(Plan *plan, Kind kind, char side) {{
+    assert(plan->options.direction == 2);
+    if (kind != sparse || side != 'L' || plan->options.sizes[1] < 8) return 1;
+    void *p = nullptr;
+    switch (plan->type) {{
+        case 1: return 3;
+        case 7: cudaMalloc(&p, 64);  // HERE
+    }}
+    {release}
+    return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("", Outcome.CONFIRMED), ("cudaFree(p);", Outcome.REFUTED)]
+)
+def test_what_arguments_are_compared_with_is_tried(
+    tmp_path: Path, release: str, outcome: Outcome
+) -> None:
+    found = verdict(tmp_path, COMPARED.format(release=release), "GPU101")
+    assert found.outcome is outcome, found

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,7 +18,8 @@
 namespace cudalint_harness {
 
 const int rejected = 86;  // The exit status where an exception came out of the function.
-const size_t block_bytes = 1 << 20;
+const size_t block_bytes = 16 << 20;  // As large as the product of a few sizes.
+const size_t zeroed_bytes = 1 << 20;
 struct Kept {
     Kept* next;
     void* pointer;
@@ -50,6 +52,11 @@ inline long number() { return setting("CUDALINT_HARNESS_NUMBER", 64); }
 inline bool flag() { return setting("CUDALINT_HARNESS_FLAG", 1) != 0; }
 inline bool releasing() { return setting("CUDALINT_HARNESS_RELEASING", 0) != 0; }
 inline bool preparing() { return setting("CUDALINT_HARNESS_PREPARING", 0) != 0; }
+// A value that the code compares a thing with, or what it is else.
+inline long choice() { return setting("CUDALINT_HARNESS_CHOICE", 0); }
+inline long chosen(long usual, std::initializer_list<long> asked) {
+    return choice() > 0 && number() > 0 ? asked.begin()[(choice() - 1) % asked.size()] : usual;
+}
 template <class T> bool there(const T&) { return true; }
 template <class T> bool there(T* object) { return object != nullptr; }
 // What was released holds nothing for its user any more.
@@ -61,13 +68,21 @@ inline void* block() {
     if (number() <= 0) return nullptr;
     void* pointer = nullptr;
     if (cudaMallocManaged(&pointer, block_bytes, cudaMemAttachGlobal) != cudaSuccess) _exit(3);
-    memset(pointer, 0, block_bytes);
+    memset(pointer, 0, zeroed_bytes);
     return keep(pointer);
 }
 inline void* table() {
     void** pointers = (void**)block();
     for (int i = 0; pointers && i < 8; i++) pointers[i] = block();
     return pointers;
+}
+// One thing or many of a kind: of nothing, or all as one is.
+template <class T> T* array(const T& one) {
+    T* all = (T*)block();
+    if (choice() > 0)
+        for (size_t i = 0; all && i < zeroed_bytes / sizeof one; i++)
+            memcpy((void*)(all + i), (const void*)&one, sizeof one);
+    return all;
 }
 // A handle that the first call which succeeds puts where it is told to.
 template <class Handle> Handle made() { _exit(3); }

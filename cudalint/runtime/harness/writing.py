@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 import re
@@ -16,6 +17,7 @@ from cudalint.frontends.cuda.parse import ParseFailure, ParseOptions, parse
 from cudalint.project.compile_commands import CompileFlags
 from cudalint.project.reading import UnreadableError
 from cudalint.runtime.build import SOURCES
+from cudalint.runtime.harness.asked import asked_values
 from cudalint.runtime.harness.subjects import (
     HarnessError,
     Unit,
@@ -55,6 +57,8 @@ class Harness:
     """Whether something releases what it made, which a user would call at the end."""
     preparing: bool
     """Whether its class has methods that prepare an object, which a user may have to call first."""
+    choices: int = 0
+    """How many of the values that the code compares it with an argument can be given."""
 
     @property
     def filename(self) -> str:
@@ -84,7 +88,8 @@ class Writer:
         function = self._unit.reachable(inner)
         owner = class_of(function)
         aliases, templated = _aliases(function, owner)
-        values = Values(self._unit, templated)
+        asked = asked_values(self._unit.reached_from(function))
+        values = Values(self._unit, templated, asked)
         prepares: list[str] = []
         if owner is None or function.is_static_method():
             call, releases = self._alone(function, values)
@@ -100,6 +105,7 @@ class Writer:
             _numbers(inner),
             bool(releases),
             any("preparing()" in line for line in prepares),
+            values.choices,
         )
 
     def _alone(self, function: Any, values: Values) -> tuple[list[str], list[str]]:
@@ -160,18 +166,38 @@ class Writer:
         # where what derives from an abstract class, for which another stands in, may release them.
         stands_in = definition.is_abstract_record() and made_of is definition
         ends = not stands_in and (destroys(owner) or finding.code == "GPU105")
-        hold = "std::unique_ptr<{0}> object(new {0}({1}));"
+        built = f"new {kind}({made})"
+        if function.kind != CursorKind.CONSTRUCTOR:
+            for number, other in enumerate(values.other_objects(made_of, kind, made), 1):
+                built = f"choice() == {number} ? {other} : {built}"
+        hold = f"std::unique_ptr<{kind}> object({built});"
         if not ends:
-            hold = "{0}* object = &held(new {0}({1}));"
-        prepares = [hold.format(kind, made)]
+            hold = f"{kind}* object = &held({built});"
+        prepares = [hold]
         if not plain and not _PREPARES.match(function.spelling):
             prepares += _preparing(others, values)
+        prepares += self._before(finding, function, others, values)
         releases = [
             f"if (releasing()) object->{one.spelling}();"
             for one in others
             if not parameters(one) and self._is_release(one)
         ]
         return call, prepares, releases
+
+    def _before(
+        self, finding: Finding, function: Any, others: list[Any], values: Values
+    ) -> list[str]:
+        """The calls of the methods that a finding tells of, before that in which it ends."""
+        calls: list[str] = []
+        for step in finding.steps:
+            with contextlib.suppress(HarnessError):
+                inner = self._unit.around(step.filename, step.span.row)
+                usr = self._unit.reachable(inner).canonical.get_usr()
+                for one in others:
+                    if one.get_usr() == usr != function.get_usr():
+                        given = values.arguments(one)
+                        calls.append(f"if (preparing()) object->{one.spelling}({given});")
+        return list(dict.fromkeys(calls))
 
     def _text(self, name: str, types: list[str], body: list[str]) -> str:
         support = _SUPPORT.read_text("utf-8")
