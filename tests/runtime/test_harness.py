@@ -608,3 +608,105 @@ def test_what_arguments_are_compared_with_is_tried(
 ) -> None:
     found = verdict(tmp_path, COMPARED.format(release=release), "GPU101")
     assert found.outcome is outcome, found
+
+
+AGAIN = """
+class Buffer {{
+public:
+    explicit Buffer(int n) : n_(n) {{ cudaMalloc(&data_, n_); }}
+    ~Buffer() {{
+        cudaFree(data_);  // HERE
+    }}
+    void resize(int n) {{
+        cudaFree(data_);  // STEP
+        {renew}
+    }}
+private:
+    int n_;
+    void *data_ = nullptr;
+}};
+"""
+
+
+@pytest.mark.parametrize(
+    ("renew", "outcome"),
+    [
+        ("n_ = n;", Outcome.CONFIRMED),
+        ("data_ = nullptr; cudaMalloc(&data_, n);", Outcome.REFUTED),
+    ],
+)
+def test_methods_that_a_finding_tells_of_are_called_first(
+    tmp_path: Path, renew: str, outcome: Outcome
+) -> None:
+    case = Case(tmp_path, AGAIN.format(renew=renew))
+    finding = dataclasses.replace(case.finding("GPU201", STEP="released"), function="")
+    options = ConfirmOptions(
+        Simulated(), Budget(120.0), seconds=20.0, cache=tmp_path / "cache",
+        harnesses=HarnessOptions(),
+    )  # fmt: skip
+    found = confirm([finding], (), options).findings[0].runtime
+    assert found is not None
+    assert found.outcome is outcome, found
+
+
+BY_OTHERS = """
+class Buffer {{
+public:
+    Buffer() {{}}
+    explicit Buffer(int n) : n_(n) {{}}
+    void fill() {{
+        if (n_ == 0) return;
+        void *p = nullptr;
+        cudaMalloc(&p, n_);  // HERE
+        {release}
+    }}
+private:
+    int n_ = 0;
+}};
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("", Outcome.CONFIRMED), ("cudaFree(p);", Outcome.REFUTED)]
+)
+def test_other_constructors_are_tried(tmp_path: Path, release: str, outcome: Outcome) -> None:
+    found = verdict(tmp_path, BY_OTHERS.format(release=release), "GPU101")
+    assert found.outcome is outcome, found
+
+
+ENDS = """
+#include <cstdlib>
+void work(const float *in, int n) {
+    void *p = nullptr;
+    cudaMalloc(&p, 64);  // HERE
+    if (n < 1000000) exit(2);
+    cudaFree(p);
+}
+"""
+
+
+def test_a_function_that_ends_the_program_proves_nothing(tmp_path: Path) -> None:
+    found = verdict(tmp_path, ENDS, "GPU101")
+    assert found.outcome is Outcome.NOT_REACHED, found
+    assert "ends the program" in found.reason
+
+
+RENAMED = """
+#include "names.h"
+int SPREAD(int n);
+void work(int n) {{
+    void *p = nullptr;
+    cudaMalloc(&p, 64);  // HERE
+    if (SPREAD(n) > 0) {release}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("return;", Outcome.CONFIRMED), ("cudaFree(p);", Outcome.REFUTED)]
+)
+def test_a_function_that_a_macro_names(tmp_path: Path, release: str, outcome: Outcome) -> None:
+    (tmp_path / "names.h").write_text("#define SPREAD spread_double\n")
+    (tmp_path / "spread.cpp").write_text('#include "names.h"\nint SPREAD(int n) { return 1; }\n')
+    found = verdict(tmp_path, RENAMED.format(release=release), "GPU101")
+    assert found.outcome is outcome, found
