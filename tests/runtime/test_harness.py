@@ -710,3 +710,74 @@ def test_a_function_that_a_macro_names(tmp_path: Path, release: str, outcome: Ou
     (tmp_path / "spread.cpp").write_text('#include "names.h"\nint SPREAD(int n) { return 1; }\n')
     found = verdict(tmp_path, RENAMED.format(release=release), "GPU101")
     assert found.outcome is outcome, found
+
+
+THROWING = """
+#include <stdexcept>
+class Buffer {{
+public:
+    explicit Buffer(int n) : n_(n) {{ cudaMalloc(&data_, n_); }}
+    ~Buffer() {{
+        if (cudaSetDevice(0) != cudaSuccess) throw std::runtime_error("gone");
+        cudaFree(data_);  // HERE
+    }}
+    void resize(int n) {{
+        cudaFree(data_);  // STEP
+        {renew}
+    }}
+private:
+    int n_;
+    void *data_ = nullptr;
+}};
+"""
+
+
+@pytest.mark.parametrize(
+    ("renew", "outcome"), [("n_ = n;", Outcome.CONFIRMED), ("data_ = nullptr;", Outcome.REFUTED)]
+)
+def test_a_destructor_that_throws_ends_the_program(
+    tmp_path: Path, renew: str, outcome: Outcome
+) -> None:
+    case = Case(tmp_path, THROWING.format(renew=renew))
+    finding = dataclasses.replace(case.finding("GPU201", STEP="released"), function="")
+    options = ConfirmOptions(
+        Simulated(), Budget(120.0), seconds=20.0, cache=tmp_path / "cache",
+        harnesses=HarnessOptions(),
+    )  # fmt: skip
+    found = confirm([finding], (), options).findings[0].runtime
+    assert found is not None
+    assert found.outcome is outcome, found
+
+
+NEEDS_MORE = """
+#include <fstream>
+#include <stdexcept>
+#include <string>
+struct Solver {{
+    explicit Solver(const char *path) : path_(path) {{}}
+    ~Solver() {{ if (!ready_) throw std::runtime_error("nothing to destroy"); }}
+    void init(const std::string &file) {{
+        if (!std::ifstream(path_).good() || !std::ifstream(file).good()) throw 3;
+        ready_ = true;
+    }}
+    void init_tables(const float *from) {{
+        if (!ready_) throw 4;
+        void *p = nullptr;
+        cudaMalloc(&p, 64 << 20);  // HERE
+        if (cudaMemcpy(p, from, 64 << 20, cudaMemcpyHostToDevice) != cudaSuccess) throw 5;
+        {release}
+    }}
+    const char *path_;
+    bool ready_ = false;
+}};
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("", Outcome.CONFIRMED), ("cudaFree(p);", Outcome.REFUTED)]
+)
+def test_files_room_and_what_prepares_another_method(
+    tmp_path: Path, release: str, outcome: Outcome
+) -> None:
+    found = verdict(tmp_path, NEEDS_MORE.format(release=release), "GPU101")
+    assert found.outcome is outcome, found

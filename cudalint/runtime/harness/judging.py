@@ -31,6 +31,9 @@ _NUMBER = "CUDALINT_HARNESS_NUMBER"
 _CHOICE = "CUDALINT_HARNESS_CHOICE"
 _RELEASING = "CUDALINT_HARNESS_RELEASING"
 _PREPARING = "CUDALINT_HARNESS_PREPARING"
+_ROOM = "CUDALINT_HARNESS_ROOM"
+_ROOMS = (16, 320)
+"""How many MiB a block of the harness has, and where nothing comes to its end with that."""
 _NONSENSE = (0, -1)
 _BY_ARGUMENTS = frozenset({
     "GPU301", "GPU302", "GPU303", "GPU304", "GPU305", "GPU405", "GPU407", "GPU501", "GPU502",
@@ -118,10 +121,13 @@ class HarnessJudge:
         nothing."""
         verdict: Verdict | None = None
         refused = ""
-        ways = (False, True) if harness.preparing else (False,)
-        for choice, prepared in itertools.product(range(harness.choices + 1), ways):
+        attempts = range(harness.choices + 1), range(harness.preparing + 1)
+        rooms = _ROOMS if number == harness.numbers[0] else _ROOMS[:1]  # they take their time
+        for room, choice, prepared in itertools.product(rooms, *attempts):
+            if room != _ROOMS[0] and verdict is not None:
+                break  # There was room enough.
             laboratory = self._laboratory(
-                finding, harness, made, number, choice=choice, prepared=prepared
+                finding, harness, made, number, choice=choice, prepared=prepared, room=room
             )
             why = _refusal(finding, laboratory.base())
             refused = refused or why
@@ -150,12 +156,13 @@ class HarnessJudge:
         number: int,
         *,
         choice: int = 0,
-        prepared: bool = False,
+        prepared: int = 0,
+        room: int = _ROOMS[0],
     ) -> Laboratory:
         releasing = harness.releasing and finding.code in LEAKS - _ON_FAILURE
         settings = {
             _NUMBER: number, _CHOICE: choice, _RELEASING: int(releasing),
-            _PREPARING: int(prepared),
+            _PREPARING: prepared, _ROOM: room,
         }  # fmt: skip
         own = {name: str(value) for name, value in settings.items()}
         ready = dataclasses.replace(made.ready, environment={**made.ready.environment, **own})

@@ -18,7 +18,6 @@
 namespace cudalint_harness {
 
 const int rejected = 86;  // The exit status where an exception came out of the function.
-const size_t block_bytes = 16 << 20;  // As large as the product of a few sizes.
 const size_t zeroed_bytes = 1 << 20;
 struct Kept {
     Kept* next;
@@ -51,7 +50,17 @@ inline long setting(const char* name, long usual) {
 inline long number() { return setting("CUDALINT_HARNESS_NUMBER", 64); }
 inline bool flag() { return setting("CUDALINT_HARNESS_FLAG", 1) != 0; }
 inline bool releasing() { return setting("CUDALINT_HARNESS_RELEASING", 0) != 0; }
-inline bool preparing() { return setting("CUDALINT_HARNESS_PREPARING", 0) != 0; }
+inline long preparing() { return setting("CUDALINT_HARNESS_PREPARING", 0); }
+inline const char* text() { return number() > 0 ? "cudalint" : nullptr; }
+// As large as the product of a few sizes, or as what a program may have fixed.
+inline size_t block_bytes() { return size_t(setting("CUDALINT_HARNESS_ROOM", 16)) << 20; }
+// The name of a file that is there, with nothing in it.
+inline const char* file() {
+    static char name[] = "/tmp/cudalint-harness-XXXXXX";
+    static const int opened = mkstemp(name);
+    static const int left = atexit([] { unlink(name); });
+    return opened < 0 || left != 0 || number() <= 0 ? text() : name;
+}
 // A value that the code compares a thing with, or what it is else.
 inline long choice() { return setting("CUDALINT_HARNESS_CHOICE", 0); }
 inline long chosen(long usual, std::initializer_list<long> asked) {
@@ -61,13 +70,12 @@ template <class T> bool there(const T&) { return true; }
 template <class T> bool there(T* object) { return object != nullptr; }
 // What was released holds nothing for its user any more.
 template <class T> void forget(T& object) { memset((void*)&object, 0, sizeof object); }
-inline const char* text() { return number() > 0 ? "cudalint" : nullptr; }
 
 // Managed memory: the host and the device may both use it.
 inline void* block() {
     if (number() <= 0) return nullptr;
     void* pointer = nullptr;
-    if (cudaMallocManaged(&pointer, block_bytes, cudaMemAttachGlobal) != cudaSuccess) _exit(3);
+    if (cudaMallocManaged(&pointer, block_bytes(), cudaMemAttachGlobal) != cudaSuccess) _exit(3);
     memset(pointer, 0, zeroed_bytes);
     return keep(pointer);
 }

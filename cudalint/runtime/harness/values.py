@@ -32,6 +32,8 @@ _FLOATS = (TypeKind.FLOAT, TypeKind.DOUBLE, TypeKind.LONGDOUBLE)
 _FUNCTIONS = (TypeKind.FUNCTIONPROTO, TypeKind.FUNCTIONNOPROTO)
 _ORDINAL = re.compile(r"(?i)(dev|device|gpu|rank|id|idx|index|root)(_?id)?$")
 _ANONYMOUS = re.compile(r"\(anonymous(?: \w+)?\)::")
+_FILE = re.compile(r"(?i)file|path")
+_STRING = re.compile(r"^std::(?:\w+::)?basic_string<char\b")
 _FLAGS = re.compile(r"(?i)flags?$")
 _HANDLES = {
     "_IO_FILE": "tmpfile()",
@@ -101,7 +103,7 @@ class Values:
         if self._is_number(meant):
             return self._handle(kind, depth) or self._number(kind, meant, name)
         if meant.kind == TypeKind.RECORD:
-            return self._record(meant, depth)
+            return "std::string(file())" if _is_file(meant, name) else self._record(meant, depth)
         raise HarnessError(f"a `{kind.spelling}` cannot be constructed")
 
     def held(self, kind: Any, name: str = "", depth: int = 0) -> str:
@@ -156,6 +158,8 @@ class Values:
         meant = kind.get_canonical()
         if meant.kind != TypeKind.RECORD:
             return self.of(kind, name, depth)
+        if _is_file(meant, name):
+            return "file()"
         return self.constructor_arguments(meant.get_declaration(), depth, meant)
 
     def _pointer(self, kind: Any, meant: Any, name: str, depth: int) -> str:
@@ -171,7 +175,7 @@ class Values:
         if aimed.kind in _FUNCTIONS:
             return f"({spelled}){_function(aimed.get_result(), self.spelled)}"
         if aimed.kind in (TypeKind.CHAR_S, TypeKind.CHAR_U) and aimed.is_const_qualified():
-            return "text()"
+            return "file()" if _FILE.search(name) else "text()"
         if aimed.kind == TypeKind.RECORD:
             declaration = aimed.get_declaration()
             known = _HANDLES.get(declaration.spelling) or self._handle(kind, depth)
@@ -210,7 +214,7 @@ class Values:
         given = [
             "made"
             if place == maker.place
-            else "block_bytes"
+            else "block_bytes()"
             if place == maker.bytes
             else self.of(one.type, one.spelling, depth + 1)
             for place, one in enumerate(needed(maker.function))
@@ -340,6 +344,11 @@ def destroys(declaration: Any, depth: int = 0) -> bool:
             if depth < _DEEPEST and inner.kind in CLASSES and destroys(inner, depth + 1):
                 return True
     return False
+
+
+def _is_file(meant: Any, name: str) -> bool:
+    """Whether a text is the name of a file."""
+    return bool(_FILE.search(name) and _STRING.search(meant.spelling))
 
 
 def _function(result: Any, spelled: Callable[[Any], str]) -> str:

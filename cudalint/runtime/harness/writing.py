@@ -35,6 +35,7 @@ RELEASES = re.compile(
     r"(?i)release|free|destroy|clear|close|reset|final|clean|dispose|deinit|shutdown|tear"
 )
 _PREPARES = re.compile(r"(?i:init|initiali[sz]e|create|open|set_?up|prepare)(?:[A-Z_]\w*)?$")
+_MOST_PREPARES = 3
 _PARAMETERS = (
     CursorKind.TEMPLATE_TYPE_PARAMETER,
     CursorKind.TEMPLATE_NON_TYPE_PARAMETER,
@@ -55,8 +56,9 @@ class Harness:
     """What sizes and counts may be, the usual one first."""
     releasing: bool
     """Whether something releases what it made, which a user would call at the end."""
-    preparing: bool
-    """Whether its class has methods that prepare an object, which a user may have to call first."""
+    preparing: int
+    """At how many attempts more of its class's methods are called that prepare an object, as a user
+    may have to."""
     choices: int = 0
     """How many of the values that the code compares it with an argument can be given."""
 
@@ -104,7 +106,7 @@ class Writer:
             suffix if suffix in SOURCES else ".cu",
             _numbers(inner),
             bool(releases),
-            any("preparing()" in line for line in prepares),
+            _attempts(prepares),
             values.choices,
         )
 
@@ -174,8 +176,7 @@ class Writer:
         if not ends:
             hold = f"{kind}* object = &held({built});"
         prepares = [hold]
-        if not plain and not _PREPARES.match(function.spelling):
-            prepares += _preparing(others, values)
+        prepares += _preparing(others, values)
         prepares += self._before(finding, function, others, values)
         releases = [
             f"if (releasing()) object->{one.spelling}();"
@@ -196,7 +197,7 @@ class Writer:
                 for one in others:
                     if one.get_usr() == usr != function.get_usr():
                         given = values.arguments(one)
-                        calls.append(f"if (preparing()) object->{one.spelling}({given});")
+                        calls.append(f"if (preparing() >= 1) object->{one.spelling}({given});")
         return list(dict.fromkeys(calls))
 
     def _text(self, name: str, types: list[str], body: list[str]) -> str:
@@ -232,15 +233,20 @@ class Writer:
 
 
 def _preparing(methods: list[Any], values: Values) -> list[str]:
-    """The call of the first method that prepares an object, where its arguments can be made."""
+    """The calls of the methods that prepare an object and whose arguments can be made: of the first
+    at the first attempt, of all at the second."""
+    calls: list[str] = []
     for one in methods:
-        if _PREPARES.match(one.spelling):
-            try:
+        if _PREPARES.match(one.spelling) and len(calls) < _MOST_PREPARES:
+            with contextlib.suppress(HarnessError):
                 given = values.arguments(one)
-            except HarnessError:
-                continue
-            return [f"if (preparing()) object->{one.spelling}({given});"]
-    return []
+                attempt = "2" if calls else "1"
+                calls.append(f"if (preparing() >= {attempt}) object->{one.spelling}({given});")
+    return calls
+
+
+def _attempts(lines: list[str]) -> int:
+    return max((n for n in (1, 2) if any(f"preparing() >= {n}" in one for one in lines)), default=0)
 
 
 def _passed_on(name: str, kind: Any) -> tuple[str, Any]:
