@@ -781,3 +781,22 @@ def test_files_room_and_what_prepares_another_method(
 ) -> None:
     found = verdict(tmp_path, NEEDS_MORE.format(release=release), "GPU101")
     assert found.outcome is outcome, found
+
+
+def test_what_calls_the_method_itself_does_not_prepare_it(tmp_path: Path) -> None:
+    text = """
+        class Solver {
+        public:
+            ~Solver() { cudaFree(data_); }
+            void init(int size) { ready_ = true; grow(size); }
+            void grow(int size) {
+                if (!ready_) return;
+                cudaMalloc(&data_, size);  // HERE
+            }
+        private:
+            bool ready_ = false;
+            void *data_ = nullptr;
+        };
+        """
+    found = verdict(tmp_path, textwrap.dedent(text), "GPU105")
+    assert found.outcome is not Outcome.CONFIRMED, found

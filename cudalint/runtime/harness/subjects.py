@@ -77,6 +77,12 @@ class Unit:
                     pending.append(by_name[usr])
         return pending
 
+    def leads_to(self, cursor: Any, function: Any) -> bool:
+        """Whether a function is another one, or calls it, itself or by what it calls."""
+        usr = function.get_usr()
+        bodies = (one for one in self._functions if one.get_usr() == cursor.get_usr())
+        return any(one.get_usr() == usr for body in bodies for one in self.reached_from(body))
+
     def functions_of(self, kind: Any) -> list[Any]:
         """The functions outside of classes that take one thing of a class of the project's, or a
         pointer to it, and nothing else."""

@@ -33,7 +33,7 @@ _FUNCTIONS = (TypeKind.FUNCTIONPROTO, TypeKind.FUNCTIONNOPROTO)
 _ORDINAL = re.compile(r"(?i)(dev|device|gpu|rank|id|idx|index|root)(_?id)?$")
 _ANONYMOUS = re.compile(r"\(anonymous(?: \w+)?\)::")
 _FILE = re.compile(r"(?i)file|path")
-_STRING = re.compile(r"^std::(?:\w+::)?basic_string<char\b")
+_STRING = re.compile(r"^(?:const )?std::(?:\w+::)?basic_string<char\b")
 _FLAGS = re.compile(r"(?i)flags?$")
 _HANDLES = {
     "_IO_FILE": "tmpfile()",

@@ -17,6 +17,7 @@ from cudalint.frontends.cuda.parse import ParseFailure, ParseOptions, parse
 from cudalint.project.compile_commands import CompileFlags
 from cudalint.project.reading import UnreadableError
 from cudalint.runtime.build import SOURCES
+from cudalint.runtime.evidence import LEAKS
 from cudalint.runtime.harness.asked import asked_values
 from cudalint.runtime.harness.subjects import (
     HarnessError,
@@ -176,8 +177,11 @@ class Writer:
         if not ends:
             hold = f"{kind}* object = &held({built});"
         prepares = [hold]
-        prepares += _preparing(others, values)
-        prepares += self._before(finding, function, others, values)
+        # What calls the function itself would have it called twice.
+        first = [one for one in others if not self._unit.leads_to(one, function)]
+        prepares += _preparing(first, values)
+        if finding.code not in LEAKS:  # what is not released may be another's to release
+            prepares += self._before(finding, function, first, values)
         releases = [
             f"if (releasing()) object->{one.spelling}();"
             for one in others
