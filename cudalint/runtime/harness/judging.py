@@ -231,7 +231,7 @@ def _refusal(finding: Finding, base: Observation) -> str:
         return f"the function throws {thrown[1]}"
     if base.result.exit_status == _REJECTED:
         return "the function throws, or needs what cannot be made up"
-    if base.ended and base.result.exit_status:
+    if base.ended and base.called_exit and base.result.exit_status:
         return f"the function ends the program ({base.exit_text})"
     failures = [event for event in base.account.failures if not event.injected]
     if failures and finding.code in LEAKS:
