@@ -31,6 +31,7 @@ _MOST_FOLDERS = 60
 _SYSTEM = ("inttypes.h", "math.h", "stdint.h", "string.h", "unistd.h")
 """A folder with such a header is for another system."""
 _LEAVES = re.compile(r"(?:fails|throws) \((?:returns|leaves) at line (\d+)\)")
+_RELEASED = re.compile(r"line (\d+) has released it already")
 _ROWS_OF_A_CHECK = 3
 """The call that fails stands that near above the line where its function is left."""
 
@@ -42,13 +43,18 @@ def main() -> None:
     parser.add_argument("clones", type=Path)
     parser.add_argument("--only", default="", help="repositories with this in their name")
     parser.add_argument("--language", choices=["C++", "Python"], help="only these findings")
+    parser.add_argument(
+        "--judged", nargs="+", default=["true", "petty", "false"], metavar="VERDICT",
+        help="only findings judged so",
+    )  # fmt: skip
+    parser.add_argument("--keep-harness", type=Path, metavar="DIR", help="keep them to be read")
     parser.add_argument("--sample", type=int, metavar="COUNT", help="only so many, always the same")
     options = parser.parse_args()
     entries = [
         one
         for path in options.rounds
         for one in load(path).findings
-        if one.verdict != "uncertain" and judged(one.code) and options.only in one.repository
+        if one.verdict in options.judged and judged(one.code) and options.only in one.repository
         if options.language in (None, one.language) and _clone(options.clones, one) is not None
     ]
     if options.sample:
@@ -61,7 +67,7 @@ def main() -> None:
     for own in groups.values():
         repository = _clone(options.clones, own[0])
         assert repository is not None
-        for one, verdict in _verdicts(repository, own):
+        for one, verdict in _verdicts(repository, own, options.keep_harness):
             counts.setdefault(one.language, Counter())[_kind(one.verdict, verdict)] += 1
             said = verdict.reason or _run(verdict)
             print(f"{one.repository} {one.file}:{one.line} {one.code} {one.verdict}:"
@@ -87,7 +93,10 @@ def _summed(found: Counter[str]) -> str:
     return f"{decided} of {built} have a verdict, {found['agrees']} agree ({parts})"
 
 
-def _verdicts(repository: Path, entries: list[Judged]) -> Iterator[tuple[Judged, Verdict]]:
+def _verdicts(
+    repository: Path, entries: list[Judged], keep: Path | None
+) -> Iterator[tuple[Judged, Verdict]]:
+    kept = None if keep is None else keep / repository.parent.name
     with tempfile.TemporaryDirectory(prefix="cudalint-judged-") as name:
         commit = entries[0].commit
         git = ["git", "--git-dir", str(repository), "--work-tree", name]
@@ -108,7 +117,7 @@ def _verdicts(repository: Path, entries: list[Judged]) -> Iterator[tuple[Judged,
             own = [one for one in entries if one.file == filename]
             options = ConfirmOptions(
                 Simulated(), Budget(_SECONDS), seconds=10.0, cache=folder / ".cache",
-                harnesses=HarnessOptions(lambda sources: flags),
+                harnesses=HarnessOptions(lambda sources: flags, keep=kept),
             )  # fmt: skip
             targets = [
                 dataclasses.replace(target, flags=flags)
@@ -126,6 +135,9 @@ def _finding(one: Judged, folder: Path) -> Finding:
     steps = tuple(
         Step(filename, Span(max(1, int(row) - _ROWS_OF_A_CHECK), 1, int(row), 200), "it fails")
         for row in _LEAVES.findall(one.message)
+    ) + tuple(
+        Step(filename, Span(int(row), 1, int(row), 200), "it is released")
+        for row in _RELEASED.findall(one.message)
     )
     return Finding(
         one.code, "judged", Severity(one.severity), Confidence(one.confidence),

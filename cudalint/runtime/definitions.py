@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from cudalint.runtime.targets import has_main
 
 _UNDEFINED = re.compile(r"undefined reference to [`'‘]([^'’\n]+)['’]")
 _TABLE = re.compile(r"(?:vtable|typeinfo|VTT) for (.+)")
+_RENAMED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\w+)[ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _AFTER = re.compile(r"\s*(?:(?:const|noexcept|override|final)\s*)*(?:\{|:[^:])")
 _MOST_BYTES = 1 << 20
@@ -41,6 +43,20 @@ def defining(names: Iterable[str], candidates: Iterable[Path]) -> tuple[Path, ..
         if not has_main(text) and any(_defines(text, pattern) for pattern in patterns):
             found.append(path)
     return tuple(found)
+
+
+def written_as(names: Iterable[str], headers: Iterable[Path]) -> frozenset[str]:
+    """The macros of some headers that stand for one of these functions: ``SPREAD`` where there is
+    ``#define SPREAD spread_double``."""
+    wanted = set(names)
+    found: set[str] = set()
+    for path in itertools.islice(headers, _MOST_CANDIDATES):
+        try:
+            text = path.read_text("utf-8", "replace") if path.stat().st_size < _MOST_BYTES else ""
+        except OSError:
+            continue
+        found.update(macro for macro, name in _RENAMED.findall(text) if name in wanted)
+    return frozenset(found)
 
 
 def sources_in(folders: Sequence[Path]) -> list[Path]:

@@ -23,6 +23,9 @@ class Limits:
     """Of the device; ``None`` where only its failures tell."""
 
 
+_TERMINATED = "terminate called "
+
+
 @dataclass(frozen=True)
 class Observation:
     """What one run showed."""
@@ -56,6 +59,12 @@ class Observation:
         exception that nobody caught, once the stack was unwound."""
         by_itself = self.result.ended or (bool(self.uncaught) and not self.result.timed_out)
         return by_itself and self.complete
+
+    @property
+    def terminated(self) -> bool:
+        """Whether an exception ended it that nobody can catch, out of a destructor say: nothing of
+        the program runs after that."""
+        return _TERMINATED in self.result.stderr and not self.result.ended
 
     @property
     def called_exit(self) -> bool:

@@ -204,7 +204,8 @@ class Judge:
     def _in_run(self, question: Question, fault: Fault | None, tried: _Tried) -> Evidence | None:
         tried.fault = fault
         seen = self._laboratory.observe(fault)
-        tried.ended += seen.ended
+        # Whatever is misused after such an end, nobody can.
+        tried.ended += seen.ended or (seen.terminated and question.finding.code not in LEAKS)
         evidence = evidence_of(question, seen)
         if evidence is None:
             if question.finding.code in LEAKS:

@@ -4,6 +4,7 @@ of several sizes, so that nothing is confirmed by one that the code would refuse
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from pathlib import Path
 
@@ -27,8 +28,12 @@ _REJECTED = 86
 _THROWN = re.compile(r"^cudalint: the function throws (.+)$", re.MULTILINE)
 """What it says then."""
 _NUMBER = "CUDALINT_HARNESS_NUMBER"
+_CHOICE = "CUDALINT_HARNESS_CHOICE"
 _RELEASING = "CUDALINT_HARNESS_RELEASING"
 _PREPARING = "CUDALINT_HARNESS_PREPARING"
+_ROOM = "CUDALINT_HARNESS_ROOM"
+_ROOMS = (16, 320)
+"""How many MiB a block of the harness has, and where nothing comes to its end with that."""
 _NONSENSE = (0, -1)
 _BY_ARGUMENTS = frozenset({
     "GPU301", "GPU302", "GPU303", "GPU304", "GPU305", "GPU405", "GPU407", "GPU501", "GPU502",
@@ -101,22 +106,32 @@ class HarnessJudge:
             return self._unreached("it depends on the sizes that it is given")
         if self._shown_by_nonsense(finding, harness, made):
             return self._unreached("only sizes of nothing and null pointers show it")
-        if found and all(one.outcome is Outcome.REFUTED for one in found):
-            return found[0]
-        undecided = (one for one in found if one.outcome is not Outcome.REFUTED)
+        # Arguments with which the code does not come there say nothing of what it does there.
+        there = [one for one in found if not one.reason.startswith(NEVER_CALLED)]
+        if there and all(one.outcome is Outcome.REFUTED for one in there):
+            return there[0]
+        undecided = (one for one in there or found if one.outcome is not Outcome.REFUTED)
         return next(undecided, self._unreached(f"the arguments that can be made up: {refused}"))
 
     def _with_number(
         self, finding: Finding, harness: Harness, made: Made, number: int
     ) -> tuple[Verdict | None, str]:
-        """The verdict with sizes of one number, or why there is none; with an object that was
-        prepared where one that was not says nothing."""
+        """The verdict with sizes of one number, or why there is none; with values that the code
+        compares its arguments with, and with an object that was prepared, where others say
+        nothing."""
         verdict: Verdict | None = None
         refused = ""
-        for prepared in (False, True) if harness.preparing else (False,):
-            laboratory = self._laboratory(finding, harness, made, number, prepared=prepared)
-            refused = _refusal(finding, laboratory.base())
-            if not refused:
+        attempts = range(harness.choices + 1), range(harness.preparing + 1)
+        rooms = _ROOMS if number == harness.numbers[0] else _ROOMS[:1]  # they take their time
+        for room, choice, prepared in itertools.product(rooms, *attempts):
+            if room != _ROOMS[0] and verdict is not None:
+                break  # There was room enough.
+            laboratory = self._laboratory(
+                finding, harness, made, number, choice=choice, prepared=prepared, room=room
+            )
+            why = _refusal(finding, laboratory.base())
+            refused = refused or why
+            if not why:
                 verdict = _of_caller(Judge(laboratory, [finding]).verdict(finding))
                 if verdict.outcome in _DECISIVE:
                     break
@@ -140,10 +155,15 @@ class HarnessJudge:
         made: Made,
         number: int,
         *,
-        prepared: bool = False,
+        choice: int = 0,
+        prepared: int = 0,
+        room: int = _ROOMS[0],
     ) -> Laboratory:
         releasing = harness.releasing and finding.code in LEAKS - _ON_FAILURE
-        settings = {_NUMBER: number, _RELEASING: int(releasing), _PREPARING: int(prepared)}
+        settings = {
+            _NUMBER: number, _CHOICE: choice, _RELEASING: int(releasing),
+            _PREPARING: prepared, _ROOM: room,
+        }  # fmt: skip
         own = {name: str(value) for name, value in settings.items()}
         ready = dataclasses.replace(made.ready, environment={**made.ready.environment, **own})
         laboratory = _HarnessLaboratory(ready, self._device, self._budget, made.file)
@@ -211,6 +231,8 @@ def _refusal(finding: Finding, base: Observation) -> str:
         return f"the function throws {thrown[1]}"
     if base.result.exit_status == _REJECTED:
         return "the function throws, or needs what cannot be made up"
+    if base.ended and base.called_exit and base.result.exit_status:
+        return f"the function ends the program ({base.exit_text})"
     failures = [event for event in base.account.failures if not event.injected]
     if failures and finding.code in LEAKS:
         return f"{failures[0].api} fails with status {failures[0].status}"

@@ -7,7 +7,7 @@ import dataclasses
 import hashlib
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -22,7 +22,7 @@ from cudalint.runtime.build import (
     links_anyway,
 )
 from cudalint.runtime.cached_build import build_cached, ledger_environment
-from cudalint.runtime.definitions import defining, missing_names, sources_in
+from cudalint.runtime.definitions import defining, missing_names, sources_in, written_as
 from cudalint.runtime.devices import Device
 from cudalint.runtime.harness.python_writing import PythonWriter
 from cudalint.runtime.harness.subjects import HarnessError
@@ -188,12 +188,17 @@ class NativeMaker:
                 broken = {path for path in added if f"{path}:" in error.output and not names}
                 added = tuple(path for path in added if path not in broken)
                 others = (path for path in sources_in(folders) if path not in used)
+                names |= written_as(names, _headers_in(folders))
                 more = defining(names, others)[: _MOST_ADDED - len(added)]
                 if not more and not broken:
                     break
                 used.update(more)
                 added += more
-        return self._cached(sources, dataclasses.replace(options, incomplete=True))
+        anyway = dataclasses.replace(options, incomplete=True)
+        if added:
+            with contextlib.suppress(BuildError):
+                return self._cached((*sources, *added), anyway)
+        return self._cached(sources, anyway)
 
     def _cached(self, sources: Sequence[Path], options: BuildOptions) -> Executable:
         return build_cached(sources, options, included=[self.source], folder=self.cache)
@@ -211,6 +216,12 @@ def _written(harness: Harness, keep: Path | None, cache: Path | None) -> Path:
     except OSError as error:
         raise HarnessError(f"{file}: {error.strerror or error}") from error
     return file
+
+
+def _headers_in(folders: Sequence[Path]) -> Iterator[Path]:
+    for folder in dict.fromkeys(folders):
+        if folder.is_dir():
+            yield from (one for one in sorted(folder.iterdir()) if one.suffix in _HEADERS)
 
 
 def _host_calls() -> dict[str, str]:

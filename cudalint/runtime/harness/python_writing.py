@@ -62,7 +62,7 @@ class PythonWriter:
             ".py",
             asked_numbers(" ".join(asked)),
             bool(releases),
-            preparing=False,
+            preparing=0,
         )
 
     def _around(self, row: int) -> _Subject:

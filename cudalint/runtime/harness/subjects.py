@@ -21,6 +21,7 @@ _FUNCTIONS = (
 )
 CLASSES = (CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL, CursorKind.CLASS_TEMPLATE)
 _SCOPES = (*CLASSES, CursorKind.NAMESPACE, CursorKind.LINKAGE_SPEC, CursorKind.UNEXPOSED_DECL)
+_MOST_REACHED = 24
 _DEVICE_ONLY = (CursorKind.CUDAGLOBAL_ATTR, CursorKind.CUDADEVICE_ATTR)
 
 
@@ -64,6 +65,23 @@ class Unit:
                     seen.add(caller.get_usr())
                     pending.append(caller)
         raise HarnessError(f"`{name_of(cursor)}` is not public, and nothing public calls it")
+
+    def reached_from(self, cursor: Any) -> list[Any]:
+        """A function, and those of this source that it calls, and so on."""
+        by_name = {one.get_usr(): one for one in self._functions}
+        pending, seen = [cursor], {cursor.get_usr()}
+        for one in pending:
+            for usr in _called(one):
+                if usr in by_name and usr not in seen and len(pending) < _MOST_REACHED:
+                    seen.add(usr)
+                    pending.append(by_name[usr])
+        return pending
+
+    def leads_to(self, cursor: Any, function: Any) -> bool:
+        """Whether a function is another one, or calls it, itself or by what it calls."""
+        usr = function.get_usr()
+        bodies = (one for one in self._functions if one.get_usr() == cursor.get_usr())
+        return any(one.get_usr() == usr for body in bodies for one in self.reached_from(body))
 
     def functions_of(self, kind: Any) -> list[Any]:
         """The functions outside of classes that take one thing of a class of the project's, or a

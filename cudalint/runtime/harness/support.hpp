@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,7 +18,7 @@
 namespace cudalint_harness {
 
 const int rejected = 86;  // The exit status where an exception came out of the function.
-const size_t block_bytes = 1 << 20;
+const size_t zeroed_bytes = 1 << 20;
 struct Kept {
     Kept* next;
     void* pointer;
@@ -49,25 +50,47 @@ inline long setting(const char* name, long usual) {
 inline long number() { return setting("CUDALINT_HARNESS_NUMBER", 64); }
 inline bool flag() { return setting("CUDALINT_HARNESS_FLAG", 1) != 0; }
 inline bool releasing() { return setting("CUDALINT_HARNESS_RELEASING", 0) != 0; }
-inline bool preparing() { return setting("CUDALINT_HARNESS_PREPARING", 0) != 0; }
+inline long preparing() { return setting("CUDALINT_HARNESS_PREPARING", 0); }
+inline const char* text() { return number() > 0 ? "cudalint" : nullptr; }
+// As large as the product of a few sizes, or as what a program may have fixed.
+inline size_t block_bytes() { return size_t(setting("CUDALINT_HARNESS_ROOM", 16)) << 20; }
+// The name of a file that is there, with nothing in it.
+inline const char* file() {
+    static char name[] = "/tmp/cudalint-harness-XXXXXX";
+    static const int opened = mkstemp(name);
+    static const int left = atexit([] { unlink(name); });
+    return opened < 0 || left != 0 || number() <= 0 ? text() : name;
+}
+// A value that the code compares a thing with, or what it is else.
+inline long choice() { return setting("CUDALINT_HARNESS_CHOICE", 0); }
+inline long chosen(long usual, std::initializer_list<long> asked) {
+    return choice() > 0 && number() > 0 ? asked.begin()[(choice() - 1) % asked.size()] : usual;
+}
 template <class T> bool there(const T&) { return true; }
 template <class T> bool there(T* object) { return object != nullptr; }
 // What was released holds nothing for its user any more.
 template <class T> void forget(T& object) { memset((void*)&object, 0, sizeof object); }
-inline const char* text() { return number() > 0 ? "cudalint" : nullptr; }
 
 // Managed memory: the host and the device may both use it.
 inline void* block() {
     if (number() <= 0) return nullptr;
     void* pointer = nullptr;
-    if (cudaMallocManaged(&pointer, block_bytes, cudaMemAttachGlobal) != cudaSuccess) _exit(3);
-    memset(pointer, 0, block_bytes);
+    if (cudaMallocManaged(&pointer, block_bytes(), cudaMemAttachGlobal) != cudaSuccess) _exit(3);
+    memset(pointer, 0, zeroed_bytes);
     return keep(pointer);
 }
 inline void* table() {
     void** pointers = (void**)block();
     for (int i = 0; pointers && i < 8; i++) pointers[i] = block();
     return pointers;
+}
+// One thing or many of a kind: of nothing, or all as one is.
+template <class T> T* array(const T& one) {
+    T* all = (T*)block();
+    if (choice() > 0)
+        for (size_t i = 0; all && i < zeroed_bytes / sizeof one; i++)
+            memcpy((void*)(all + i), (const void*)&one, sizeof one);
+    return all;
 }
 // A handle that the first call which succeeds puts where it is told to.
 template <class Handle> Handle made() { _exit(3); }

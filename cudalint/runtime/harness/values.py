@@ -9,6 +9,7 @@ from typing import Any
 
 from clang.cindex import AccessSpecifier, CursorKind, TypeKind
 
+from cudalint.runtime.harness.asked import Asked
 from cudalint.runtime.harness.handles import HandleMaker, name_of_handle
 from cudalint.runtime.harness.standins import stand_in
 from cudalint.runtime.harness.subjects import (
@@ -22,6 +23,7 @@ from cudalint.runtime.harness.subjects import (
 
 _DEEPEST = 4
 _MOST_MAKERS = 3
+_MOST_CONSTRUCTORS = 2
 _MOST_ACQUIRED = 2
 """Handles that another one is made of."""
 _POINTERS = (TypeKind.POINTER, TypeKind.INCOMPLETEARRAY, TypeKind.CONSTANTARRAY)
@@ -30,6 +32,8 @@ _FLOATS = (TypeKind.FLOAT, TypeKind.DOUBLE, TypeKind.LONGDOUBLE)
 _FUNCTIONS = (TypeKind.FUNCTIONPROTO, TypeKind.FUNCTIONNOPROTO)
 _ORDINAL = re.compile(r"(?i)(dev|device|gpu|rank|id|idx|index|root)(_?id)?$")
 _ANONYMOUS = re.compile(r"\(anonymous(?: \w+)?\)::")
+_FILE = re.compile(r"(?i)file|path")
+_STRING = re.compile(r"^(?:const )?std::(?:\w+::)?basic_string<char\b")
 _FLAGS = re.compile(r"(?i)flags?$")
 _HANDLES = {
     "_IO_FILE": "tmpfile()",
@@ -42,10 +46,16 @@ _HANDLES = {
 class Values:
     """Makes the arguments of one harness."""
 
-    def __init__(self, unit: Unit, templated: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, unit: Unit, templated: frozenset[str] = frozenset(), asked: Asked | None = None
+    ) -> None:
         """``unit`` has the classes that derive from abstract ones; ``templated``: the type
-        parameters, which the harness gives a meaning."""
+        parameters, which the harness gives a meaning; ``asked``: what the code compares things
+        with."""
         self._unit = unit
+        self._asked = asked or {}
+        self.choices = 0
+        """How many of the values that it is compared with a thing can be given."""
         self.lines: list[str] = []
         self.types: list[str] = []
         """The classes that stand in for what derives from abstract ones."""
@@ -76,7 +86,7 @@ class Values:
 
     def _given_back(self, kind: Any) -> str:
         """What a method of a class that stands in returns: it has no locals."""
-        alone = Values(self._unit, self._templated)
+        alone = Values(self._unit, self._templated, self._asked)
         made = alone.of(kind)
         if alone.lines or alone.types:
             raise HarnessError(f"a `{kind.spelling}` cannot be made in one expression")
@@ -93,7 +103,7 @@ class Values:
         if self._is_number(meant):
             return self._handle(kind, depth) or self._number(kind, meant, name)
         if meant.kind == TypeKind.RECORD:
-            return self._record(meant, depth)
+            return "std::string(file())" if _is_file(meant, name) else self._record(meant, depth)
         raise HarnessError(f"a `{kind.spelling}` cannot be constructed")
 
     def held(self, kind: Any, name: str = "", depth: int = 0) -> str:
@@ -112,14 +122,29 @@ class Values:
             local = f"value{len(self.lines)}"
             self.lines.append(f"auto& {local} = held(new {spelled}());")
             self._filling[spelled] = local
-            # Nothing asked for is what a library calls its defaults.
-            for field in () if self._acquiring else _fields(declaration):
-                if _is_filled(field.type) and not field.is_bitfield() and not _is_link(field):
-                    made = self.of(field.type, field.spelling, depth + 1)
-                    self.lines.append(f"{local}.{field.spelling} = {made};")
+            if not self._acquiring:  # Nothing asked for is what a library calls its defaults.
+                self._fill(local, declaration, depth)
             del self._filling[spelled]
             return local
         return f"held(new {spelled}({self._inside(kind, name, depth)}))"
+
+    def _fill(self, whole: str, declaration: Any, depth: int) -> None:
+        """Sets the fields of a plain struct, and of those that it holds."""
+        for field in _fields(declaration):
+            place, meant = f"{whole}.{field.spelling}", field.type.get_canonical()
+            if not field.spelling or field.is_bitfield() or _is_link(field):
+                continue
+            if _is_filled(field.type):
+                self.lines.append(f"{place} = {self.of(field.type, field.spelling, depth + 1)};")
+            elif meant.kind == TypeKind.CONSTANTARRAY and _is_filled(meant.element_type):
+                made = self.of(meant.element_type, field.spelling, depth + 1)
+                self.lines.append(f"for (auto& one : {place}) one = {made};")
+            elif (
+                meant.kind == TypeKind.RECORD
+                and depth < _DEEPEST
+                and is_plain(meant.get_declaration())
+            ):
+                self._fill(place, meant.get_declaration(), depth + 1)
 
     def spelled(self, kind: Any) -> str:
         """How a type is written outside of the source's own scopes."""
@@ -133,6 +158,8 @@ class Values:
         meant = kind.get_canonical()
         if meant.kind != TypeKind.RECORD:
             return self.of(kind, name, depth)
+        if _is_file(meant, name):
+            return "file()"
         return self.constructor_arguments(meant.get_declaration(), depth, meant)
 
     def _pointer(self, kind: Any, meant: Any, name: str, depth: int) -> str:
@@ -148,7 +175,7 @@ class Values:
         if aimed.kind in _FUNCTIONS:
             return f"({spelled}){_function(aimed.get_result(), self.spelled)}"
         if aimed.kind in (TypeKind.CHAR_S, TypeKind.CHAR_U) and aimed.is_const_qualified():
-            return "text()"
+            return "file()" if _FILE.search(name) else "text()"
         if aimed.kind == TypeKind.RECORD:
             declaration = aimed.get_declaration()
             known = _HANDLES.get(declaration.spelling) or self._handle(kind, depth)
@@ -158,6 +185,9 @@ class Values:
                 return f"({spelled})block()"
             if not (is_plain(declaration) and not _has_pointers(declaration)):
                 return f"&{self.held(target, name, depth + 1)}"
+            if not declaration.location.is_in_system_header and depth < _DEEPEST:
+                self.choices = max(self.choices, 1)
+                return f"({spelled})array({self.held(target, name, depth + 1)})"
         elif aimed.kind in _POINTERS:
             inner = aimed.get_pointee().get_canonical()
             known = inner.kind == TypeKind.RECORD and self._handle(target, depth)
@@ -184,7 +214,7 @@ class Values:
         given = [
             "made"
             if place == maker.place
-            else "block_bytes"
+            else "block_bytes()"
             if place == maker.bytes
             else self.of(one.type, one.spelling, depth + 1)
             for place, one in enumerate(needed(maker.function))
@@ -208,11 +238,17 @@ class Values:
                  if one.kind == CursorKind.ENUM_CONSTANT_DECL),
                 0,
             )  # fmt: skip
-            return f"({spelled}){first}"
+            return f"({spelled}){self._chosen(str(first), meant.spelling)}"
         if meant.kind in _FLOATS:
             return f"({spelled})1"
         none = _ORDINAL.search(name) or _FLAGS.search(name)
-        return f"({spelled})0" if none else f"({spelled})number()"
+        return f"({spelled}){self._chosen('0' if none else 'number()', name)}"
+
+    def _chosen(self, usual: str, name: str) -> str:
+        """A number, or one of those that the code compares it with."""
+        values = self._asked.get(name, ())
+        self.choices = max(self.choices, len(values))
+        return f"chosen({usual}, {{{', '.join(map(str, values))}}})" if values else usual
 
     def _record(self, meant: Any, depth: int) -> str:
         if is_plain(meant.get_declaration()):
@@ -233,30 +269,58 @@ class Values:
                 result = kind.get_template_argument_type(0).get_result()
                 return _function(result, self.spelled)
             return '"cudalint"' if declaration.spelling == "basic_string" else ""
-        definition = declaration.get_definition() or declaration
-        constructors = [
-            one
-            for one in definition.get_children()
-            if one.kind == CursorKind.CONSTRUCTOR
-            and not one.is_copy_constructor()
-            and not one.is_move_constructor()
-        ]
+        constructors = _constructors(declaration)
         if not constructors:
             return ""
-        abstract = definition.is_abstract_record()
-        usable = [
-            one
-            for one in constructors
-            if (is_public(one) or (abstract and one.access_specifier == AccessSpecifier.PROTECTED))
-            and not one.is_deleted_method()
-        ]
         failed = HarnessError(f"`{name}` has no public constructor")
-        for one in sorted(usable, key=_needs):
+        for one in _usable(declaration, constructors):
             try:
                 return self.arguments(one, depth + 1)
             except HarnessError as error:
                 failed = error
         raise failed
+
+    def other_objects(self, declaration: Any, name: str, first: str) -> list[str]:
+        """Expressions that construct a class by its other constructors; ``first`` are the arguments
+        of the simplest. Each makes what it needs only where it is chosen."""
+        found: list[str] = []
+        for one in _usable(declaration, _constructors(declaration)):
+            before = len(self.lines)
+            try:
+                given = self.arguments(one, 1)
+            except HarnessError:
+                del self.lines[before:]
+                continue
+            needs = " ".join(self.lines[before:])
+            del self.lines[before:]
+            if given != first and len(found) < _MOST_CONSTRUCTORS:
+                found.append(f"[&] {{ {needs} return new {name}({given}); }}()")
+        self.choices = max(self.choices, len(found))
+        return found
+
+
+def _constructors(declaration: Any) -> list[Any]:
+    """Those of a class but what copies and moves it."""
+    definition = declaration.get_definition() or declaration
+    return [
+        one
+        for one in definition.get_children()
+        if one.kind == CursorKind.CONSTRUCTOR
+        and not one.is_copy_constructor()
+        and not one.is_move_constructor()
+    ]
+
+
+def _usable(declaration: Any, constructors: list[Any]) -> list[Any]:
+    """Those that a harness may call, that which needs least first."""
+    abstract = (declaration.get_definition() or declaration).is_abstract_record()
+    usable = (
+        one
+        for one in constructors
+        if (is_public(one) or (abstract and one.access_specifier == AccessSpecifier.PROTECTED))
+        and not one.is_deleted_method()
+    )
+    return sorted(usable, key=_needs)
 
 
 def needed(function: Any) -> list[Any]:
@@ -280,6 +344,11 @@ def destroys(declaration: Any, depth: int = 0) -> bool:
             if depth < _DEEPEST and inner.kind in CLASSES and destroys(inner, depth + 1):
                 return True
     return False
+
+
+def _is_file(meant: Any, name: str) -> bool:
+    """Whether a text is the name of a file."""
+    return bool(_FILE.search(name) and _STRING.search(meant.spelling))
 
 
 def _function(result: Any, spelled: Callable[[Any], str]) -> str:

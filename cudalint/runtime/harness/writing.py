@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 import re
@@ -16,6 +17,8 @@ from cudalint.frontends.cuda.parse import ParseFailure, ParseOptions, parse
 from cudalint.project.compile_commands import CompileFlags
 from cudalint.project.reading import UnreadableError
 from cudalint.runtime.build import SOURCES
+from cudalint.runtime.evidence import LEAKS
+from cudalint.runtime.harness.asked import asked_values
 from cudalint.runtime.harness.subjects import (
     HarnessError,
     Unit,
@@ -33,6 +36,7 @@ RELEASES = re.compile(
     r"(?i)release|free|destroy|clear|close|reset|final|clean|dispose|deinit|shutdown|tear"
 )
 _PREPARES = re.compile(r"(?i:init|initiali[sz]e|create|open|set_?up|prepare)(?:[A-Z_]\w*)?$")
+_MOST_PREPARES = 3
 _PARAMETERS = (
     CursorKind.TEMPLATE_TYPE_PARAMETER,
     CursorKind.TEMPLATE_NON_TYPE_PARAMETER,
@@ -53,8 +57,11 @@ class Harness:
     """What sizes and counts may be, the usual one first."""
     releasing: bool
     """Whether something releases what it made, which a user would call at the end."""
-    preparing: bool
-    """Whether its class has methods that prepare an object, which a user may have to call first."""
+    preparing: int
+    """At how many attempts more of its class's methods are called that prepare an object, as a user
+    may have to."""
+    choices: int = 0
+    """How many of the values that the code compares it with an argument can be given."""
 
     @property
     def filename(self) -> str:
@@ -84,7 +91,8 @@ class Writer:
         function = self._unit.reachable(inner)
         owner = class_of(function)
         aliases, templated = _aliases(function, owner)
-        values = Values(self._unit, templated)
+        asked = asked_values(self._unit.reached_from(function))
+        values = Values(self._unit, templated, asked)
         prepares: list[str] = []
         if owner is None or function.is_static_method():
             call, releases = self._alone(function, values)
@@ -99,7 +107,8 @@ class Writer:
             suffix if suffix in SOURCES else ".cu",
             _numbers(inner),
             bool(releases),
-            any("preparing()" in line for line in prepares),
+            _attempts(prepares),
+            values.choices,
         )
 
     def _alone(self, function: Any, values: Values) -> tuple[list[str], list[str]]:
@@ -160,18 +169,40 @@ class Writer:
         # where what derives from an abstract class, for which another stands in, may release them.
         stands_in = definition.is_abstract_record() and made_of is definition
         ends = not stands_in and (destroys(owner) or finding.code == "GPU105")
-        hold = "std::unique_ptr<{0}> object(new {0}({1}));"
+        built = f"new {kind}({made})"
+        if function.kind != CursorKind.CONSTRUCTOR:
+            for number, other in enumerate(values.other_objects(made_of, kind, made), 1):
+                built = f"choice() == {number} ? {other} : {built}"
+        hold = f"std::unique_ptr<{kind}> object({built});"
         if not ends:
-            hold = "{0}* object = &held(new {0}({1}));"
-        prepares = [hold.format(kind, made)]
-        if not plain and not _PREPARES.match(function.spelling):
-            prepares += _preparing(others, values)
+            hold = f"{kind}* object = &held({built});"
+        prepares = [hold]
+        # What calls the function itself would have it called twice.
+        first = [one for one in others if not self._unit.leads_to(one, function)]
+        prepares += _preparing(first, values)
+        if finding.code not in LEAKS:  # what is not released may be another's to release
+            prepares += self._before(finding, function, first, values)
         releases = [
             f"if (releasing()) object->{one.spelling}();"
             for one in others
             if not parameters(one) and self._is_release(one)
         ]
         return call, prepares, releases
+
+    def _before(
+        self, finding: Finding, function: Any, others: list[Any], values: Values
+    ) -> list[str]:
+        """The calls of the methods that a finding tells of, before that in which it ends."""
+        calls: list[str] = []
+        for step in finding.steps:
+            with contextlib.suppress(HarnessError):
+                inner = self._unit.around(step.filename, step.span.row)
+                usr = self._unit.reachable(inner).canonical.get_usr()
+                for one in others:
+                    if one.get_usr() == usr != function.get_usr():
+                        given = values.arguments(one)
+                        calls.append(f"if (preparing() >= 1) object->{one.spelling}({given});")
+        return list(dict.fromkeys(calls))
 
     def _text(self, name: str, types: list[str], body: list[str]) -> str:
         support = _SUPPORT.read_text("utf-8")
@@ -206,15 +237,20 @@ class Writer:
 
 
 def _preparing(methods: list[Any], values: Values) -> list[str]:
-    """The call of the first method that prepares an object, where its arguments can be made."""
+    """The calls of the methods that prepare an object and whose arguments can be made: of the first
+    at the first attempt, of all at the second."""
+    calls: list[str] = []
     for one in methods:
-        if _PREPARES.match(one.spelling):
-            try:
+        if _PREPARES.match(one.spelling) and len(calls) < _MOST_PREPARES:
+            with contextlib.suppress(HarnessError):
                 given = values.arguments(one)
-            except HarnessError:
-                continue
-            return [f"if (preparing()) object->{one.spelling}({given});"]
-    return []
+                attempt = "2" if calls else "1"
+                calls.append(f"if (preparing() >= {attempt}) object->{one.spelling}({given});")
+    return calls
+
+
+def _attempts(lines: list[str]) -> int:
+    return max((n for n in (1, 2) if any(f"preparing() >= {n}" in one for one in lines)), default=0)
 
 
 def _passed_on(name: str, kind: Any) -> tuple[str, Any]:

@@ -1,0 +1,242 @@
+"""What harnesses try before they give up: other arguments, objects, orders of calls, sizes."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from cudalint.findings.verdict import Outcome, Verdict
+from cudalint.runtime.confirm import ConfirmOptions, confirm
+from cudalint.runtime.devices import Simulated
+from cudalint.runtime.harness.making import HarnessOptions
+from cudalint.runtime.sweep import Budget
+from tests.runtime.test_confirm import Case
+from tests.runtime.test_harness import verdict
+
+
+@pytest.fixture(autouse=True)
+def _needs(compiler: Path) -> None:
+    """All of these build programs."""
+
+
+def released_again(folder: Path, text: str) -> Verdict:
+    """The verdict on a second release, after that of the line with ``STEP``."""
+    case = Case(folder, text)
+    finding = dataclasses.replace(case.finding("GPU201", STEP="released"), function="")
+    options = ConfirmOptions(
+        Simulated(), Budget(120.0), seconds=20.0, cache=folder / "cache",
+        harnesses=HarnessOptions(),
+    )  # fmt: skip
+    found = confirm([finding], (), options).findings[0].runtime
+    assert found is not None
+    return found
+
+
+COMPARED = """
+#include <cassert>
+enum Kind {{ none, sparse }};
+struct Options {{ int direction; int sizes[2]; }};
+struct Plan {{ Options options; int type; }};
+int work(Plan *plan, Kind kind, char side) {{
+    assert(plan->options.direction == 2);
+    if (kind != sparse || side != 'L' || plan->options.sizes[1] < 8) return 1;
+    void *p = nullptr;
+    switch (plan->type) {{
+        case 1: return 3;
+        case 7: cudaMalloc(&p, 64);  // HERE
+    }}
+    {release}
+    return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("", Outcome.CONFIRMED), ("cudaFree(p);", Outcome.REFUTED)]
+)
+def test_what_arguments_are_compared_with_is_tried(
+    tmp_path: Path, release: str, outcome: Outcome
+) -> None:
+    found = verdict(tmp_path, COMPARED.format(release=release), "GPU101")
+    assert found.outcome is outcome, found
+
+
+AGAIN = """
+class Buffer {{
+public:
+    explicit Buffer(int n) : n_(n) {{ cudaMalloc(&data_, n_); }}
+    ~Buffer() {{
+        cudaFree(data_);  // HERE
+    }}
+    void resize(int n) {{
+        cudaFree(data_);  // STEP
+        {renew}
+    }}
+private:
+    int n_;
+    void *data_ = nullptr;
+}};
+"""
+
+
+@pytest.mark.parametrize(
+    ("renew", "outcome"),
+    [
+        ("n_ = n;", Outcome.CONFIRMED),
+        ("data_ = nullptr; cudaMalloc(&data_, n);", Outcome.REFUTED),
+    ],
+)
+def test_methods_that_a_finding_tells_of_are_called_first(
+    tmp_path: Path, renew: str, outcome: Outcome
+) -> None:
+    found = released_again(tmp_path, AGAIN.format(renew=renew))
+    assert found.outcome is outcome, found
+
+
+BY_OTHERS = """
+class Buffer {{
+public:
+    Buffer() {{}}
+    explicit Buffer(int n) : n_(n) {{}}
+    void fill() {{
+        if (n_ == 0) return;
+        void *p = nullptr;
+        cudaMalloc(&p, n_);  // HERE
+        {release}
+    }}
+private:
+    int n_ = 0;
+}};
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("", Outcome.CONFIRMED), ("cudaFree(p);", Outcome.REFUTED)]
+)
+def test_other_constructors_are_tried(tmp_path: Path, release: str, outcome: Outcome) -> None:
+    found = verdict(tmp_path, BY_OTHERS.format(release=release), "GPU101")
+    assert found.outcome is outcome, found
+
+
+ENDS = """
+#include <cstdlib>
+void work(const float *in, int n) {
+    void *p = nullptr;
+    cudaMalloc(&p, 64);  // HERE
+    if (n < 1000000) exit(2);
+    cudaFree(p);
+}
+"""
+
+
+def test_a_function_that_ends_the_program_proves_nothing(tmp_path: Path) -> None:
+    found = verdict(tmp_path, ENDS, "GPU101")
+    assert found.outcome is Outcome.NOT_REACHED, found
+    assert "ends the program" in found.reason
+
+
+RENAMED = """
+#include "names.h"
+int SPREAD(int n);
+void work(int n) {{
+    void *p = nullptr;
+    cudaMalloc(&p, 64);  // HERE
+    if (SPREAD(n) > 0) {release}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("return;", Outcome.CONFIRMED), ("cudaFree(p);", Outcome.REFUTED)]
+)
+def test_a_function_that_a_macro_names(tmp_path: Path, release: str, outcome: Outcome) -> None:
+    (tmp_path / "names.h").write_text("#define SPREAD spread_double\n")
+    (tmp_path / "spread.cpp").write_text('#include "names.h"\nint SPREAD(int n) { return 1; }\n')
+    found = verdict(tmp_path, RENAMED.format(release=release), "GPU101")
+    assert found.outcome is outcome, found
+
+
+THROWING = """
+#include <stdexcept>
+class Buffer {{
+public:
+    explicit Buffer(int n) : n_(n) {{ cudaMalloc(&data_, n_); }}
+    ~Buffer() {{
+        if (cudaSetDevice(0) != cudaSuccess) throw std::runtime_error("gone");
+        cudaFree(data_);  // HERE
+    }}
+    void resize(int n) {{
+        cudaFree(data_);  // STEP
+        {renew}
+    }}
+private:
+    int n_;
+    void *data_ = nullptr;
+}};
+"""
+
+
+@pytest.mark.parametrize(
+    ("renew", "outcome"), [("n_ = n;", Outcome.CONFIRMED), ("data_ = nullptr;", Outcome.REFUTED)]
+)
+def test_a_destructor_that_throws_ends_the_program(
+    tmp_path: Path, renew: str, outcome: Outcome
+) -> None:
+    found = released_again(tmp_path, THROWING.format(renew=renew))
+    assert found.outcome is outcome, found
+
+
+NEEDS_MORE = """
+#include <fstream>
+#include <stdexcept>
+#include <string>
+struct Solver {{
+    explicit Solver(const char *path) : path_(path) {{}}
+    ~Solver() {{ if (!ready_) throw std::runtime_error("nothing to destroy"); }}
+    void init(const std::string &file) {{
+        if (!std::ifstream(path_).good() || !std::ifstream(file).good()) throw 3;
+        ready_ = true;
+    }}
+    void init_tables(const float *from) {{
+        if (!ready_) throw 4;
+        void *p = nullptr;
+        cudaMalloc(&p, 64 << 20);  // HERE
+        if (cudaMemcpy(p, from, 64 << 20, cudaMemcpyHostToDevice) != cudaSuccess) throw 5;
+        {release}
+    }}
+    const char *path_;
+    bool ready_ = false;
+}};
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("", Outcome.CONFIRMED), ("cudaFree(p);", Outcome.REFUTED)]
+)
+def test_files_room_and_what_prepares_another_method(
+    tmp_path: Path, release: str, outcome: Outcome
+) -> None:
+    found = verdict(tmp_path, NEEDS_MORE.format(release=release), "GPU101")
+    assert found.outcome is outcome, found
+
+
+def test_what_calls_the_method_itself_does_not_prepare_it(tmp_path: Path) -> None:
+    text = """
+        class Solver {
+        public:
+            ~Solver() { cudaFree(data_); }
+            void init(int size) { ready_ = true; grow(size); }
+            void grow(int size) {
+                if (!ready_) return;
+                cudaMalloc(&data_, size);  // HERE
+            }
+        private:
+            bool ready_ = false;
+            void *data_ = nullptr;
+        };
+        """
+    found = verdict(tmp_path, textwrap.dedent(text), "GPU105")
+    assert found.outcome is not Outcome.CONFIRMED, found
