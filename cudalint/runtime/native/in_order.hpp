@@ -54,8 +54,8 @@ inline void release_in_order(Call& call, const Allocation& a) {
                         " allocates in the order of another stream: nothing orders the two");
 }
 
-// By the host. "The driver assumes that all accesses to the allocation are complete and performs no
-// further synchronization"; for other memory it waits for the device.
+// By the host. Of memory of the stream-ordered allocator `cuMemFree` waits for nothing: its callers see
+// to it that all uses are over (CUDA Driver API, `cuMemFree`). For other memory it waits for the device.
 inline void release_by_host(Call& call, const Allocation& a) {
     if (!a.pool) return runtime().host_waits_for_all();
     const Order& order = runtime().order;
