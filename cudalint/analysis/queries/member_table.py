@@ -356,7 +356,7 @@ def _handed_over(run: FunctionRun, linker: Linker) -> set[tuple[str, str]]:
     them, as a rule."""
     found: set[tuple[str, str]] = set()
     for _, call in calls(run.function) if not run.python else ():
-        if call.kind in ("function", "macro") and not (
+        if call.kind in ("function", "macro", "method") and not (
             run.models.lookup(call.name) or linker.definition(call.key, run.filename)
         ):
             for part in _named_in(run, [one.value for one in call.arguments]):
