@@ -10,10 +10,10 @@ debtor.
 released, on the other there is nothing. Twenty of these in one clean-up function would be a
 million. What stays apart is what one disjunct still has to release and the other has not.
 
-Those that own nothing meet, where there are too many of them: what they disagree on is unknown.
-Code that only passes arrays of a library around has no owner, and each of its conditions doubles
-the disjuncts, so that a few of them are followed apart and the rest together: no path is cut, and
-every block is still visited.
+Those that own the same meet, where there are many of them: what they disagree on is unknown. Each
+condition of code that only computes, or passes arrays of a library around, doubles the disjuncts,
+so that a few of them are followed apart and the rest together: no path is cut, and every block is
+still visited.
 """
 
 from __future__ import annotations
@@ -356,7 +356,7 @@ def is_null(state: State, value: Value) -> bool:
     )
 
 
-# Those that own nothing -------------------------------------------------------------------------
+# Those that own the same -------------------------------------------------------------------------
 
 
 def can_meet(one: State, other: State) -> bool:

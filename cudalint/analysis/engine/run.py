@@ -79,10 +79,8 @@ def position_of(origin: str) -> tuple[int, int] | None:
 
 MOST_DISJUNCTS = 24
 """Kept at one place of a function that may owe a release."""
-SOME_DISJUNCTS = 4
-"""... of one that handles nothing but arrays and memory of the host."""
 FEW_DISJUNCTS = 4
-"""... of one that has nothing to do with either."""
+"""... of one that only handles arrays and memory of the host, or tells such functions something."""
 WORK_BETWEEN_LOOKS = 100_000
 """Until it is asked again whether there is room for more."""
 
@@ -274,12 +272,9 @@ def _last_return(function: Function) -> Span | None:
 
 
 def _disjuncts(function: Function, subjects: Subjects, *, python: bool) -> int:
-    mine = identity(function)
-    if mine in subjects.owing:
+    if identity(function) in subjects.owing:
         return MOST_DISJUNCTS
-    if mine in subjects.owning or (mine in subjects.dealing and not python):
-        return SOME_DISJUNCTS
-    return FEW_DISJUNCTS if mine in subjects.telling or not python else 1
+    return FEW_DISJUNCTS if identity(function) in subjects.telling or not python else 1
 
 
 def _cuda_work(run: FunctionRun) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ from cudalint.analysis.engine.state import State
 from cudalint.analysis.shape.operations import operations
 from cudalint.analysis.shape.subjects import Subjects, owes
 from cudalint.analysis.shape.symbols import identity
-from cudalint.program import Call, Delete, ScopeEnd
+from cudalint.program import Call, Delete, Launch, ScopeEnd
 
 
 class Meetings:
@@ -24,25 +24,29 @@ class Meetings:
     def __init__(self, run: FunctionRun) -> None:
         self._run = run
         self._subjects = run.symbols.memo(Subjects)
-        self.is_shared = identity(run.function) not in self._subjects.owing
-        """Whether disjuncts may meet anywhere."""
-        self._shared = frozenset(
-            header for header in run.flow.loops if self.is_shared or self._computes(header)
-        )
+        flow = run.flow
+        self.anywhere = identity(run.function) not in self._subjects.owing
+        """Whether disjuncts may meet at any block."""
+        loops = frozenset(one for one in flow.loops if self.anywhere or self._computes(one))
+        self._around = {block: around & loops for block, around in flow.enclosing.items()}
+        self._computed = {
+            block: frozenset(symbol for header in around for symbol in flow.assigned[header])
+            for block, around in self._around.items()
+        }
+        """By block: the variables that the loops around it compute."""
 
     def after(self, block: int) -> int:
         """How many disjuncts are kept there before any of them meet."""
-        around = self._run.flow.enclosing[block] & self._shared
-        few: int = self._run.most >> 2 * len(around)
+        few: int = self._run.most >> 2 * len(self._around[block])
         return max(1, few)
 
     def may_meet(self, block: int, one: State, other: State) -> bool:
         """Whether two paths to a block may go on as one."""
-        if self.is_shared:
-            return can_meet(one, other) and (self._run.python or agrees_on_memory(one, other))
-        around = self._run.flow.enclosing[block] & self._shared
-        computed = frozenset().union(*(self._run.flow.assigned[header] for header in around))
-        return bool(computed) and can_meet(one, other) and agrees_on_memory(one, other, computed)
+        if not (self.anywhere or self._computed[block]) or not can_meet(one, other):
+            return False
+        if self.anywhere and self._run.python and not (one.resources or one.inputs):
+            return True  # what its values lead to is no memory that anybody owes
+        return agrees_on_memory(one, other, None if self.anywhere else self._computed[block])
 
     def _computes(self, header: int) -> bool:
         """Whether nothing in a loop acquires, releases or launches anything."""
@@ -54,7 +58,10 @@ class Meetings:
         run = self._run
         if isinstance(operation, ScopeEnd):
             return not run.log(Owners).destructors.keys().isdisjoint(operation.symbols)
-        if isinstance(operation, Call) and operation.key is not None:
-            callee = run.symbols.function(operation.key, run.filename)
-            return callee is None or identity(callee) in self._subjects.owing
-        return isinstance(operation, Delete) or owes(operation, run.models)
+        if not isinstance(operation, Call):
+            return isinstance(operation, Delete | Launch)
+        model = run.models.lookup(operation.name)
+        if model is not None or operation.key is None:
+            return model is not None and owes(model, run.models)
+        callee = run.symbols.function(operation.key, run.filename)
+        return callee is not None and identity(callee) in self._subjects.owing

@@ -18,15 +18,7 @@ from cudalint.analysis.domains.ownership.objects import Owners
 from cudalint.analysis.domains.ownership.recorder import live
 from cudalint.analysis.engine.conditions import forget
 from cudalint.analysis.engine.evaluate import MOST_ITERATIONS
-from cudalint.analysis.engine.joining import (
-    join,
-    key,
-    leads_on,
-    meet,
-    owed,
-    settle,
-    settled,
-)
+from cudalint.analysis.engine.joining import join, key, leads_on, meet, owed, settle, settled
 from cudalint.analysis.engine.run import FEW_DISJUNCTS, FunctionRun, Position, Raised
 from cudalint.analysis.engine.schedule import Pending, Schedule
 from cudalint.analysis.engine.state import State, Status
@@ -111,10 +103,9 @@ class Worklist:
     def __init__(self, run: FunctionRun) -> None:
         self.run = run
         function = run.function
-        subjects = run.symbols.memo(Subjects)
         self._meetings = Meetings(run)
         self._schedule = Schedule(run.flow)
-        owning = identity(function) in subjects.owning
+        owning = identity(function) in run.symbols.memo(Subjects).owning
         run.most_work = run.summaries.budget.share(
             MOST_WORK // (10 if not owning else 2 if run.evaluator.constants else 1)
         )
@@ -342,9 +333,9 @@ class Worklist:
             self.run.position = Position(block.number, index, operation.span, block.unwind)
             before, states, forks = states, [], False
             for one in before:
-                if len(states) >= self.run.most and not self._meetings.is_shared:
+                if len(states) >= self.run.most and not self._meetings.anywhere:
                     states = self._without_results(states, block.number)
-                if len(states) >= self.run.most and not self._meetings.is_shared:
+                if len(states) >= self.run.most and not self._meetings.anywhere:
                     self.run.complete = False
                     break  # there is no room for what comes of the others
                 after = self._operate(operation, one)

@@ -23,14 +23,15 @@ class Subjects:
         for function, program in symbols.functions():
             models = symbols.models(program.language)
             for _, _, operation in operations(function):
-                if owes(operation, models):
-                    owing.add(identity(function))
                 if isinstance(operation, Launch):
                     owning.add(identity(function))
+                    owing.add(identity(function))
                 elif isinstance(operation, Call):
                     model = models.lookup(operation.name)
                     if model is not None and _owns(model):
                         owning.add(identity(function))
+                        if owes(model, models):
+                            owing.add(identity(function))
                     if model is not None and (model.returns or model.copies):
                         arrays.add(identity(function))
         self.owning = graph.reaching(owning)
@@ -50,22 +51,14 @@ def _owns(model: ApiFunction) -> bool:
     )  # fmt: skip
 
 
-def owes(operation: object, models: ApiModels) -> bool:
-    """Whether an operation itself acquires, releases or launches anything but memory of the host,
-    which nobody owes."""
-    model = models.lookup(operation.name) if isinstance(operation, Call) else None
-    if model is None:
-        return isinstance(operation, Launch)
-    return _owns(model) and not _is_of_host(model, models)
-
-
-def _is_of_host(model: ApiFunction, models: ApiModels) -> bool:
-    """Whether all that a function acquires or releases is memory of the host."""
+def owes(model: ApiFunction, models: ApiModels) -> bool:
+    """Whether a function acquires, releases or launches anything but memory of the host, which
+    nobody owes."""
     families = [one.family for one in model.acquires]
     families += [family for one in model.releases for family in one.families]
     known = [models.families.get(family) for family in families]
-    return bool(known) and all(
-        one is not None and one.space == "host" and one.managed for one in known
+    return _owns(model) and not (
+        known and all(one is not None and one.space == "host" and one.managed for one in known)
     )
 
 
