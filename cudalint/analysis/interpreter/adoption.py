@@ -144,7 +144,7 @@ def _delete(
     summary, definition = _deletion(run, deleter, span)
     if summary is None or definition is None:
         return [state]
-    return end_object(run, call, definition, summary, state) or [state]
+    return end_object(run, call, definition, summary, state)
 
 
 def _deletion(

@@ -149,7 +149,7 @@ def _run(
         may_throw=False,
         record=destructor.record.key,
     )
-    return end_object(run, call, definition, summary, state) or [state]
+    return end_object(run, call, definition, summary, state)
 
 
 def _joined(states: list[State]) -> list[State]:

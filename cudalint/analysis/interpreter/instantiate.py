@@ -159,9 +159,8 @@ def end_object(
         for number, outcome in enumerate(summary.outcomes)
         if outcome.kind == "return"
     ]
-    if not applications:
-        return []
-    applications[0].mark_tested(state)
+    if applications:
+        applications[0].mark_tested(state)
     fitting = [(one, forks) for one in applications if (forks := one.fit(state))]
     outcomes = [one.outcome for one, _ in fitting]
     released = sorted({r.location for one in outcomes for r in one.released}, key=repr)
@@ -181,10 +180,11 @@ def end_object(
             for one in application.take_effect(fork):
                 one.escape(one.reachable(doubtful))
                 after.append(one)
+    after = after or [state]  # none fits: what comes of it is not known
     if not summary.complete:
-        after = after or [state.copy()]
+        cut = _cut(run, call, definition, summary.effects)
         for one in after:
-            applications[0].havoc(one)
+            cut.havoc(one)
     return after
 
 
@@ -248,7 +248,7 @@ class _Application(Fitting):
         """The destructor leaves it to a function that the object holds."""
         place = self.call.receiver
         ended = structs.replace(call, kind="destructor", receiver=place, may_throw=False)
-        return [*(end_object(run, ended, definition, summary, state) or [state])]
+        return [*end_object(run, ended, definition, summary, state)]
 
     def _effects(self, state: State) -> None:
         self.run.spend((WORK_OF_EFFECT + len(state.values)) * self.outcome.effects)
