@@ -141,6 +141,9 @@ class Event(msgspec.Struct, frozen=True):
     injected: bool = False
     """Whether the failure is a fault that we asked for."""
     asynchronous: bool = False
+    order_assumed: bool = False
+    """Whether more is taken to be in stream order by this call than CUDA promises; of a NOTE, which
+    is told once, by any call of its kind (simulated device only)."""
     stack: tuple[Frame, ...] = ()
     launch: Launch | None = None
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from cudalint.runtime.events import CopyDirection, Event, EventKind
+from cudalint.runtime.events import EventKind
 from cudalint.runtime.observation import Observation
 from cudalint.runtime.question import Question
 from cudalint.runtime.trace import Mode
-
-_UNFOLLOWED = ("not followed in stream order: ", "not computed: ")
-"""So begin the ledger's notes on work whose memory, or whose stream, it does not know."""
-_PERHAPS_WAITS = frozenset({"cudaLaunchHostFunc", "cudaStreamAddCallback", "cudaFreeHost"})
-"""What the ledger takes for a wait, which it need not be."""
 
 
 def unsure_order(question: Question, base: Observation, mode: Mode) -> str:
     """Why what was not seen out of order (GPU206) need not be in order; empty where it is."""
     if mode is Mode.OBSERVE:
         return "the call ran; over a real runtime no order of streams is followed"
-    if any(note.startswith(_UNFOLLOWED) for note in base.account.notes):
+    if any(event.order_assumed and event.kind is EventKind.NOTE for event in base.events):
         return "the call ran; not all that kernels and libraries use is known"
     here = [
         number
@@ -28,18 +23,9 @@ def unsure_order(question: Question, base: Observation, mode: Mode) -> str:
     if any(event.device for event in between):
         return "the call ran; the streams of several devices are taken to be in order"
     for event in between:
-        if event.api in _PERHAPS_WAITS or _is_perhaps_waited_for(event):
+        if event.order_assumed:
             return f"the call ran; {event.api} between may have waited, and need not"
     return ""
-
-
-def _is_perhaps_waited_for(event: Event) -> bool:
-    into_pageable = (
-        event.kind is EventKind.COPY
-        and event.text == "pageable"
-        and event.detail == CopyDirection.DEVICE_TO_HOST
-    )
-    return into_pageable and event.asynchronous
 
 
 def unseen_read(question: Question, base: Observation, mode: Mode) -> str:

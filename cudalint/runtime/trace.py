@@ -38,7 +38,7 @@ _DEFINITION = struct.Struct("<II")
 _MODULE = struct.Struct("<QQQII")
 
 _STRING, _STACK, _MODULE_KIND = 100, 101, 102
-_INJECTED, _ASYNCHRONOUS = 1, 2
+_INJECTED, _ASYNCHRONOUS, _ORDER_ASSUMED = 1, 2, 4
 
 
 class TraceError(ValueError):
@@ -168,7 +168,7 @@ class _Reader:
         return Event(
             kind, sequence, time, thread, strings[api], strings[family], address, count, source,
             stream, status, call, device, detail, strings[text], bool(flags & _INJECTED),
-            bool(flags & _ASYNCHRONOUS), self._stacks[stack], launch,
+            bool(flags & _ASYNCHRONOUS), bool(flags & _ORDER_ASSUMED), self._stacks[stack], launch,
         )  # fmt: skip
 
     def _define(self, kind: int, position: int, size: int) -> None:

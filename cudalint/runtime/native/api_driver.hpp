@@ -297,6 +297,7 @@ API_CU(cuMemHostAlloc)(void** pointer, size_t bytes, unsigned int flags) {
 
 API_CU(cuMemFreeHost)(void* pointer) {
     ledger::Call call("cuMemFreeHost", __builtin_frame_address(0));
+    call.assume_order();
     return ledger::given(ledger::release(call, pointer, ledger::fits_host, "pinned", CU_REAL(cuMemFreeHost, (pointer))));
 }
 

@@ -226,7 +226,10 @@ inline void taint_arguments(Call& call, const Kernel* kernel, void** arguments) 
         }
     } else if (simulating()) {
         for (auto& part : memory.live) part.second.tainted.add(0, part.second.bytes);
-        if (!runtime().order.alone()) call.note("not followed in stream order: what a kernel takes");
+        if (!runtime().order.alone()) {
+            call.assume_order();
+            call.note("not followed in stream order: what a kernel takes");
+        }
     }
     // What it reaches through a pointer that lies in memory is not known.
     for (auto& part : runtime().program.variables)

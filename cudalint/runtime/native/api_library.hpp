@@ -32,6 +32,7 @@ API_LIBRARY(cudalint_library_call)(const char* api, void** arguments, int count,
                                    void* frame) {
     ledger::Call call(api, frame);
     if (call.refused()) return call.refuse(), 3;
+    call.assume_order();
     call.note(std::string("not computed: ") + api);
     // It may wait for the device, and what it is given is used on a stream that is not known.
     if (simulating()) runtime().host_waits_for_all();

@@ -207,6 +207,7 @@ API(cudaHostAlloc)(void** pointer, size_t bytes, unsigned int flags) {
 
 API(cudaFreeHost)(void* pointer) {
     CALL_RELEASE(cudaFreeHost);
+    call.assume_order();
     return ledger::release(call, pointer, ledger::fits_host, "pinned",
                            [&] { return REAL(cudaFreeHost)(pointer); });
 }

@@ -214,6 +214,7 @@ API(cudaLaunchHostFunc)(cudaStream_t stream, cudaHostFn_t function, void* data) 
         return call.done(cudaSuccess);
     }
     ledger::host_waits_for(stream);  // The function may tell another thread that it is done.
+    call.assume_order();
     function(data);
     return call.done(cudaSuccess);
 }
@@ -224,6 +225,7 @@ API(cudaStreamAddCallback)(cudaStream_t stream, cudaStreamCallback_t function, v
     STREAM_CHECK(stream);
     if (!function) return call.done(cudaErrorInvalidValue);
     ledger::host_waits_for(stream);
+    call.assume_order();
     function(stream, cudaSuccess, data);
     return call.done(cudaSuccess);
 }

@@ -70,6 +70,9 @@ public:
         return status;
     }
 
+    // More is taken to be in order by it than CUDA promises.
+    void assume_order() { order_assumed_ = simulating(); }
+
     // What it is to acquire, for the event of its failure.
     void asks(uint64_t bytes, const char* family) { asked_ = bytes, asked_for_ = family; }
 
@@ -80,6 +83,7 @@ public:
         record.call = kind == VIOLATION || kind == NOTE || kind == TAINTED_READ ? 0 : uint32_t(number_);
         record.device = uint32_t(thread().device);
         if (injected_) record.flags |= INJECTED;
+        if (order_assumed_) record.flags |= ORDER_ASSUMED;
         if (kind != VIOLATION && kind != NOTE && kind != TAINTED_READ) told_ = true;
         return record;
     }
@@ -192,7 +196,7 @@ private:
     uint64_t number_ = 0, asked_ = 0;
     const char* asked_for_ = nullptr;
     cudaError_t refusal_ = cudaSuccess;
-    bool outer_ = false, captured_ = false, injected_ = false, told_ = false;
+    bool outer_ = false, captured_ = false, injected_ = false, told_ = false, order_assumed_ = false;
 };
 
 // Begins an entry point: notes the call, and leaves when it is refused.

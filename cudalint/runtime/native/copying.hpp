@@ -257,7 +257,10 @@ inline cudaError_t copy(Call& call, Block to_block, Block from_block, Extent ext
     } else if (extent.bytes()) {
         begin_work(call, options.stream);
         status = perform_copy(call, to, to_block, from, from_block, extent, options.asynchronous);
-        if (waits_for_copy(to, from, options.asynchronous)) host_waits_for(options.stream);
+        if (waits_for_copy(to, from, options.asynchronous)) {
+            host_waits_for(options.stream);
+            if (options.asynchronous && from.side == Side::Device) call.assume_order();
+        }
         work_on(options.stream, 2000 + extent.bytes() / 16);
     }
     if (status == cudaSuccess) {

@@ -15,7 +15,7 @@ enum Misuse : uint16_t {
     STREAM_ORDER, UNSYNCHRONIZED_READ
 };
 
-enum Flags : uint8_t { INJECTED = 1, ASYNCHRONOUS = 2 };
+enum Flags : uint8_t { INJECTED = 1, ASYNCHRONOUS = 2, ORDER_ASSUMED = 4 };
 
 #pragma pack(push, 1)
 struct Record {
