@@ -97,8 +97,9 @@ class UnchunkedTransfer(FunctionRule):
                 )
                 severity = self._weighed(copy.bytes)
             elif copy.bytes is None and copy.whole_data_set:
+                whole = f"the whole data set {what}" if copy.source else "a whole data set"
                 message = (
-                    f"{api} moves the whole data set {what}, whatever its size, to the device; "
+                    f"{api} moves {whole}, whatever its size, to the device; "
                     "if it can be larger than device memory, copy it in chunks of at most "
                     f"{size_text(limit)}"
                 )

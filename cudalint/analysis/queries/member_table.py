@@ -74,7 +74,8 @@ class Members:
     """What functions put into each member, whoever it belongs to."""
     made: set[str] = field(default_factory=set)
     """Members that functions put something into, be it a table on the host."""
-    destructor: Site | None = None
+    ending: Function | None = None
+    """Its destructor, or where it has none, that of a class that derives from it."""
     escaping: set[str] = field(default_factory=set)
     lent_out: set[str] = field(default_factory=set)
     """What is returned to the caller as well."""
@@ -90,6 +91,12 @@ class Members:
     """A method resets the device."""
     left: set[str] = field(default_factory=set)
     """Elements of tables that nobody releases, where others are."""
+
+    @property
+    def destructor(self) -> Site | None:
+        """Where what it holds should be released."""
+        end = self.ending
+        return None if end is None else Site(end.filename, end.span, end.name)
 
     def is_replaced(self, name: str) -> bool:
         """Whether only those functions release a member that put something new there."""
@@ -326,8 +333,10 @@ def _collect(
             known.resets |= resets
     for record in linker.classes(function.record, run.filename) if ending else ():
         known = _members(table, linker, record.key, record.filename)
-        if known is not None and known.destructor is None:
-            known.destructor = Site(function.filename, function.span, function.name)
+        if known is not None and (
+            known.ending is None or known.ending.record != record.key == function.record
+        ):
+            known.ending = function
 
 
 def _provided(outcome: Outcome) -> Iterator[Location]:
