@@ -92,20 +92,24 @@ def test_nothing_is_read_from_the_environment(
     assert_clean(parse("a.cu", "#include <cuda_runtime.h>\n" + MAIN, ParseOptions()))
 
 
-@pytest.mark.parametrize("prefix", ["runtime", "standard", "libraries", "c"])
+@pytest.mark.parametrize(
+    "prefix",
+    ["runtime", "standard", "libraries", "c", "standard+variant+ranges+regex+filesystem+future"],
+)
 def test_prefixes_have_no_errors_of_their_own(
     prefix: str, bare: Toolchain, without_wheels: Toolchain
 ) -> None:
     from clang import cindex
 
     from cudalint.frontends.cuda.flags import base_arguments
-    from cudalint.frontends.cuda.precompiled import prefix_header
+    from cudalint.frontends.cuda.precompiled import including, prefix_headers
 
     language = "c" if prefix == "c" else "cuda"
+    *before, last = prefix_headers(prefix)
     for toolchain in (find_toolchain(), bare, without_wheels):
         unit = cindex.TranslationUnit.from_source(
-            str(prefix_header(prefix)),
-            args=base_arguments(language, None, toolchain),
+            str(last),
+            args=[*base_arguments(language, None, toolchain), *including(before)],
             options=cindex.TranslationUnit.PARSE_SKIP_FUNCTION_BODIES,
         )
         found = unit.diagnostics
@@ -318,7 +322,7 @@ def test_a_header_that_includes_itself(options: ParseOptions, tmp_path: Path) ->
 
 
 def test_the_same_with_and_without_precompiled_headers(options: ParseOptions) -> None:
-    text = "#include <vector>\n" + MAIN + "int n = missing; std::vector<int> v;\n"
+    text = "#include <future>\n" + MAIN + "int n = missing; std::vector<int> v;\n"
     with_header = parse("a.cu", text, options)
     without = parse("a.cu", text, ParseOptions())
     assert with_header.errors == without.errors

@@ -27,7 +27,12 @@ from cudalint.frontends.cuda.flags import (
 )
 from cudalint.frontends.cuda.includes import find_includes
 from cudalint.frontends.cuda.options import ParseOptions
-from cudalint.frontends.cuda.precompiled import discard, precompiled_header, prefix_header
+from cudalint.frontends.cuda.precompiled import (
+    discard,
+    including,
+    precompiled_header,
+    prefix_headers,
+)
 from cudalint.frontends.cuda.toolchain import MADE_UP, find_toolchain
 from cudalint.frontends.cuda.undeclared import Undeclared
 from cudalint.source import Source, Span
@@ -174,7 +179,8 @@ class _Reader:
                 if unit is None:
                     discard(header)
         if unit is None:
-            arguments = [*self._base, "-include", str(prefix_header(reading.prefix)), *further]
+            first = including(prefix_headers(reading.prefix))
+            arguments = [*self._base, *first, *further]
             unit = _translation_unit(self._filename, arguments, sources)
         if unit is None:
             raise ParseFailure(f"libclang could not parse {self._filename}")
