@@ -59,7 +59,9 @@ _CXX_STANDARDS |= {"2b": "gnu++23", "26": "gnu++26", "2c": "gnu++26"}
 _LIBRARY_HEADERS = ("thrust/", "cub/", "cuda/", "cooperative_groups", "nv/target")
 _STANDARD_HEADER = re.compile(r"[a-z_]+$|cuda_(fp|bf)16\.h|cublas|cudnn|cusolver|cusparse|nccl")
 _USES_CXX = re.compile(r"\bstd\s*::|\bnamespace\s+std\b")
-_PARTS = ("variant", "ranges", "regex", "filesystem", "future")
+_PARTS = (
+    "optional", "variant", "valarray", "charconv", "ranges", "regex", "filesystem", "future",
+)  # fmt: skip
 """Headers of the C++ library that take long to read, and that few sources include."""
 _LAUNCH = "<<<"
 
