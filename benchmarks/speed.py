@@ -103,7 +103,7 @@ def clang_arguments(program: ReadFile, plan: Plan) -> list[str]:
     )
     from cudalint.frontends.cuda.includes import find_includes
     from cudalint.frontends.cuda.options import ParseOptions
-    from cudalint.frontends.cuda.precompiled import prefix_header
+    from cudalint.frontends.cuda.precompiled import including, prefix_headers
     from cudalint.frontends.cuda.toolchain import find_toolchain
     from cudalint.jobs import decode_options
     from cudalint.lowering import Preparer
@@ -116,7 +116,7 @@ def clang_arguments(program: ReadFile, plan: Plan) -> list[str]:
     system = all_system_folders(toolchain)
     includes = find_includes(order.filename, order.text, known, system, options.root)
     arguments = base_arguments(language, options.standard, toolchain)
-    arguments += ["-include", str(prefix_header(prefix_for(language, order.text, includes.names)))]
+    arguments += including(prefix_headers(prefix_for(language, order.text, includes.names)))
     arguments += project_arguments(options)
     for folder in includes.folders:
         arguments += ["-idirafter", folder]

@@ -99,6 +99,8 @@ def test_compile_flags_reach_the_parser(tmp_path: Path) -> None:
         ("", ("iostream",), "standard"),
         ("", ("thrust/sort.h", "iostream"), "libraries"),
         ("", ("cooperative_groups.h",), "libraries"),
+        ("", ("vector", "future", "filesystem"), "standard+filesystem+future"),
+        ("", ("regex", "thrust/sort.h"), "libraries+regex"),
     ],
 )
 def test_prefixes(text: str, names: tuple[str, ...], prefix: str) -> None:
@@ -160,6 +162,57 @@ def test_a_header_that_libclang_refuses_is_discarded(tmp_path: Path) -> None:
     parsed = parse("a.cu", TEXT, ParseOptions(cache_folder=tmp_path))
     assert parsed.errors == ()
     assert not forged.exists()
+
+
+PARTS = """
+#include <filesystem>
+#include <future>
+long f(const std::filesystem::path &p) {
+  auto size = std::async([&] { return std::filesystem::file_size(p); });
+  return size.get();
+}
+"""
+
+
+def test_parts_stand_on_one_another(tmp_path: Path) -> None:
+    options = ParseOptions(cache_folder=tmp_path)
+    assert parse("a.cu", PARTS, options).errors == ()
+    sizes = {path.name.partition("-")[0]: path.stat().st_size for path in _headers(tmp_path)}
+    assert set(sizes) == {"standard", "standard+filesystem", "standard+filesystem+future"}
+    assert sizes["standard+filesystem+future"] < sizes["standard"] / 5
+    other = PARTS.replace("#include <filesystem>", "#include <filesystem>\n#include <regex>")
+    assert parse("a.cu", other, options).errors == ()
+    assert len(_headers(tmp_path)) == 6  # which part is on which one counts
+
+
+def test_a_part_on_another_file_than_its_own_is_made_anew(tmp_path: Path) -> None:
+    options = ParseOptions(cache_folder=tmp_path)
+    parse("a.cu", PARTS, options)
+    before = _headers(tmp_path)
+    (base,) = (path for path in before if path.name.startswith("standard-"))
+    earlier = base.stat().st_mtime - 60
+    os.utime(base, (earlier, earlier))
+    assert parse("a.cu", PARTS, options).errors == ()
+    assert len(_headers(tmp_path)) == len(before) + 2
+
+
+def test_a_part_whose_base_is_refused_has_both_made_anew(tmp_path: Path) -> None:
+    toolchain = find_toolchain()
+    plain = base_arguments("cuda", None, toolchain)
+    newer = base_arguments("cuda", "c++20", toolchain)
+    base, other = (
+        precompiled_header("standard", arguments, toolchain, tmp_path)
+        for arguments in (plain, newer)
+    )
+    assert base is not None
+    assert other is not None
+    data = other.read_bytes()
+    forged = base.with_name(f"{base.name.partition('.')[0]}.{precompiled._seal(data)}.pch")
+    base.unlink()
+    forged.write_bytes(data)
+    assert precompiled_header("standard+future", plain, toolchain, tmp_path) is None
+    assert not forged.exists()
+    assert precompiled_header("standard+future", plain, toolchain, tmp_path) is not None
 
 
 def test_a_read_only_folder_does_without(tmp_path: Path) -> None:

@@ -5,9 +5,10 @@ import os
 from pathlib import Path
 
 import pytest
-from clang.cindex import TranslationUnit
+from clang.cindex import CursorKind, TranslationUnit
 
 from cudalint.frontends.cuda import parse as parsing
+from cudalint.frontends.cuda.flags import _PARTS
 from cudalint.frontends.cuda.parse import MissingHeader, ParsedUnit, ParseOptions, parse
 from cudalint.frontends.cuda.toolchain import OWN_CUDA, OWN_LIBC, Toolchain, find_toolchain
 from cudalint.source import Span
@@ -92,20 +93,24 @@ def test_nothing_is_read_from_the_environment(
     assert_clean(parse("a.cu", "#include <cuda_runtime.h>\n" + MAIN, ParseOptions()))
 
 
-@pytest.mark.parametrize("prefix", ["runtime", "standard", "libraries", "c"])
+@pytest.mark.parametrize(
+    "prefix",
+    ["runtime", "standard", "libraries", "c", "+".join(("standard", *_PARTS))],
+)
 def test_prefixes_have_no_errors_of_their_own(
     prefix: str, bare: Toolchain, without_wheels: Toolchain
 ) -> None:
     from clang import cindex
 
     from cudalint.frontends.cuda.flags import base_arguments
-    from cudalint.frontends.cuda.precompiled import prefix_header
+    from cudalint.frontends.cuda.precompiled import including, prefix_headers
 
     language = "c" if prefix == "c" else "cuda"
+    *before, last = prefix_headers(prefix)
     for toolchain in (find_toolchain(), bare, without_wheels):
         unit = cindex.TranslationUnit.from_source(
-            str(prefix_header(prefix)),
-            args=base_arguments(language, None, toolchain),
+            str(last),
+            args=[*base_arguments(language, None, toolchain), *including(before)],
             options=cindex.TranslationUnit.PARSE_SKIP_FUNCTION_BODIES,
         )
         found = unit.diagnostics
@@ -318,7 +323,7 @@ def test_a_header_that_includes_itself(options: ParseOptions, tmp_path: Path) ->
 
 
 def test_the_same_with_and_without_precompiled_headers(options: ParseOptions) -> None:
-    text = "#include <vector>\n" + MAIN + "int n = missing; std::vector<int> v;\n"
+    text = "#include <future>\n" + MAIN + "int n = missing; std::vector<int> v;\n"
     with_header = parse("a.cu", text, options)
     without = parse("a.cu", text, ParseOptions())
     assert with_header.errors == without.errors
@@ -360,14 +365,52 @@ def test_a_file_is_read_without_the_library_where_that_is_in_the_way(
     parse_once = parsing._translation_unit
 
     def counted(
-        filename: str, arguments: list[str], files: list[tuple[str, bytes]]
+        filename: str, arguments: list[str], files: list[tuple[str, bytes]], is_whole: bool
     ) -> TranslationUnit | None:
         made.append(arguments)
-        return parse_once(filename, arguments, files)
+        return parse_once(filename, arguments, files, is_whole)
 
     monkeypatch.setattr(parsing, "_translation_unit", counted)
     parsed = parse("nowhere/main.cu", text, options)
     assert (len(made), len(parsed.errors)) == (attempts, errors)
+
+
+INSTANCE = """
+template <class T> T *grown(T *p) { return p + 1; }
+int *f(int *p) { return grown(p); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        (INSTANCE, [True]),
+        ("#include <nowhere.h>\nNowhere *all;\n" + INSTANCE, [False, True]),
+        ("#include <nowhere.h>\n" + INSTANCE, [False, True]),  # and no name is lacking
+        ("#ifdef _WIN32\n#include <nowhere.h>\n#endif\n" + INSTANCE, [True]),
+        ("#ifndef A_H\n#define A_H\n#include <nowhere.h>\n#endif\n" + INSTANCE, [False, True]),
+    ],
+    ids=["none", "a name", "a header alone", "on a condition", "in a guard"],
+)
+def test_only_the_last_attempt_makes_instances_where_a_header_is_missing(
+    options: ParseOptions, monkeypatch: pytest.MonkeyPatch, text: str, whole: list[bool]
+) -> None:
+    made: list[bool] = []
+    parse_once = parsing._translation_unit
+
+    def noted(
+        filename: str, arguments: list[str], files: list[tuple[str, bytes]], is_whole: bool
+    ) -> TranslationUnit | None:
+        made.append(is_whole)
+        return parse_once(filename, arguments, files, is_whole)
+
+    monkeypatch.setattr(parsing, "_translation_unit", noted)
+    parsed = parse("nowhere/main.cu", text, options)
+    assert made == whole
+    (caller,) = (one for one in parsed.unit.cursor.get_children() if one.spelling == "f")
+    (called,) = (one for one in caller.walk_preorder() if one.kind == CursorKind.CALL_EXPR)
+    assert called.referenced.get_definition() is not None
+    assert len(parsed.missing_headers) == (whole != [True])
 
 
 def test_a_unit_is_given_back_once(options: ParseOptions) -> None:

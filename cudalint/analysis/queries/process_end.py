@@ -74,8 +74,7 @@ class ProcessEnd:
         surviving = {
             run
             for function, _ in known.values()
-            for call in self._survived(function)
-            for run in self._handling.runs(function, call)
+            for run in self._handling.run_by(function, self._survived(function))
         }
         open_ended = (entered | surviving) - self._ends
         self.unhandled = known.keys() - self._handling.reached(open_ended)

@@ -22,6 +22,9 @@ from cudalint.program import (
     walk,
 )
 
+_BY_POINTER: Identity = ("", "by pointer")
+"""Stands for all functions that are called by pointer: they are many, and so are such calls."""
+
 
 class Handling:
     """What may run while a call is made: also what is called by pointer, and the patterns of the
@@ -44,14 +47,25 @@ class Handling:
             for key in _referred(expressions(function)):
                 self._referring[key].add(one)
 
-    def runs(self, function: Function, call: Call) -> set[Identity]:
-        """The functions of the run that a call may run, or give to what does."""
+    def run_by(self, function: Function, made: Iterable[Call]) -> set[Identity]:
+        """The functions of the run that some calls of a function may run, or give to what does."""
+        found = self._run_by(function, made)
+        return (found | self._pointed_at) - {_BY_POINTER} if _BY_POINTER in found else found
+
+    def _run_by(self, function: Function, made: Iterable[Call]) -> set[Identity]:
+        found: set[Identity] = set()
+        for call in made:
+            if call.kind == "indirect" and self._pointed_at:
+                found |= {_BY_POINTER, *self._named(function, call)}
+            else:
+                found |= self._named(function, call) or self._patterns.get(call.name, set())
+        return found
+
+    def _named(self, function: Function, call: Call) -> set[Identity]:
         found = {identity(one) for one, _ in self._symbols.callees(call, function.filename)}
         for key in _referred(operands(call)):
             found |= self._by_key.get(key, set())
-        if call.kind == "indirect":
-            found |= self._pointed_at
-        return found or self._patterns.get(call.name, set())
+        return found
 
     @property
     def referred(self) -> Set[str]:
@@ -64,24 +78,30 @@ class Handling:
 
     def reached(self, functions: Iterable[Identity]) -> set[Identity]:
         """Some functions, and all that may run while they do."""
-        return closure(functions, lambda one: self._run_by.get(one, ()))
+        return closure(functions, self._following) - {_BY_POINTER}
+
+    def _following(self, one: Identity) -> Iterable[Identity]:
+        return self._pointed_at if one == _BY_POINTER else self._running.get(one, ())
 
     @functools.cached_property
-    def _run_by(self) -> dict[Identity, set[Identity]]:
+    def _running(self) -> dict[Identity, set[Identity]]:
+        """By function: those that it may run itself, with ``_BY_POINTER`` for all that are called
+        so."""
         return {
             one: self._graph.callees(one)
-            | {run for _, call in calls(function) for run in self.runs(function, call)}
+            | self._run_by(function, (call for _, call in calls(function)))
             for one, function in self._functions.items()
         }
 
     def linked(self, filenames: Iterable[str]) -> set[str]:
         """Some files, and all whose functions those of them call or refer to, or include."""
         needed: dict[str, set[str]] = defaultdict(set)
-        for one, called in self._run_by.items():
+        for one, called in self._running.items():
             needed[one[0]].update(name for name, _ in called)
+        needed[_BY_POINTER[0]].update(name for name, _ in self._pointed_at)
         for program in self._symbols.programs.values():
             needed[program.filename].update(program.includes)
-        return closure(filenames, lambda name: needed.get(name, ()))
+        return closure(filenames, lambda name: needed.get(name, ())) - {_BY_POINTER[0]}
 
     def bound(self, running: set[Identity]) -> set[Identity]:
         """The functions that others than those which run in the programs of the run refer to: what

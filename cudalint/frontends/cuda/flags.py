@@ -59,6 +59,10 @@ _CXX_STANDARDS |= {"2b": "gnu++23", "26": "gnu++26", "2c": "gnu++26"}
 _LIBRARY_HEADERS = ("thrust/", "cub/", "cuda/", "cooperative_groups", "nv/target")
 _STANDARD_HEADER = re.compile(r"[a-z_]+$|cuda_(fp|bf)16\.h|cublas|cudnn|cusolver|cusparse|nccl")
 _USES_CXX = re.compile(r"\bstd\s*::|\bnamespace\s+std\b")
+_PARTS = (
+    "optional", "variant", "valarray", "charconv", "ranges", "regex", "filesystem", "future",
+)  # fmt: skip
+"""Headers of the C++ library that take long to read, and that few sources include."""
 _LAUNCH = "<<<"
 
 
@@ -68,18 +72,20 @@ def language_of(filename: str, text: str) -> str:
 
 
 def prefix_for(language: str, text: str, names: Iterable[str]) -> str:
-    """Which prefix header suits a file that includes ``names``.
+    """Which prefix header suits a file that includes ``names``, and which parts go on top.
 
     Decided by the text alone, never by what is in the cache, so that results are the same.
     """
     if language == "c":
         return "c"
-    names = tuple(names)
+    names = frozenset(names)
     if any(name.startswith(_LIBRARY_HEADERS) for name in names):
-        return "libraries"
-    if any(_STANDARD_HEADER.match(name) for name in names) or _USES_CXX.search(text):
-        return "standard"
-    return "runtime"
+        prefix = "libraries"
+    elif any(_STANDARD_HEADER.match(name) for name in names) or _USES_CXX.search(text):
+        prefix = "standard"
+    else:
+        return "runtime"
+    return "+".join((prefix, *(part for part in _PARTS if part in names)))
 
 
 def normal_standard(language: str, standard: str | None) -> str:

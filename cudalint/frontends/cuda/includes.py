@@ -47,6 +47,8 @@ class Includes:
     """Headers that must not be opened: enormous, or no files at all (a device, a pipe)."""
     headers: tuple[str, ...]
     """The project's headers that the names mean, as far as they were followed."""
+    missing: tuple[tuple[str, str], ...] = ()
+    """Names of headers that are nowhere, each after the file that includes it."""
 
 
 def find_includes(
@@ -57,7 +59,6 @@ def find_includes(
     root: Path | None,
 ) -> Includes:
     """Follow the ``#include`` lines of a file through the project."""
-    here = os.path.dirname(os.path.abspath(filename))
     searched = [os.path.abspath(folder) for folder in folders]
     system = tuple(system_folders)
     guessed: list[str] = []
@@ -65,9 +66,11 @@ def find_includes(
     names: set[str] = set()
     own: set[str] = set()
     seen: set[str] = {os.path.abspath(filename)}
-    pending = [(here, included_names(text))]
+    missing: list[tuple[str, str]] = []
+    pending = [(os.path.abspath(filename), included_names(text))]
     while pending and len(seen) < _MOST_HEADERS:
-        folder, included = pending.pop()
+        file, included = pending.pop()
+        folder = os.path.dirname(file)
         for quoted, name in included:
             names.add(name)
             places = [folder, *searched, *guessed] if quoted else [*searched, *guessed]
@@ -77,6 +80,7 @@ def find_includes(
                     continue
                 guess = _guess(name, folder, root)
                 if guess is None:
+                    missing.append((file, name))
                     continue
                 guessed.append(guess)
                 header = os.path.join(guess, name)
@@ -90,10 +94,15 @@ def find_includes(
             if further is None:
                 unreadable.append(header)
             else:
-                pending.append((os.path.dirname(header), further))
+                pending.append((header, further))
     seen.remove(os.path.abspath(filename))
     return Includes(
-        frozenset(names), tuple(guessed), frozenset(own), tuple(unreadable), tuple(sorted(seen))
+        frozenset(names),
+        tuple(guessed),
+        frozenset(own),
+        tuple(unreadable),
+        tuple(sorted(seen)),
+        tuple(missing),
     )
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from clang import cindex
 
-from cudalint.frontends.cuda.conditional import asked_for
+from cudalint.frontends.cuda.conditional import asked_around, asked_for, directives_of
 from cudalint.frontends.cuda.deep_stack import with_deep_stack
 from cudalint.frontends.cuda.flags import (
     all_system_folders,
@@ -27,13 +27,20 @@ from cudalint.frontends.cuda.flags import (
 )
 from cudalint.frontends.cuda.includes import find_includes
 from cudalint.frontends.cuda.options import ParseOptions
-from cudalint.frontends.cuda.precompiled import discard, precompiled_header, prefix_header
+from cudalint.frontends.cuda.precompiled import (
+    discard,
+    including,
+    precompiled_header,
+    prefix_headers,
+)
 from cudalint.frontends.cuda.toolchain import MADE_UP, find_toolchain
 from cudalint.frontends.cuda.undeclared import Undeclared
 from cudalint.source import Source, Span
 
 __all__ = ["Diagnostic", "MissingHeader", "ParseFailure", "ParseOptions", "ParsedUnit", "parse"]
 
+_INCOMPLETE = 0x02
+"""Makes no instances of functions before the end, as for a precompiled header."""
 _KEEP_GOING = 0x200
 _MOST_ERRORS = 500
 _MOST_ERRORS_ON_LONG_LINES = 50
@@ -89,6 +96,8 @@ class ParsedUnit:
     unsaved: Mapping[str, bytes] = field(default_factory=dict)
     """Text of headers that differs from the disk's."""
     reading: Reading = Reading("", "")  # noqa: RUF009  (a tuple)
+    is_whole: bool = True
+    """Whether it has the instances of templates."""
 
     def close(self) -> None:
         """Give back the unit's memory, and the precompiled header's that it maps. What was asked
@@ -113,7 +122,7 @@ def parse(
     if reading is not None:
         return reader.attempt(reading)
     before, last = reader.settle()
-    if last == before.reading:
+    if before.is_whole and last == before.reading:
         return before
     try:
         return reader.attempt(last)
@@ -157,8 +166,26 @@ class _Reader:
         standard = options.standard or meant_standard(text)
         self._base = base_arguments(self._language, standard, self._toolchain)
         self._prefix = prefix_for(self._language, text, includes.names)
+        # From C++20 on the library's functions have bodies to read for each instance, which takes
+        # most of the time.
+        self._is_new = any(f"-std=gnu++{number}" in self._base for number in (20, 23, 26))
+        lacking = (name for file, name in includes.missing if self._needs(file, name))
+        self._lacks = next(lacking, None) is not None
+        """Whether names are sure to be undeclared: the first attempt is not the last."""
 
-    def attempt(self, reading: Reading) -> ParsedUnit:
+    def _needs(self, file: str, header: str) -> bool:
+        """Whether a file includes a header on no condition, but that of its own guard."""
+        own = file == os.path.abspath(self._filename)  # noqa: PTH100  (as the scan has it)
+        text = self._text if own else _text_of(file)
+        place = re.search(
+            rf"""^[ \t]*#[ \t]*\w+[ \t]*[<"]{re.escape(header)}[>"]""", text, re.MULTILINE
+        )
+        if place is None:
+            return False
+        before = text[: place.start()]
+        return asked_around(before) <= directives_of(before).defined
+
+    def attempt(self, reading: Reading, is_whole: bool = True) -> ParsedUnit:
         """Parse it once. Raises ``ParseFailure``."""
         unit = None
         further, sources = self._project, self._files
@@ -170,22 +197,25 @@ class _Reader:
             header = precompiled_header(reading.prefix, self._base, toolchain, self._folder)
             if header is not None:
                 arguments = [*self._base, "-include-pch", str(header), *further]
-                unit = _translation_unit(self._filename, arguments, sources)
+                unit = _translation_unit(self._filename, arguments, sources, is_whole)
                 if unit is None:
                     discard(header)
         if unit is None:
-            arguments = [*self._base, "-include", str(prefix_header(reading.prefix)), *further]
-            unit = _translation_unit(self._filename, arguments, sources)
+            first = including(prefix_headers(reading.prefix))
+            arguments = [*self._base, *first, *further]
+            unit = _translation_unit(self._filename, arguments, sources, is_whole)
         if unit is None:
             raise ParseFailure(f"libclang could not parse {self._filename}")
         parsed = _with_diagnostics(unit, Source(self._filename, self._text), self._system)
-        return dataclasses.replace(parsed, unsaved=self._unsaved, reading=reading)
+        return dataclasses.replace(
+            parsed, unsaved=self._unsaved, reading=reading, is_whole=is_whole
+        )
 
     def settle(self) -> tuple[ParsedUnit, Reading]:
         """The last attempt, and the reading that its errors, or those before, lead to."""
-        parsed = self.attempt(Reading(self._prefix, ""))
+        parsed = self.attempt(Reading(self._prefix, ""), not self._lacks)
         if self._prefix not in ("runtime", "c") and any(one.crowded for one in parsed.errors):
-            plain = self.attempt(Reading("runtime", ""))
+            plain = self.attempt(Reading("runtime", ""), not self._lacks)
             parsed = plain if len(plain.errors) < len(parsed.errors) else parsed
         undeclared = Undeclared(self._text, self._language == "c")
         headers = {self._filename}
@@ -201,7 +231,7 @@ class _Reader:
             if number == _MOST_REPAIRS:
                 return parsed, reading
             try:
-                parsed = self.attempt(reading)
+                parsed = self.attempt(reading, not (self._lacks and self._is_new))
             except ParseFailure:
                 break
         return parsed, parsed.reading
@@ -235,16 +265,17 @@ def _encoded(text: str) -> bytes:
 
 
 def _translation_unit(
-    filename: str, arguments: list[str], files: list[tuple[str, bytes]]
+    filename: str, arguments: list[str], files: list[tuple[str, bytes]], is_whole: bool
 ) -> cindex.TranslationUnit | None:
     """The unit; ``None`` where libclang has none to give (a crash, a refused header)."""
     index = cindex.Index.create(excludeDecls=True)
     # libclang parses in a thread of its own with 8 MB of stack, unless told not to.
     os.environ["LIBCLANG_NOTHREADS"] = "1"
+    options = _KEEP_GOING if is_whole else _KEEP_GOING | _INCOMPLETE
 
     def run() -> cindex.TranslationUnit:
         unit: cindex.TranslationUnit = cindex.TranslationUnit.from_source(
-            filename, args=arguments, unsaved_files=files, options=_KEEP_GOING, index=index
+            filename, args=arguments, unsaved_files=files, options=options, index=index
         )
         return unit
 

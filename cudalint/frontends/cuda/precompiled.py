@@ -1,5 +1,8 @@
 """Precompiled headers, saved by libclang itself: the runtime and the C++ library are read once.
 
+A prefix may have further parts (``standard+filesystem``): each is a small file that stands on the
+one before it.
+
 A file is named ``<prefix>-<key>.<seal>.pch``. The key covers everything that decides its content;
 the seal tells a damaged or foreign file before libclang sees it (its reader trusts what it reads).
 Files appear by renaming, so that other processes see a whole file or none.
@@ -12,7 +15,7 @@ import functools
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from clang import cindex
@@ -20,17 +23,28 @@ from clang import cindex
 from cudalint.frontends.cuda.toolchain import OWN_HEADERS, Toolchain
 from cudalint.project.secret import seal
 
-_FORMAT = "1"
+_FOLDER = OWN_HEADERS / "precompiled"
+_FORMAT = "2"
 _KEPT_FILES = 24
+_KEPT_PARTS = 96
+"""Of a hundredth of their size."""
 _KEPT_SECONDS = 30 * 86400
 _INCOMPLETE = 0x02
+_FOR_SERIALIZATION = 0x10
+"""Without it libclang cannot save what stands on another precompiled header."""
 _SKIP_FUNCTION_BODIES = 0x40
 _KEEP_GOING = 0x200
 
 
-def prefix_header(prefix: str) -> Path:
-    """The header that stands for ``prefix``: runtime, standard, libraries or c."""
-    return OWN_HEADERS / "precompiled" / f"{prefix}.h"
+def prefix_headers(prefix: str) -> list[Path]:
+    """The headers that stand for ``prefix``: runtime, standard, libraries or c, and further
+    parts."""
+    return [_FOLDER / f"{part}.h" for part in prefix.split("+")]
+
+
+def including(headers: Iterable[Path]) -> list[str]:
+    """The arguments that have headers read first, as they are."""
+    return [argument for header in headers for argument in ("-include", str(header))]
 
 
 def precompiled_header(
@@ -41,16 +55,28 @@ def precompiled_header(
     ``None`` where there is none and none can be made: the folder is read-only. Where another
     process is making it, it is waited for: what is read must not depend on who comes first.
     """
-    key = _key(prefix, tuple(arguments), toolchain)
-    found = _find(prefix, key, folder)
-    if found is not None:
-        return found
+    below = prefix.rpartition("+")[0]
+    base = None
     try:
+        if below:
+            base = precompiled_header(below, arguments, toolchain, folder)
+            if base is None:
+                return None
+            arguments = [*arguments, "-include-pch", str(base)]
+        # libclang refuses what stands on another file than it was made on, by its time.
+        made = str(base.stat().st_mtime_ns) if base is not None else ""
+        key = _key(prefix, (*arguments, made), toolchain)
+        found = _find(prefix, key, folder)
+        if found is not None:
+            return found
         folder.mkdir(parents=True, exist_ok=True)
         with _lock(folder / f"{prefix}-{key}.lock"):
-            return _find(prefix, key, folder) or _make(prefix, key, arguments, folder)
+            found = _find(prefix, key, folder) or _make(prefix, key, arguments, folder)
     except OSError:
         return None
+    if found is None and base is not None:
+        discard(base)
+    return found
 
 
 def discard(header: Path) -> None:
@@ -63,9 +89,9 @@ def discard(header: Path) -> None:
 @functools.lru_cache(maxsize=256)
 def _key(prefix: str, arguments: tuple[str, ...], toolchain: Toolchain) -> str:
     parts = [_FORMAT, prefix, *arguments, *toolchain.versions]
-    for name in ("runtime", "standard", "libraries", "c"):
+    for header in sorted(_FOLDER.glob("*.h")):
         with contextlib.suppress(OSError):
-            parts.append(prefix_header(name).read_text(encoding="utf-8"))
+            parts.append(header.read_text(encoding="utf-8"))
     # Users who share a folder have each their own: what one sealed, another cannot trust.
     return seal("\0".join(parts).encode()).hex()[:20]
 
@@ -102,9 +128,9 @@ def _make(prefix: str, key: str, arguments: list[str], folder: Path) -> Path | N
     index = cindex.Index.create()
     try:
         unit = cindex.TranslationUnit.from_source(
-            str(prefix_header(prefix)),
+            str(prefix_headers(prefix)[-1]),
             args=arguments,
-            options=_INCOMPLETE | _SKIP_FUNCTION_BODIES | _KEEP_GOING,
+            options=_INCOMPLETE | _FOR_SERIALIZATION | _SKIP_FUNCTION_BODIES | _KEEP_GOING,
             index=index,
         )
     except cindex.TranslationUnitLoadError:
@@ -132,9 +158,12 @@ def _sweep(folder: Path) -> None:
         with contextlib.suppress(OSError):
             ages.append((now - entry.stat().st_mtime, entry))
     ages.sort()
-    for number, (age, entry) in enumerate(ages):
+    kept = {False: 0, True: 0}
+    for age, entry in ages:
         stale = entry.suffix == ".tmp" and age > 600
-        old = age > _KEPT_SECONDS or number >= _KEPT_FILES
+        is_part = "+" in entry.name
+        kept[is_part] += 1
+        old = age > _KEPT_SECONDS or kept[is_part] > (_KEPT_PARTS if is_part else _KEPT_FILES)
         if stale or (old and entry.suffix != ".lock") or age > 2 * _KEPT_SECONDS:
             with contextlib.suppress(OSError):
                 entry.unlink()

@@ -1,0 +1,4 @@
+/* Read after the C++ library's others before sources that include it. */
+#if __has_include(<charconv>)
+#include <charconv>
+#endif
