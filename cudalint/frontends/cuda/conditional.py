@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from cudalint.frontends.cuda.blanked import blanked
-from cudalint.frontends.cuda.includes import included_names
 
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w+)[ \t]*(.*)")
-_WHOLE_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)[ \t]*((?:\\\r?\n|[^\n])*)", re.MULTILINE)
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _NAME = r"(?:defined\s*\(\s*\w+\s*\)|defined\s+\w+|[A-Za-z_]\w*(?:\s*==\s*\d+)?)"
 _ALL_OF = re.compile(rf"\(?\s*{_NAME}(?:\s*&&\s*{_NAME})*\s*\)?$")
 _ASKED = re.compile(r"\b(?!defined\b)([A-Za-z_]\w*)(?:\s*==\s*(\d+))?")
@@ -77,57 +76,19 @@ def _conditional_lines(text: str) -> Iterator[tuple[str, list[_Branch]]]:
         if directive is None:
             yield line, around
             continue
-        _follow(directive[1], directive[2].strip(), around)
+        kind, condition = directive[1], directive[2].strip()
+        if kind in ("if", "ifdef", "ifndef"):
+            around.append(_Branch(_names(kind, condition), _negated(kind, condition)))
+        elif kind in ("elif", "else") and around:
+            others = around[-1].not_asked | around[-1].asked
+            around[-1] = _Branch(_names(kind, condition), others)
+        elif kind == "endif" and around:
+            around.pop()
 
 
-def _follow(kind: str, condition: str, around: list[_Branch]) -> None:
-    """Enter or leave a branch, if a directive says so."""
-    if kind in ("if", "ifdef", "ifndef"):
-        around.append(_Branch(_names(kind, condition), _negated(kind, condition)))
-    elif kind in ("elif", "else") and around:
-        others = around[-1].not_asked | around[-1].asked
-        around[-1] = _Branch(_names(kind, condition), others)
-    elif kind == "endif" and around:
-        around.pop()
-
-
-class ConditionalInclude(NamedTuple):
-    """An ``#include``, and the macros without which it is not read."""
-
-    quoted: bool
-    name: str
-    asked: frozenset[str]
-
-
-class Directives(NamedTuple):
-    """What the directives of a text say."""
-
-    includes: tuple[ConditionalInclude, ...]
-    defined: frozenset[str]
-    """Macros that some line defines."""
-    asked: frozenset[str]
-    """Names in all conditions."""
-
-
-def directives_of(text: str) -> Directives:
-    """The includes of a text, each with what it depends on, and the macros that it names."""
-    includes: list[ConditionalInclude] = []
-    defined: set[str] = set()
-    asked: set[str] = set()
-    around: list[_Branch] = []
-    for found in _WHOLE_DIRECTIVE.finditer(blanked(text)):
-        kind, rest = found[1], found[2].replace("\\\n", " ").strip()
-        if kind == "define":
-            defined.update(_WORD.findall(rest)[:1])
-        elif kind in ("include", "include_next", "import"):
-            needed = {one.partition("=")[0] for branch in around for one in branch.asked}
-            for quoted, name in included_names(text[found.start() : found.end()]):
-                includes.append(ConditionalInclude(quoted, name, frozenset(needed)))
-        else:
-            if kind in ("if", "ifdef", "ifndef", "elif"):
-                asked.update(_WORD.findall(rest))
-            _follow(kind, rest, around)
-    return Directives(tuple(includes), frozenset(defined), frozenset(asked))
+def defined_in(text: str) -> frozenset[str]:
+    """The macros that a text defines, on whatever condition."""
+    return frozenset(_DEFINE.findall(blanked(text)))
 
 
 def asked_around(text: str) -> frozenset[str]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from clang import cindex
 
-from cudalint.frontends.cuda.conditional import asked_around, asked_for, directives_of
+from cudalint.frontends.cuda.conditional import asked_around, asked_for, defined_in
 from cudalint.frontends.cuda.deep_stack import with_deep_stack
 from cudalint.frontends.cuda.flags import (
     all_system_folders,
@@ -183,7 +183,7 @@ class _Reader:
         if place is None:
             return False
         before = text[: place.start()]
-        return asked_around(before) <= directives_of(before).defined
+        return asked_around(before) <= defined_in(before)
 
     def attempt(self, reading: Reading, is_whole: bool = True) -> ParsedUnit:
         """Parse it once. Raises ``ParseFailure``."""
