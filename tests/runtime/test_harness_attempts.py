@@ -194,10 +194,10 @@ NEEDS_MORE = """
 #include <stdexcept>
 #include <string>
 struct Solver {{
-    explicit Solver(const char *path) : path_(path) {{}}
+    explicit Solver(const char *input) : input_(input) {{}}
     ~Solver() {{ if (!ready_) throw std::runtime_error("nothing to destroy"); }}
-    void init(const std::string &file) {{
-        if (!std::ifstream(path_).good() || !std::ifstream(file).good()) throw 3;
+    void init(const std::string &table) {{
+        if (!std::ifstream(input_).good() || !std::ifstream(table).good()) throw 3;
         ready_ = true;
     }}
     void init_tables(const float *from) {{
@@ -207,7 +207,7 @@ struct Solver {{
         if (cudaMemcpy(p, from, 64 << 20, cudaMemcpyHostToDevice) != cudaSuccess) throw 5;
         {release}
     }}
-    const char *path_;
+    const char *input_;
     bool ready_ = false;
 }};
 """

@@ -51,18 +51,20 @@ inline long number() { return setting("CUDALINT_HARNESS_NUMBER", 64); }
 inline bool flag() { return setting("CUDALINT_HARNESS_FLAG", 1) != 0; }
 inline bool releasing() { return setting("CUDALINT_HARNESS_RELEASING", 0) != 0; }
 inline long preparing() { return setting("CUDALINT_HARNESS_PREPARING", 0); }
-inline const char* text() { return number() > 0 ? "cudalint" : nullptr; }
 // As large as the product of a few sizes, or as what a program may have fixed.
 inline size_t block_bytes() { return size_t(setting("CUDALINT_HARNESS_ROOM", 16)) << 20; }
+// Which of the values that can be made up for a thing it is given: 0 is the usual one.
+inline long choice() { return setting("CUDALINT_HARNESS_CHOICE", 0); }
 // The name of a file that is there, with nothing in it.
 inline const char* file() {
     static char name[] = "/tmp/cudalint-harness-XXXXXX";
     static const int opened = mkstemp(name);
     static const int left = atexit([] { unlink(name); });
-    return opened < 0 || left != 0 || number() <= 0 ? text() : name;
+    return opened < 0 || left != 0 ? "cudalint" : name;
 }
+inline const char* words() { return choice() % 2 == 0 ? "cudalint" : file(); }
+inline const char* text() { return number() > 0 ? words() : nullptr; }
 // A value that the code compares a thing with, or what it is else.
-inline long choice() { return setting("CUDALINT_HARNESS_CHOICE", 0); }
 inline long chosen(long usual, std::initializer_list<long> asked) {
     return choice() > 0 && number() > 0 ? asked.begin()[(choice() - 1) % asked.size()] : usual;
 }

@@ -32,8 +32,7 @@ _FLOATS = (TypeKind.FLOAT, TypeKind.DOUBLE, TypeKind.LONGDOUBLE)
 _FUNCTIONS = (TypeKind.FUNCTIONPROTO, TypeKind.FUNCTIONNOPROTO)
 _ORDINAL = re.compile(r"(?i)(dev|device|gpu|rank|id|idx|index|root)(_?id)?$")
 _ANONYMOUS = re.compile(r"\(anonymous(?: \w+)?\)::")
-_FILE = re.compile(r"(?i)file|path")
-_STRING = re.compile(r"^(?:const )?std::(?:\w+::)?basic_string<char\b")
+_TEXT = re.compile(r"^(?:const )?std::(?:\w+::)*(?:basic_string<char\b|path$)")
 _FLAGS = re.compile(r"(?i)flags?$")
 _HANDLES = {
     "_IO_FILE": "tmpfile()",
@@ -103,7 +102,7 @@ class Values:
         if self._is_number(meant):
             return self._handle(kind, depth) or self._number(kind, meant, name)
         if meant.kind == TypeKind.RECORD:
-            return "std::string(file())" if _is_file(meant, name) else self._record(meant, depth)
+            return self._record(meant, depth)
         raise HarnessError(f"a `{kind.spelling}` cannot be constructed")
 
     def held(self, kind: Any, name: str = "", depth: int = 0) -> str:
@@ -158,8 +157,6 @@ class Values:
         meant = kind.get_canonical()
         if meant.kind != TypeKind.RECORD:
             return self.of(kind, name, depth)
-        if _is_file(meant, name):
-            return "file()"
         return self.constructor_arguments(meant.get_declaration(), depth, meant)
 
     def _pointer(self, kind: Any, meant: Any, name: str, depth: int) -> str:
@@ -175,7 +172,7 @@ class Values:
         if aimed.kind in _FUNCTIONS:
             return f"({spelled}){_function(aimed.get_result(), self.spelled)}"
         if aimed.kind in (TypeKind.CHAR_S, TypeKind.CHAR_U) and aimed.is_const_qualified():
-            return "file()" if _FILE.search(name) else "text()"
+            return self._text("text()")
         if aimed.kind == TypeKind.RECORD:
             declaration = aimed.get_declaration()
             known = _HANDLES.get(declaration.spelling) or self._handle(kind, depth)
@@ -250,6 +247,11 @@ class Values:
         self.choices = max(self.choices, len(values))
         return f"chosen({usual}, {{{', '.join(map(str, values))}}})" if values else usual
 
+    def _text(self, usual: str) -> str:
+        """A text, or the name of a file."""
+        self.choices = max(self.choices, 1)
+        return usual
+
     def _record(self, meant: Any, depth: int) -> str:
         if is_plain(meant.get_declaration()):
             return self.held(meant, depth=depth)
@@ -268,7 +270,8 @@ class Values:
             if declaration.spelling == "function" and kind is not None:
                 result = kind.get_template_argument_type(0).get_result()
                 return _function(result, self.spelled)
-            return '"cudalint"' if declaration.spelling == "basic_string" else ""
+            text = kind is not None and _TEXT.search(kind.spelling)
+            return self._text("words()") if text else ""
         constructors = _constructors(declaration)
         if not constructors:
             return ""
@@ -344,11 +347,6 @@ def destroys(declaration: Any, depth: int = 0) -> bool:
             if depth < _DEEPEST and inner.kind in CLASSES and destroys(inner, depth + 1):
                 return True
     return False
-
-
-def _is_file(meant: Any, name: str) -> bool:
-    """Whether a text is the name of a file."""
-    return bool(_FILE.search(name) and _STRING.search(meant.spelling))
 
 
 def _function(result: Any, spelled: Callable[[Any], str]) -> str:
