@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from cudalint.findings.finding import Finding
 from cudalint.findings.verdict import Outcome, Verdict
+from cudalint.project.compile_commands import CompileFlags
 from cudalint.runtime.confirm import ConfirmOptions, confirm
 from cudalint.runtime.devices import Simulated
 from cudalint.runtime.harness.making import HarnessOptions
@@ -22,17 +24,21 @@ def _needs(compiler: Path) -> None:
     """All of these build programs."""
 
 
+def judged(case: Case, finding: Finding, flags: CompileFlags, cache: Path) -> Verdict:
+    """The verdict of a harness alone."""
+    options = ConfirmOptions(
+        Simulated(), Budget(120.0), seconds=20.0, cache=cache,
+        harnesses=HarnessOptions(lambda sources: flags),
+    )  # fmt: skip
+    found = confirm([dataclasses.replace(finding, function="")], (), options).findings[0].runtime
+    assert found is not None
+    return found
+
+
 def released_again(folder: Path, text: str) -> Verdict:
     """The verdict on a second release, after that of the line with ``STEP``."""
     case = Case(folder, text)
-    finding = dataclasses.replace(case.finding("GPU201", STEP="released"), function="")
-    options = ConfirmOptions(
-        Simulated(), Budget(120.0), seconds=20.0, cache=folder / "cache",
-        harnesses=HarnessOptions(),
-    )  # fmt: skip
-    found = confirm([finding], (), options).findings[0].runtime
-    assert found is not None
-    return found
+    return judged(case, case.finding("GPU201", STEP="released"), CompileFlags(), folder / "cache")
 
 
 COMPARED = """
@@ -240,3 +246,37 @@ def test_what_calls_the_method_itself_does_not_prepare_it(tmp_path: Path) -> Non
         """
     found = verdict(tmp_path, textwrap.dedent(text), "GPU105")
     assert found.outcome is not Outcome.CONFIRMED, found
+
+
+CHECKED_ELSEWHERE = """
+#pragma once
+#include <parts/check.h>
+inline void work() {{
+    void *p = nullptr;
+    tools::check(cudaMalloc(&p, 64));  // HERE
+    {release}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("", Outcome.CONFIRMED), ("cudaFree(p);", Outcome.REFUTED)]
+)
+def test_sources_in_another_folder_than_their_headers(
+    tmp_path: Path, release: str, outcome: Outcome
+) -> None:
+    timing, parts, sources = (
+        tmp_path / name for name in ("include/timing", "include/parts", "lib/parts")
+    )
+    for folder in (timing, parts, sources):
+        folder.mkdir(parents=True)
+    (parts / "check.h").write_text("namespace tools { void check(int status); }\n")
+    (sources / "another.cpp").write_text("int check(int) { return 1; }\n#error not this one\n")
+    (sources / "check.cpp").write_text(
+        "#include <parts/check.h>\n#include <stdexcept>\nnamespace tools {\n"
+        'void check(int status) { if (status) throw std::runtime_error("status"); }\n}\n'
+    )
+    case = Case(timing, CHECKED_ELSEWHERE.format(release=release), "timer.cuh")
+    flags = CompileFlags(include_folders=(str(tmp_path / "include"),))
+    found = judged(case, case.finding("GPU101"), flags, tmp_path / "cache")
+    assert found.outcome is outcome, found

@@ -187,7 +187,7 @@ class NativeMaker:
                 names = missing_names(error.output)
                 broken = {path for path in added if f"{path}:" in error.output and not names}
                 added = tuple(path for path in added if path not in broken)
-                others = (path for path in sources_in(folders) if path not in used)
+                others = (path for path in sources_in(folders, included) if path not in used)
                 names |= written_as(names, _headers_in(folders))
                 more = defining(names, others)[: _MOST_ADDED - len(added)]
                 if not more and not broken:
