@@ -179,7 +179,7 @@ def _finding(one: Judged, folder: Path) -> Finding:
 
 
 def _kind(judgement: str, verdict: Verdict) -> str:
-    if verdict.outcome not in (Outcome.CONFIRMED, Outcome.REFUTED):
+    if verdict.outcome not in (Outcome.CONFIRMED, Outcome.REFUTED, Outcome.KEPT):
         return "no verdict"
     right = (judgement != "false") == (verdict.outcome is Outcome.CONFIRMED)
     return "agrees" if right else f"disagrees: {judgement}, {verdict.outcome.value}"

@@ -111,7 +111,7 @@ def _without_arguments(name: str) -> str:
     """``std::vector<int> A<float>::f<4>`` without what templates are given and what it returns."""
     previous = ""
     while previous != name:
-        previous, name = name, re.sub(r"<[^<>]*>", "", name)
+        previous, name = name, re.sub(r"<[^<>]*>|\[abi:\w+\]", "", name)
     return name.strip().rpartition(" ")[2]
 
 

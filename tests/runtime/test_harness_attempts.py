@@ -280,3 +280,99 @@ def test_sources_in_another_folder_than_their_headers(
     flags = CompileFlags(include_folders=(str(tmp_path / "include"),))
     found = judged(case, case.finding("GPU101"), flags, tmp_path / "cache")
     assert found.outcome is outcome, found
+
+
+def test_sources_that_do_not_fit_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "shared.h").write_text("int sizes();\nint others();\n")
+    (tmp_path / "a.cpp").write_text("int sizes() { return none; }\n")
+    (tmp_path / "b.cpp").write_text("int sizes() { return 64; }\nint more() { return 1; }\n")
+    (tmp_path / "c.cpp").write_text("int others() { return 1; }\nint more() { return 2; }\n")
+    text = """
+        #include "shared.h"
+        int others();
+        void work() {
+            void *p = nullptr;
+            cudaMalloc(&p, sizes());  // HERE
+        }
+        """
+    found = verdict(tmp_path, textwrap.dedent(text), "GPU101")
+    assert found.outcome is Outcome.CONFIRMED, found
+
+
+LOADED = """
+#include <cuda.h>
+int work(const char *kernels) {{
+    CUmodule module;
+    CUfunction function;
+    if (cuModuleLoad(&module, kernels) != CUDA_SUCCESS) return 1;  // HERE
+    int status = cuModuleGetFunction(&function, module, "kernel");
+    {release}
+    return status;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"),
+    [("", Outcome.CONFIRMED), ("cuModuleUnload(module);", Outcome.REFUTED)],
+)
+def test_a_file_that_has_a_module_in_it(tmp_path: Path, release: str, outcome: Outcome) -> None:
+    found = verdict(tmp_path, LOADED.format(release=release), "GPU101")
+    assert found.outcome is outcome, found
+
+
+BY_ANOTHER = """
+class Solver {{
+public:
+    void load() {{
+        if (!allowed_) throw 3;
+        void *p = nullptr;
+        cudaMalloc(&p, 64);  // HERE
+        {release}
+    }}
+    void start(int n) {{ allowed_ = n > 0; load(); }}
+private:
+    bool allowed_ = false;
+}};
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("", Outcome.CONFIRMED), ("cudaFree(p);", Outcome.REFUTED)]
+)
+def test_what_calls_a_function_is_tried_too(tmp_path: Path, release: str, outcome: Outcome) -> None:
+    found = verdict(tmp_path, BY_ANOTHER.format(release=release), "GPU101")
+    assert found.outcome is outcome, found
+    said = found.reason or found.evidence[0].run
+    assert "`Solver::start`" in said
+
+
+COMPUTED = """
+#include <cublas_v2.h>
+void work(cublasHandle_t handle) {{
+    float *p = nullptr, factor = 2;
+    int count = 0;
+    cudaMalloc((void **)&p, 4);  // HERE
+    cublasSscal(handle, 1, &factor, p, 1);
+    cudaMemcpy(&count, p, 4, cudaMemcpyDeviceToHost);
+    {before}
+    if (count == 0) throw 3;
+    {release}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "release", "outcome"),
+    [
+        ("", "", Outcome.CONFIRMED),
+        ("", "cudaFree(p);", Outcome.REFUTED),
+        ("if (count < 0) cudaFree(p);", "if (count > 0) cudaFree(p);", Outcome.REFUTED),
+        ("", "if (count != 0x01010101) cudaFree(p);", Outcome.NOT_REACHED),
+    ],
+)
+def test_what_a_kernel_should_have_computed_is_varied(
+    tmp_path: Path, before: str, release: str, outcome: Outcome
+) -> None:
+    found = verdict(tmp_path, COMPUTED.format(before=before, release=release), "GPU101")
+    assert found.outcome is outcome, found

@@ -248,8 +248,8 @@ class Values:
         return f"chosen({usual}, {{{', '.join(map(str, values))}}})" if values else usual
 
     def _text(self, usual: str) -> str:
-        """A text, or the name of a file."""
-        self.choices = max(self.choices, 1)
+        """A text, or the name of a file: one with nothing in it, one with a module."""
+        self.choices = max(self.choices, 2)
         return usual
 
     def _record(self, meant: Any, depth: int) -> str:

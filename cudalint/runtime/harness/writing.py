@@ -85,10 +85,11 @@ class Writer:
             raise HarnessError(f"{source.name} cannot be parsed: {error}") from error
         self._unit = Unit(self._parsed.unit.cursor)
 
-    def harness(self, finding: Finding) -> Harness:
-        """The harness for a finding; ``HarnessError`` says why there is none."""
+    def harness(self, finding: Finding, further: int = 0) -> Harness:
+        """The harness for a finding; ``HarnessError`` says why there is none. ``further``: it calls
+        not the nearest function that leads there but one after it."""
         inner = self._unit.around(finding.filename, finding.span.row)
-        function = self._unit.reachable(inner)
+        function = self._unit.reachable(inner, further)
         owner = class_of(function)
         aliases, templated = _aliases(function, owner)
         asked = asked_values(self._unit.reached_from(function))
