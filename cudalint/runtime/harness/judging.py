@@ -28,7 +28,8 @@ _REJECTED = 86
 """The exit status of a harness where an exception came out of the function."""
 _THROWN = re.compile(r"^cudalint: the function throws (.+)$", re.MULTILINE)
 """What it says then."""
-_STANDS_IN = re.compile(r"^cudalint: a class or function stands in$", re.MULTILINE)
+_STANDS_IN = "cudalint: a class or function stands in"
+"""What it says where such a one was made or called."""
 _HELD = "it is still held at the end: by the program's own memory, or for its caller"
 _NUMBER = "CUDALINT_HARNESS_NUMBER"
 _CHOICE = "CUDALINT_HARNESS_CHOICE"
@@ -254,7 +255,8 @@ def _refusal(finding: Finding, base: Observation) -> str:
     """Why a run without faults proves nothing: its arguments were none that the code takes; empty
     where it does."""
     if not base.ended and finding.code not in _BY_CRASHES:
-        return f"the function does not come to its end ({base.exit_text or base.result.ending})"
+        ending = base.exit_text.removesuffix(f": {_STANDS_IN}") or base.result.ending
+        return f"the function does not come to its end ({ending})"
     thrown = _THROWN.search(base.result.stderr)
     if thrown:
         return f"the function throws {thrown[1]}"
@@ -272,7 +274,7 @@ def _of_caller(finding: Finding, verdict: Verdict, base: Observation) -> Verdict
     """The verdict on what is still held at the end: it is not lost, but that says nothing where
     what should hold it was made up, or where it matters that a class or a failing call keeps it."""
     never = finding.code in _LOST and Question.of(finding).never
-    if never and not _STANDS_IN.search(base.result.stderr):
+    if never and _STANDS_IN not in base.result.stderr.splitlines():
         return dataclasses.replace(verdict, reason=_HELD)
     return Verdict(Outcome.NOT_REACHED, verdict.device, reason=_HELD)
 
