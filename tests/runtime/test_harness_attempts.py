@@ -376,3 +376,32 @@ def test_what_a_kernel_should_have_computed_is_varied(
 ) -> None:
     found = verdict(tmp_path, COMPUTED.format(release=release), "GPU101")
     assert found.outcome is outcome, found
+
+
+SWITCHED = """
+#include <cstdlib>
+#include <stdexcept>
+inline void check(cudaError_t status) {{
+    if ({throws}) throw std::runtime_error("gone");
+    if (status != cudaSuccess) exit(1);
+}}
+void work() {{
+    cudaStream_t s;
+    check(cudaStreamCreate(&s));  // HERE
+    check(cudaStreamSynchronize(s));  // FAILS
+    cudaStreamDestroy(s);
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("throws", "outcome"),
+    [("status == cudaErrorUnknown", Outcome.CONFIRMED), ("false", Outcome.REFUTED)],
+)
+def test_a_program_that_ends_of_most_errors_and_throws_of_some(
+    tmp_path: Path, throws: str, outcome: Outcome
+) -> None:
+    case = Case(tmp_path, SWITCHED.format(throws=throws))
+    finding = case.finding("GPU106", FAILS="`cudaStreamSynchronize` fails")
+    found = judged(case, finding, CompileFlags(), tmp_path / "cache")
+    assert found.outcome is outcome, found
